@@ -1,0 +1,120 @@
+/** A lead on the wire: the list's item, the single lead, and the list's query and envelope. */
+import { z } from 'zod'
+import { LEAD_STATUSES } from './stage.ts'
+
+/** An instant, RFC 3339 in UTC with milliseconds: `2026-11-20T08:15:00.000Z`. */
+export const instantSchema = z.iso.datetime()
+
+export const companySchema = z
+  .object({
+    name: z.string(),
+    domain: z.string().nullable(),
+    industry: z.string().nullable(),
+    subindustry: z.string().nullable(),
+    employees: z.int().nonnegative().nullable(),
+    city: z.string().nullable(),
+    country: z.string().nullable(),
+    region: z.string().nullable(),
+    one_liner: z.string().nullable(),
+  })
+  .meta({ id: 'Company' })
+
+export const contactSchema = z
+  .object({ name: z.string(), title: z.string().nullable(), email: z.email().nullable() })
+  .meta({ id: 'Contact' })
+
+export const moneySchema = z
+  .object({
+    amount: z.number().meta({ description: 'in whole units of the currency' }),
+    currency: z.string().length(3).meta({ description: 'ISO 4217' }),
+  })
+  .meta({ id: 'Money' })
+
+const leadShape = {
+  id: z.string().min(1),
+  pipeline_id: z.string().min(1),
+  status: z.enum(LEAD_STATUSES),
+  company: companySchema,
+  contact: contactSchema.nullable(),
+  score: z.int().min(0).max(100).nullable().meta({ description: '0 to 100, null until scored' }),
+  value: moneySchema.nullable().meta({ description: 'expected deal value, null until qualified' }),
+  source: z.string().meta({ description: 'where the discovering agent found the company' }),
+  agent_id: z.string().nullable().meta({ description: 'the agent that worked on it last' }),
+  tags: z.array(z.string()),
+  created_at: instantSchema,
+  updated_at: instantSchema,
+  status_changed_at: instantSchema,
+}
+
+export const leadSchema = z.object(leadShape).meta({ id: 'Lead' })
+export type WireLead = z.infer<typeof leadSchema>
+
+export const activitySchema = z
+  .object({
+    id: z.string(),
+    type: z.enum(['discovered', 'enriched', 'scored', 'status_changed', 'note', 'error']),
+    at: instantSchema,
+    agent_id: z.string().nullable(),
+    summary: z.string(),
+    from_status: z.enum(LEAD_STATUSES).nullable(),
+    to_status: z.enum(LEAD_STATUSES).nullable(),
+  })
+  .meta({ id: 'Activity' })
+export type WireActivity = z.infer<typeof activitySchema>
+
+export const leadDetailSchema = z
+  .object({
+    ...leadShape,
+    enrichment: z.looseObject({}).nullable().meta({
+      description: 'open object: technologies, funding, hiring, social, and a confidence for each',
+    }),
+    activity: z.array(activitySchema).meta({ description: 'oldest first' }),
+  })
+  .meta({ id: 'LeadDetail' })
+export type WireLeadDetail = z.infer<typeof leadDetailSchema>
+
+export const PAGE_LIMIT_DEFAULT = 100
+export const PAGE_LIMIT_MAX = 1000
+
+export const LEAD_SORTS = [
+  'created_at',
+  '-created_at',
+  'updated_at',
+  '-updated_at',
+  'score',
+  '-score',
+  'id',
+] as const
+
+const repeatable = <T extends z.ZodType>(item: T) =>
+  z.preprocess(
+    (value) => (value === undefined || Array.isArray(value) ? value : [value]),
+    z.array(item).optional(),
+  )
+
+/** The query string of `GET /leads`. Strict: an unknown parameter is an error, not silently ignored. */
+export const leadQuerySchema = z.strictObject({
+  pipeline_id: z.string().optional(),
+  status: repeatable(z.enum(LEAD_STATUSES)).meta({ description: 'repeatable' }),
+  updated_since: instantSchema.optional().meta({ description: 'updated_at at or after this instant' }),
+  created_since: instantSchema.optional().meta({ description: 'created_at at or after this instant' }),
+  min_score: z.coerce.number().int().min(0).max(100).optional(),
+  q: z.string().min(1).max(200).optional().meta({ description: 'words in company or contact' }),
+  sort: z.enum(LEAD_SORTS).default('updated_at'),
+  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  cursor: z.string().optional().meta({ description: 'opaque; from page.next_cursor of the page before' }),
+})
+export type LeadQuery = z.infer<typeof leadQuerySchema>
+
+export const pageSchema = z
+  .object({
+    next_cursor: z.string().nullable(),
+    has_more: z.boolean(),
+    total: z.int().nonnegative().meta({ description: 'leads that match the filters at this moment' }),
+  })
+  .meta({ id: 'Page' })
+
+export const leadListSchema = z
+  .object({ data: z.array(leadSchema), page: pageSchema })
+  .meta({ id: 'LeadList' })
+export type WireLeadList = z.infer<typeof leadListSchema>

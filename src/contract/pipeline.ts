@@ -1,0 +1,87 @@
+/** Pipelines on the wire: creation with targeting criteria, and statistics. */
+import { z } from 'zod'
+import { instantSchema, moneySchema } from './lead.ts'
+import { LEAD_STATUSES } from './stage.ts'
+
+export const criteriaSchema = z
+  .strictObject({
+    industries: z.array(z.string().min(1)).max(50).default([]),
+    regions: z.array(z.string().min(1)).max(50).default([]),
+    countries: z.array(z.string().min(1)).max(250).default([]),
+    employees: z
+      .strictObject({ min: z.int().nonnegative().optional(), max: z.int().nonnegative().optional() })
+      .refine((range) => (range.min ?? 0) <= (range.max ?? Number.MAX_SAFE_INTEGER), 'min is above max')
+      .optional(),
+    keywords: z.array(z.string().min(1)).max(50).default([]),
+    limit: z.int().min(1).max(100_000).optional().meta({ description: 'stop after this many leads' }),
+  })
+  .meta({ id: 'Criteria', description: 'All given criteria must hold; an empty list does not restrict.' })
+export type Criteria = z.infer<typeof criteriaSchema>
+
+export const pipelineCreateSchema = z
+  .strictObject({ name: z.string().trim().min(1).max(120), criteria: criteriaSchema })
+  .meta({ id: 'PipelineCreate' })
+export type PipelineCreate = z.infer<typeof pipelineCreateSchema>
+
+export const PIPELINE_STATUSES = ['active', 'paused', 'completed'] as const
+
+export const pipelineSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    criteria: criteriaSchema,
+    status: z.enum(PIPELINE_STATUSES),
+    created_at: instantSchema,
+    updated_at: instantSchema,
+  })
+  .meta({ id: 'Pipeline' })
+export type WirePipeline = z.infer<typeof pipelineSchema>
+
+export const statsQuerySchema = z
+  .strictObject({ from: instantSchema.optional(), to: instantSchema.optional() })
+  .refine((query) => query.from === undefined || query.to === undefined || query.from < query.to, {
+    message: 'from must be before to',
+    path: ['from'],
+  })
+
+const rate = z.number().min(0).max(1).nullable()
+
+export const stageStatSchema = z
+  .object({
+    stage: z.enum(LEAD_STATUSES),
+    current: z.int().meta({ description: 'leads whose status is this now' }),
+    reached: z.int().meta({ description: 'leads of the cohort that ever had this status or a later one' }),
+    conversion: rate.meta({
+      description: 'reached / reached of the stage before; null for the first and at 0',
+    }),
+    median_hours: z
+      .number()
+      .nullable()
+      .meta({ description: 'median time in the stage, of those that left it' }),
+  })
+  .meta({ id: 'StageStat' })
+
+export const pipelineStatsSchema = z
+  .object({
+    pipeline_id: z.string(),
+    name: z.string(),
+    status: z.enum(PIPELINE_STATUSES),
+    from: instantSchema
+      .nullable()
+      .meta({ description: 'cohort: created at or after; null is the whole life' }),
+    to: instantSchema.nullable().meta({ description: 'cohort: created before' }),
+    as_of: instantSchema,
+    totals: z.object({
+      leads: z.int(),
+      open: z.int(),
+      won: z.int(),
+      lost: z.int(),
+      disqualified: z.int(),
+    }),
+    stages: z.array(stageStatSchema).meta({ description: 'the funnel, discovered to won' }),
+    open_value: moneySchema,
+    won_value: moneySchema,
+    win_rate: rate.meta({ description: 'won / (won + lost); null when neither' }),
+  })
+  .meta({ id: 'PipelineStats' })
+export type WirePipelineStats = z.infer<typeof pipelineStatsSchema>

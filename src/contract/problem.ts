@@ -1,0 +1,33 @@
+/** Errors on the wire: `application/problem+json` (RFC 9457) with a stable `code`. */
+import { z } from 'zod'
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** Every code the reference service answers with, its status and title. */
+export const PROBLEMS = {
+  unauthorized: { status: 401, title: 'The API key is missing or not valid' },
+  forbidden: { status: 403, title: 'The API key may not do this' },
+  not_found: { status: 404, title: 'There is no such resource' },
+  method_not_allowed: { status: 405, title: 'This path does not take that method' },
+  invalid_request: { status: 400, title: 'The request does not fit the API' },
+  invalid_cursor: { status: 400, title: 'The cursor is not one of this list' },
+  invalid_json: { status: 400, title: 'The body is not JSON' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The body must be application/json' },
+  idempotency_conflict: { status: 409, title: 'The idempotency key was used for another request' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'The service failed' },
+} as const satisfies Record<string, { status: number; title: string }>
+export type ProblemCode = keyof typeof PROBLEMS
+
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.string(),
+    detail: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem' })
+export type Problem = z.infer<typeof problemSchema>

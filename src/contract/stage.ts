@@ -1,0 +1,27 @@
+/** The statuses that a lead moves through, in funnel order, as the reference service has them. */
+
+export const STAGES = [
+  { status: 'discovered', outcome: 'open' },
+  { status: 'enriched', outcome: 'open' },
+  { status: 'qualified', outcome: 'open' },
+  { status: 'contacted', outcome: 'open' },
+  { status: 'replied', outcome: 'open' },
+  { status: 'meeting', outcome: 'open' },
+  { status: 'won', outcome: 'won' },
+  { status: 'lost', outcome: 'lost' },
+  { status: 'disqualified', outcome: 'disqualified' },
+] as const
+
+export const LEAD_STATUSES = STAGES.map((stage) => stage.status)
+export type LeadStatus = (typeof STAGES)[number]['status']
+
+/** The stages of the funnel: those that a lead passes on the way to being won, won included. */
+export const FUNNEL_STATUSES = [
+  'discovered',
+  'enriched',
+  'qualified',
+  'contacted',
+  'replied',
+  'meeting',
+  'won',
+] as const satisfies readonly LeadStatus[]

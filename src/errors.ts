@@ -1,0 +1,55 @@
+/**
+ * The one error class for what a person can act on, and the list of its codes.
+ * Anything else that is thrown is a bug and shows its stack.
+ */
+
+/** Every error code with its meaning; the README lists the same, a test compares them. */
+export const ERROR_CODES = {
+  api_forbidden: 'the API key is valid but may not do this',
+  api_not_found: 'the upstream has no such lead, pipeline or path',
+  api_rejected: 'the upstream refused the request as wrong',
+  api_unauthorized: 'the upstream does not accept the API key',
+  api_unexpected: 'the upstream answered with something that is not the API',
+  api_unreachable: 'the upstream could not be reached, or kept failing after all retries',
+  api_deferred: 'the upstream asked for a longer wait than a run may take',
+  config_invalid: 'the configuration has mistakes; all of them are listed',
+  config_missing: 'settings that this command needs are not set',
+  data_unwritable: 'the data directory or a file in it cannot be written',
+  job_busy: 'another process is already doing this',
+  mail_rejected: 'the mail server refused the message or a recipient',
+  mail_unreachable: 'the mail server could not be reached or did not let us in',
+  report_unknown: 'there is no report of that name',
+  report_no_data: 'nothing has been synced yet, so there is nothing to report',
+  report_template: 'a template could not be compiled or filled in',
+  service_port: 'the reference service cannot listen on that port',
+  service_data: 'the sample companies of the reference service cannot be read',
+  store_corrupt: 'the database file is damaged or is not a leadsheet database',
+  store_newer: 'the database was written by a newer leadsheet',
+  store_busy: 'the database is locked by another process',
+  usage_invalid: 'a command, option or argument is wrong',
+} as const
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/**
+ * @param code stable, `area_reason`
+ * @param message names the thing, the value and what was expected; never holds a secret
+ * @param options.hint what to do next, one sentence
+ */
+export class LeadsheetError extends Error {
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+
+  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'LeadsheetError'
+    this.code = code
+    this.hint = options.hint
+  }
+}
+
+/** The text of anything thrown, for messages that quote it. */
+export function errorText(thrown: unknown): string {
+  if (thrown instanceof AggregateError && !thrown.message) return errorText(thrown.errors[0])
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
