@@ -1,0 +1,286 @@
+/**
+ * The glossary: what the words of the product mean, as types only.
+ * Every instant is a string, RFC 3339 in UTC with milliseconds, so that text order is time order.
+ */
+
+/** An instant: `2026-11-20T08:15:00.000Z`. */
+export type Instant = string
+
+/** A half-open span of time, `from` included and `to` not, with the zone whose calendar it follows. */
+export interface Period {
+  readonly from: Instant
+  readonly to: Instant
+  /** IANA name, such as `Europe/Berlin`. */
+  readonly timeZone: string
+}
+
+/** An amount in whole units of its currency (ISO 4217). */
+export interface Money {
+  readonly amount: number
+  readonly currency: string
+}
+
+/** How a stage counts: still open, or closed in one of three ways. */
+export type StageOutcome = 'open' | 'won' | 'lost' | 'disqualified'
+
+/** A status that a lead can have; `position` orders the funnel from 0. */
+export interface Stage {
+  readonly status: string
+  readonly position: number
+  readonly outcome: StageOutcome
+  /** False for statuses that are no step towards being won. */
+  readonly inFunnel: boolean
+}
+
+/** A company that an agent discovered for a pipeline, with its state there. */
+export interface Lead {
+  readonly id: string
+  readonly pipelineId: string
+  readonly status: string
+  readonly companyName: string | null
+  readonly companyDomain: string | null
+  readonly companyIndustry: string | null
+  readonly companySubindustry: string | null
+  readonly companyEmployees: number | null
+  readonly companyCity: string | null
+  readonly companyCountry: string | null
+  readonly companyRegion: string | null
+  readonly companyOneLiner: string | null
+  readonly contactName: string | null
+  readonly contactTitle: string | null
+  readonly contactEmail: string | null
+  readonly score: number | null
+  readonly valueAmount: number | null
+  readonly valueCurrency: string | null
+  readonly source: string | null
+  readonly agentId: string | null
+  readonly tags: readonly string[]
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly statusChangedAt: Instant
+  /** The record as the upstream sent it, JSON text. */
+  readonly raw: string
+}
+
+/** A record that could not be mapped; kept whole with the reason, never dropped. */
+export interface HeldRow {
+  readonly resource: 'lead' | 'agent' | 'pipeline_stat'
+  readonly reason: string
+  readonly raw: string
+}
+
+/** One reading of a pipeline's statistics, as the upstream computes them. */
+export interface PipelineStat {
+  readonly pipelineId: string
+  readonly name: string | null
+  readonly status: string | null
+  readonly asOf: Instant
+  readonly leads: number | null
+  readonly open: number | null
+  readonly won: number | null
+  readonly lost: number | null
+  readonly disqualified: number | null
+  readonly winRate: number | null
+  readonly openValue: Money | null
+  readonly wonValue: Money | null
+  readonly stages: readonly StageStat[]
+  readonly raw: string
+}
+
+/** One stage of the funnel in a {@link PipelineStat}. Rates are 0 to 1. */
+export interface StageStat {
+  readonly status: string
+  readonly current: number
+  readonly reached: number
+  readonly conversion: number | null
+  readonly medianHours: number | null
+}
+
+/** An AI agent as read at one moment. */
+export interface Agent {
+  readonly id: string
+  readonly name: string
+  readonly kind: string | null
+  readonly status: string
+  readonly statusChangedAt: Instant | null
+  readonly taskType: string | null
+  readonly taskPipelineId: string | null
+  readonly taskLeadId: string | null
+  readonly taskStartedAt: Instant | null
+  /** 0 to 1. */
+  readonly taskProgress: number | null
+  readonly lastSeenAt: Instant | null
+  readonly tasks24h: number | null
+  readonly errors24h: number | null
+  readonly lastErrorAt: Instant | null
+  readonly lastErrorMessage: string | null
+  readonly raw: string
+}
+
+// --- Figures ---------------------------------------------------------------------------------------------
+
+/** A value of the period beside the same value of the period it is compared with. */
+export interface Compared<T> {
+  readonly current: T
+  readonly prior: T
+}
+
+/** `part` of `whole`; a rate that still knows its counts. */
+export interface Ratio {
+  readonly part: number
+  readonly whole: number
+}
+
+/** What the data covers, so that nothing stale is passed off as fresh. */
+export interface Freshness {
+  /** The copy holds everything that the upstream had at this instant; null before the first whole sync. */
+  readonly dataAsOf: Instant | null
+  /** Whether `dataAsOf` is at or after the end of the period. */
+  readonly coversPeriod: boolean
+  /** The last sync that failed or stopped half-way, if it came after `dataAsOf`. */
+  readonly lastFailure: { readonly at: Instant; readonly message: string } | null
+  readonly runId: string | null
+  /** Requests made by that run. */
+  readonly requests: number | null
+  /** Rows that could not be mapped and wait in `held_row`. */
+  readonly heldRows: number
+}
+
+export interface TopLead {
+  readonly id: string
+  readonly companyName: string
+  readonly companyOneLiner: string | null
+  readonly companyCountry: string | null
+  readonly contactName: string | null
+  readonly contactTitle: string | null
+  readonly pipelineName: string
+  readonly status: string
+  readonly score: number
+  readonly source: string | null
+}
+
+export interface StalledLead {
+  readonly id: string
+  readonly companyName: string
+  readonly contactName: string | null
+  readonly pipelineName: string
+  readonly status: string
+  readonly statusChangedAt: Instant
+  /** Whole days without a change of status, up to the end of the period. */
+  readonly idleDays: number
+  readonly value: Money | null
+}
+
+export interface FunnelStage {
+  readonly status: string
+  readonly reached: number
+  /** Share of the stage before, 0 to 1; null for the first stage and where nothing reached the one before. */
+  readonly conversion: number | null
+}
+
+export interface AgentLine {
+  readonly name: string
+  readonly kind: string | null
+  readonly status: string
+  readonly statusChangedAt: Instant | null
+  readonly taskType: string | null
+  readonly taskPipelineName: string | null
+  readonly lastSeenAt: Instant | null
+  readonly errors24h: number | null
+  readonly lastErrorMessage: string | null
+}
+
+/** All numbers of the daily report; words come later. The definitions stand in `store/figures.ts`. */
+export interface DailyFigures {
+  readonly period: Period
+  /** The same weekday a week before. */
+  readonly prior: Period
+  readonly freshness: Freshness
+  /** Names of the pipelines covered, in order of name. */
+  readonly pipelines: readonly string[]
+  /** Leads in the copy, all statuses. */
+  readonly leads: number
+  readonly newLeads: Compared<number>
+  readonly won: Compared<number>
+  /** Value won, a currency each, largest first. */
+  readonly wonValue: Compared<readonly Money[]>
+  /** Won out of won + lost, over the 30 days up to the end of each period. */
+  readonly winRate: Compared<Ratio>
+  /** Value of the open leads at the end of each period, a currency each, largest first. */
+  readonly openValue: Compared<readonly Money[]>
+  readonly funnel: { readonly asOf: Instant | null; readonly stages: readonly FunnelStage[] }
+  readonly topLeads: { readonly minScore: number; readonly total: number; readonly rows: readonly TopLead[] }
+  readonly stalled: { readonly days: number; readonly total: number; readonly rows: readonly StalledLead[] }
+  readonly agents: { readonly asOf: Instant | null; readonly rows: readonly AgentLine[] }
+}
+
+// --- Editions and mail -----------------------------------------------------------------------------------
+
+/** A report turned into words, ready to be put into a letter or the archive. */
+export interface Rendered {
+  readonly subject: string
+  readonly html: string
+  readonly text: string
+}
+
+/** One message to one recipient. */
+export interface Letter extends Rendered {
+  readonly from: string
+  readonly to: string
+  readonly replyTo: string | null
+  /** `<…@…>`, the same for every attempt to send this letter. */
+  readonly messageId: string
+  /** When the edition was rendered; the Date header of every attempt. */
+  readonly date: Instant
+  /** Slug of the report, for the List-Id and X-Leadsheet-Report headers. */
+  readonly report: string
+}
+
+/** What became of handing a letter over. */
+export type DeliveryState = 'pending' | 'sending' | 'sent' | 'failed' | 'in_doubt'
+
+// --- Sync ------------------------------------------------------------------------------------------------
+
+export type SyncPart = 'leads' | 'stats' | 'agents'
+
+/** How a sync ended; `ok_no_change` says that it was whole and brought nothing new. */
+export type SyncOutcome = 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed'
+
+/** Counts of the leads part of a sync; `seen` counts distinct leads. */
+export interface LeadCounts {
+  readonly seen: number
+  readonly inserted: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly removed: number
+  readonly held: number
+}
+
+/** The answer of a sync; `sync --json` prints it in snake_case. */
+export interface SyncResult {
+  readonly runId: string
+  readonly outcome: SyncOutcome
+  /** Whether every part that was asked for was read to its end. */
+  readonly complete: boolean
+  readonly leads: LeadCounts
+  /** Pipelines whose statistics were read. */
+  readonly stats: number
+  /** Agents read. */
+  readonly agents: number
+  readonly pages: number
+  readonly requests: number
+  readonly retries: number
+  readonly durationMs: number
+  /** What went wrong, in the order in which it did; empty when all was well. */
+  readonly problems: readonly { readonly part: SyncPart; readonly code: string; readonly message: string }[]
+  /** With `deferred`: no request before this instant. */
+  readonly notBefore: Instant | null
+}
+
+/** Where a running sync is; `total` is what the upstream says, null where it does not. */
+export interface SyncProgress {
+  readonly part: SyncPart
+  readonly pages: number
+  readonly done: number
+  readonly total: number | null
+}
