@@ -4,9 +4,11 @@ import { leadDetailSchema, type WireLeadDetail } from '../contract/lead.ts'
 import { endpointUrl, PATHS } from '../contract/paths.ts'
 import type { PipelineCreate, WirePipeline } from '../contract/pipeline.ts'
 import { pipelineSchema } from '../contract/pipeline.ts'
+import { FUNNEL_STATUSES, STAGES } from '../contract/stage.ts'
 import type { WebhookCreate, WireWebhook } from '../contract/webhook.ts'
 import { webhookSchema } from '../contract/webhook.ts'
 import type { Log } from '../log.ts'
+import type { Stage } from '../model.ts'
 import { type ClientOptions, createClient } from './client.ts'
 import { unexpected } from './failure.ts'
 
@@ -38,6 +40,8 @@ export interface RawPage {
 
 /** Every function throws LeadsheetError api_* and takes a signal that ends it. */
 export interface Source {
+  /** The statuses of this upstream's leads, in funnel order. */
+  readonly stages: readonly Stage[]
   listLeads(filters: LeadFilters, signal?: AbortSignal): Promise<RawPage>
   fetchLead(id: string, signal?: AbortSignal): Promise<WireLeadDetail>
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
@@ -89,6 +93,12 @@ export function openSource(options: SourceOptions): Source {
   }
 
   return {
+    stages: STAGES.map(({ status, outcome }, position) => ({
+      status,
+      position,
+      outcome,
+      inFunnel: FUNNEL_STATUSES.some((step) => step === status),
+    })),
     usage: client.usage,
     close: client.close,
     async listLeads(filters, signal) {

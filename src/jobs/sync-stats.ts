@@ -1,0 +1,40 @@
+/** The statistics part of a sync: one reading of every pipeline that leads or settings name. */
+import { LeadsheetError } from '../errors.ts'
+import type { SyncResult } from '../model.ts'
+import { isHeld, mapPipelineStat } from '../source/mapping.ts'
+import { saveHeldRows } from '../store/held-row.ts'
+import { listPipelineIds, savePipelineStat } from '../store/pipeline.ts'
+import type { SyncRun } from './sync.ts'
+
+/**
+ * Returns how many pipelines were read. A pipeline that the upstream does not know is a problem of its own and
+ * does not keep the others from being read.
+ */
+export async function syncStats(
+  run: SyncRun,
+  onProblem: (problem: SyncResult['problems'][number]) => void,
+): Promise<number> {
+  const ids = [...new Set([...(await listPipelineIds(run.store.db)), ...run.options.pipelineIds])]
+  let read = 0
+  for (const [index, id] of ids.entries()) {
+    try {
+      await readOne(run, id)
+      read++
+    } catch (thrown) {
+      if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') throw thrown
+      onProblem({ part: 'stats', code: thrown.code, message: `pipeline ${id}: ${thrown.message}` })
+    }
+    run.options.onProgress?.({ part: 'stats', pages: 0, done: index + 1, total: ids.length })
+  }
+  return read
+}
+
+async function readOne(run: SyncRun, id: string): Promise<void> {
+  const stat = mapPipelineStat(await run.source.fetchPipelineStats(id, {}, run.options.signal))
+  const at = run.now()
+  const seen = { runId: run.runId, at: at.toISOString() }
+  await run.store.write(async (trx) => {
+    await run.lease.renew(trx, at)
+    await (isHeld(stat) ? saveHeldRows(trx, [stat], seen.at) : savePipelineStat(trx, stat, seen))
+  })
+}

@@ -1,0 +1,154 @@
+/**
+ * The sync: leads, then the statistics of each pipeline, then the agents, into the store. A run that stops
+ * half-way has kept what it read, and the next goes on from there.
+ */
+import { LeadsheetError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Instant, SyncOutcome, SyncPart, SyncProgress, SyncResult } from '../model.ts'
+import type { Source } from '../source/open.ts'
+import { claimLease, type Lease } from '../store/lease.ts'
+import type { Store } from '../store/open.ts'
+import { readWatermark, saveNotBefore } from '../store/scan.ts'
+import { saveStages } from '../store/stage.ts'
+import { finishRun, readCounts, startRun } from '../store/sync-run.ts'
+import { syncAgents } from './sync-agents.ts'
+import { planScan, syncLeads } from './sync-leads.ts'
+import { syncStats } from './sync-stats.ts'
+
+export const SYNC_PARTS = ['leads', 'stats', 'agents'] as const satisfies readonly SyncPart[]
+
+/** Failures that the next part of the run would only meet again. */
+const ENDING = new Set([
+  'api_unreachable',
+  'api_unauthorized',
+  'api_forbidden',
+  'api_deferred',
+  'job_stopped',
+  'job_busy',
+])
+
+export interface SyncOptions {
+  /** Read all leads, not only those changed since the last sync. */
+  readonly full: boolean
+  readonly parts: readonly SyncPart[]
+  readonly pageSize: number
+  /** How far before the watermark an incremental scan begins, so that nothing written late is missed. */
+  readonly overlapMs: number
+  /** Pipelines whose statistics are wanted though no lead names them. */
+  readonly pipelineIds: readonly string[]
+  readonly signal: AbortSignal
+  readonly onProgress?: (progress: SyncProgress) => void
+}
+
+/** What every part of a run works with. */
+export interface SyncRun {
+  readonly source: Source
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+  readonly lease: Lease
+  readonly runId: string
+  readonly options: SyncOptions
+}
+
+type Problem = SyncResult['problems'][number]
+
+/**
+ * @throws LeadsheetError job_busy when another process is syncing. What the upstream does wrong is not thrown
+ * but told in the result.
+ */
+export async function sync(
+  deps: { source: Source; store: Store; log: Log; now: () => Date },
+  options: SyncOptions,
+): Promise<SyncResult> {
+  const started = deps.now()
+  const lease = await claimLease(deps.store, 'sync', started)
+  try {
+    const mode = await planScan(deps.store, options, started)
+    const runId = await deps.store.write(async (trx) => {
+      await saveStages(trx, deps.source.stages)
+      return startRun(trx, { mode, parts: options.parts, at: started.toISOString() })
+    })
+    const before = { ...deps.source.usage }
+    const done = await runParts({ ...deps, lease, runId, options })
+    const counts = await readCounts(deps.store.db, runId)
+    const result: SyncResult = {
+      runId,
+      outcome: outcomeOf(done, counts.pages, counts.inserted + counts.updated + counts.removed),
+      complete: done.problems.length === 0,
+      leads: {
+        seen: counts.seen,
+        inserted: counts.inserted,
+        updated: counts.updated,
+        unchanged: counts.unchanged,
+        removed: counts.removed,
+        held: counts.held,
+      },
+      stats: done.stats,
+      agents: done.agents,
+      pages: counts.pages,
+      requests: deps.source.usage.requests - before.requests,
+      retries: deps.source.usage.retries - before.retries,
+      durationMs: deps.now().getTime() - started.getTime(),
+      problems: done.problems,
+      notBefore: done.notBefore,
+    }
+    await deps.store.write(async (trx) => {
+      await saveNotBefore(trx, done.notBefore)
+      await finishRun(trx, result, deps.now().toISOString())
+    })
+    return result
+  } finally {
+    await lease.release()
+  }
+}
+
+interface Done {
+  stats: number
+  agents: number
+  readonly problems: Problem[]
+  notBefore: Instant | null
+}
+
+async function runParts(run: SyncRun): Promise<Done> {
+  const done: Done = { stats: 0, agents: 0, problems: [], notBefore: null }
+  const { notBefore } = await readWatermark(run.store.db)
+  if (notBefore !== null && notBefore > run.now().toISOString()) {
+    done.notBefore = notBefore
+    done.problems.push({
+      part: 'leads',
+      code: 'api_deferred',
+      message: `the upstream asked for no request before ${notBefore}`,
+    })
+    return done
+  }
+  for (const part of SYNC_PARTS.filter((wanted) => run.options.parts.includes(wanted))) {
+    try {
+      if (part === 'leads') done.problems.push(...(await syncLeads(run)))
+      if (part === 'stats') done.stats = await syncStats(run, (problem) => done.problems.push(problem))
+      if (part === 'agents') done.agents = await syncAgents(run)
+    } catch (thrown) {
+      const error = run.options.signal.aborted ? stopped(run.options.signal) : thrown
+      if (!(error instanceof LeadsheetError)) throw thrown
+      done.problems.push({ part, code: error.code, message: error.message })
+      done.notBefore = error.notBefore ?? null
+      if (ENDING.has(error.code)) break
+    }
+  }
+  return done
+}
+
+function stopped(signal: AbortSignal): LeadsheetError {
+  const isDeadline = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
+  return new LeadsheetError(
+    'job_stopped',
+    isDeadline ? 'the run reached its deadline' : 'the run was told to stop',
+  )
+}
+
+/** `partial` has read something, `failed` nothing. */
+function outcomeOf(done: Done, pages: number, changes: number): SyncOutcome {
+  if (done.problems.length === 0) return changes === 0 ? 'ok_no_change' : 'ok'
+  if (done.notBefore !== null) return 'deferred'
+  return pages + done.stats + done.agents > 0 ? 'partial' : 'failed'
+}

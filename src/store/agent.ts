@@ -1,0 +1,59 @@
+/** Agents as last read, and the time series of their states. */
+import type { Agent } from '../model.ts'
+import type { Observation } from './lead.ts'
+import type { Trx } from './open.ts'
+import { insertRows, listOf } from './sqlite.ts'
+
+/** Keeps one reading of all agents; those no longer among them are dated as gone. */
+export async function saveAgents(trx: Trx, agents: readonly Agent[], seen: Observation): Promise<void> {
+  const rows = agents.map((agent) => rowOf(agent, seen))
+  const update = Object.keys(rows[0] ?? {}).filter((column) => column !== 'id')
+  await insertRows(trx, 'agent', rows, { key: ['id'], update })
+  await insertRows(
+    trx,
+    'agent_reading',
+    agents.map((agent) => readingOf(agent, seen)),
+  )
+  await trx
+    .updateTable('agent')
+    .where('gone_at', 'is', null)
+    .where('id', 'not in', listOf(agents.map((agent) => agent.id)))
+    .set({ gone_at: seen.at })
+    .execute()
+}
+
+function rowOf(agent: Agent, seen: Observation) {
+  return {
+    id: agent.id,
+    name: agent.name,
+    kind: agent.kind,
+    status: agent.status,
+    status_changed_at: agent.statusChangedAt,
+    task_type: agent.taskType,
+    task_pipeline_id: agent.taskPipelineId,
+    task_lead_id: agent.taskLeadId,
+    task_started_at: agent.taskStartedAt,
+    task_progress: agent.taskProgress,
+    last_seen_at: agent.lastSeenAt,
+    tasks_24h: agent.tasks24h,
+    errors_24h: agent.errors24h,
+    last_error_at: agent.lastErrorAt,
+    last_error_message: agent.lastErrorMessage,
+    observed_at: seen.at,
+    gone_at: null,
+    raw: agent.raw,
+  }
+}
+
+function readingOf(agent: Agent, seen: Observation) {
+  return {
+    agent_id: agent.id,
+    observed_at: seen.at,
+    run_id: seen.runId,
+    status: agent.status,
+    task_type: agent.taskType,
+    task_pipeline_id: agent.taskPipelineId,
+    tasks_24h: agent.tasks24h,
+    errors_24h: agent.errors24h,
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Leads and the history of their states. A page of leads is compared with what is stored, and only what
+ * differs is written: the lead itself, and a new version where a tracked field changed.
+ */
+import { sql } from 'kysely'
+import type { Instant, Lead } from '../model.ts'
+import type { Db, Trx } from './open.ts'
+import { insertRows, listOf, rowsOf } from './sqlite.ts'
+import type { LeadTable, LeadVersionTable } from './tables.ts'
+
+/** When and by which run something was read. */
+export interface Observation {
+  readonly runId: string
+  readonly at: Instant
+}
+
+export interface SavedLeads {
+  readonly inserted: readonly string[]
+  readonly updated: readonly string[]
+  readonly unchanged: readonly string[]
+}
+
+/** The fields whose changes make a new version; the others are kept as they were last. */
+const TRACKED = ['pipeline_id', 'status', 'score', 'value_amount', 'value_currency', 'agent_id'] as const
+type Tracked = Pick<LeadTable, (typeof TRACKED)[number]>
+
+type Stored = Tracked &
+  Pick<LeadTable, 'id' | 'raw' | 'updated_at' | 'removed_at'> & { open_from: Instant | null }
+
+/**
+ * Merges a page of leads by id. An older state than the stored one changes nothing; a lead that was marked
+ * removed and is there again returns. Ids come back in the group that says what was done.
+ */
+export async function saveLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLeads> {
+  const incoming = newestById(leads)
+  const stored = await readStored(trx, [...incoming.keys()])
+  const saved = { inserted: [] as string[], updated: [] as string[], unchanged: [] as string[] }
+  const rows: LeadTable[] = []
+  const versions: LeadVersionTable[] = []
+  const ended: { lead_id: string; valid_to: Instant }[] = []
+
+  for (const lead of incoming.values()) {
+    const before = stored.get(lead.id)
+    if (before && isSettled(before, lead)) {
+      saved.unchanged.push(lead.id)
+      continue
+    }
+    const row = rowOf(lead, seen)
+    rows.push(row)
+    saved[before ? 'updated' : 'inserted'].push(lead.id)
+    if (before?.removed_at === null && TRACKED.every((field) => before[field] === row[field])) continue
+    const validFrom = versionStart(before, row, seen)
+    if (before?.open_from && before.open_from < validFrom)
+      ended.push({ lead_id: lead.id, valid_to: validFrom })
+    versions.push(versionOf(row, validFrom))
+  }
+
+  await insertRows(trx, 'pipeline', pipelinesOf(rows, seen), { key: ['id'], update: [] })
+  await insertRows(trx, 'lead', rows, {
+    key: ['id'],
+    update: Object.keys(rows[0] ?? {}).filter((c) => c !== 'id' && c !== 'first_seen_at'),
+  })
+  await endVersions(trx, ended)
+  await insertRows(trx, 'lead_version', versions, {
+    key: ['lead_id', 'valid_from'],
+    update: Object.keys(versions[0] ?? {}).slice(2),
+  })
+  return saved
+}
+
+/** Ends the open version of each of the leads. */
+export async function endVersions(
+  trx: Trx,
+  ended: readonly { lead_id: string; valid_to: Instant }[],
+): Promise<void> {
+  if (ended.length === 0) return
+  await sql`UPDATE lead_version SET valid_to = ended.valid_to
+    FROM ${rowsOf(['lead_id', 'valid_to'], ended)} AS ended
+    WHERE lead_version.lead_id = ended.lead_id AND lead_version.valid_to IS NULL`.execute(trx)
+}
+
+/** How many leads are there upstream, as far as we know. */
+export async function countLeads(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('lead')
+    .where('removed_at', 'is', null)
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return row.n
+}
+
+function newestById(leads: readonly Lead[]): Map<string, Lead> {
+  const byId = new Map<string, Lead>()
+  for (const lead of leads) {
+    const other = byId.get(lead.id)
+    if (!other || other.updatedAt <= lead.updatedAt) byId.set(lead.id, lead)
+  }
+  return byId
+}
+
+async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string, Stored>> {
+  const rows = await trx
+    .selectFrom('lead')
+    .leftJoin('lead_version', (join) =>
+      join.onRef('lead_version.lead_id', '=', 'lead.id').on('lead_version.valid_to', 'is', null),
+    )
+    .where('lead.id', 'in', listOf(ids))
+    .select([
+      'lead.id',
+      'lead.raw',
+      'lead.updated_at',
+      'lead.removed_at',
+      'lead_version.valid_from as open_from',
+    ])
+    .select(TRACKED.map((field) => `lead.${field}` as const))
+    .execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+function isSettled(before: Stored, lead: Lead): boolean {
+  if (before.removed_at !== null) return false
+  return before.updated_at > lead.updatedAt || before.raw === lead.raw
+}
+
+/** Never before the version that it follows, so that versions stay in order whatever the clocks say. */
+function versionStart(before: Stored | undefined, row: LeadTable, seen: Observation): Instant {
+  if (before && before.removed_at !== null) return seen.at
+  const start = before && before.status === row.status ? row.updated_at : row.status_changed_at
+  return before?.open_from && before.open_from > start ? before.open_from : start
+}
+
+function rowOf(lead: Lead, seen: Observation): LeadTable {
+  return {
+    id: lead.id,
+    pipeline_id: lead.pipelineId,
+    status: lead.status,
+    company_name: lead.companyName,
+    company_domain: lead.companyDomain,
+    company_industry: lead.companyIndustry,
+    company_subindustry: lead.companySubindustry,
+    company_employees: lead.companyEmployees,
+    company_city: lead.companyCity,
+    company_country: lead.companyCountry,
+    company_region: lead.companyRegion,
+    company_one_liner: lead.companyOneLiner,
+    contact_name: lead.contactName,
+    contact_title: lead.contactTitle,
+    contact_email: lead.contactEmail,
+    score: lead.score,
+    value_amount: lead.valueAmount,
+    value_currency: lead.valueCurrency,
+    source: lead.source,
+    agent_id: lead.agentId,
+    tags: JSON.stringify(lead.tags),
+    created_at: lead.createdAt,
+    updated_at: lead.updatedAt,
+    status_changed_at: lead.statusChangedAt,
+    first_seen_at: seen.at,
+    observed_at: seen.at,
+    removed_at: null,
+    run_id: seen.runId,
+    raw: lead.raw,
+  }
+}
+
+function versionOf(row: LeadTable, validFrom: Instant): LeadVersionTable {
+  return {
+    lead_id: row.id,
+    valid_from: validFrom,
+    valid_to: null,
+    observed_at: row.observed_at,
+    run_id: row.run_id,
+    pipeline_id: row.pipeline_id,
+    status: row.status,
+    score: row.score,
+    value_amount: row.value_amount,
+    value_currency: row.value_currency,
+    agent_id: row.agent_id,
+  }
+}
+
+function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {
+  const ids = new Set(rows.map((row) => row.pipeline_id))
+  return [...ids].map((id) => ({ id, name: id, status: null, first_seen_at: seen.at, observed_at: seen.at }))
+}

@@ -1,0 +1,164 @@
+/**
+ * What is peculiar to SQLite, all of it: opening a file, transactions that take the write lock at once,
+ * and many rows in one statement. A second dialect replaces this file and the migrations.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Expression,
+  Kysely,
+  type RawBuilder,
+  SqliteAdapter,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+import { errorText, LeadsheetError } from '../errors.ts'
+import type { Tables } from './tables.ts'
+
+/** Short, since a wait inside SQLite stops the whole process; longer waits are ours, between attempts. */
+const BUSY_TIMEOUT_MS = 250
+const BUSY_ATTEMPTS = 40
+const BUSY_PAUSE_MS = 50
+
+/**
+ * Opens or creates the file: write-ahead log, every commit on disk, foreign keys checked.
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_busy
+ */
+export function openSqlite(file: string): Kysely<Tables> {
+  const database = openFile(file)
+  return new Kysely<Tables>({ dialect: dialectOf(database) })
+}
+
+function openFile(file: string): Database.Database {
+  let database: Database.Database | undefined
+  try {
+    database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+    database.pragma('journal_mode = WAL')
+    database.pragma('synchronous = FULL')
+    database.pragma('foreign_keys = ON')
+    database.pragma('journal_size_limit = 67108864')
+    return database
+  } catch (cause) {
+    database?.close()
+    throw openingFailure(file, cause)
+  }
+}
+
+function openingFailure(file: string, cause: unknown): LeadsheetError {
+  const code = codeOf(cause)
+  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
+    return new LeadsheetError(
+      'store_corrupt',
+      `${file} is damaged or not a leadsheet database: ${errorText(cause)}`,
+      {
+        hint: 'Nothing was changed. Move the file away to start afresh with the next sync, or restore a backup.',
+        cause,
+      },
+    )
+  }
+  if (code.startsWith('SQLITE_BUSY')) return busy(file, cause)
+  return new LeadsheetError('data_unwritable', `${file} cannot be opened for writing: ${errorText(cause)}`, {
+    hint: 'Check that data_dir (LEADSHEET_DATA_DIR) exists, is writable by this user and has space.',
+    cause,
+  })
+}
+
+function busy(file: string, cause: unknown): LeadsheetError {
+  return new LeadsheetError('store_busy', `${file} stays locked by another process`, {
+    hint: 'Another program holds a write lock on it; close it or wait, then run the command again.',
+    cause,
+  })
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+}
+
+function dialectOf(database: Database.Database): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new WriteLockDriver(database),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+/**
+ * Takes the write lock when a transaction begins: one that reads first and writes later would fail at its
+ * first write whenever another process wrote in between (SQLITE_BUSY_SNAPSHOT).
+ */
+class WriteLockDriver extends SqliteDriver {
+  readonly #file: string
+
+  constructor(database: Database.Database) {
+    super({ database })
+    this.#file = database.name
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+        return
+      } catch (cause) {
+        if (!codeOf(cause).startsWith('SQLITE_BUSY')) throw cause
+        if (attempt === BUSY_ATTEMPTS) throw busy(this.#file, cause)
+        await delay(BUSY_PAUSE_MS)
+      }
+    }
+  }
+}
+
+/** Rows for one statement, taken apart by SQLite itself: `{ name: value }` by column, all of the same columns. */
+export type Rows<T extends keyof Tables> = readonly Readonly<
+  Partial<Record<keyof Tables[T] & string, unknown>>
+>[]
+
+/**
+ * Inserts many rows by one statement; whole numbers stay whole and text stays text, as JSON has them.
+ * @param conflict what to do where `key` is taken: overwrite those columns, or leave the row alone
+ */
+export async function insertRows<T extends keyof Tables & string>(
+  db: Kysely<Tables>,
+  table: T,
+  rows: Rows<T>,
+  conflict?: { readonly key: readonly string[]; readonly update: readonly string[] },
+): Promise<void> {
+  const first = rows[0]
+  if (!first) return
+  const columns = Object.keys(first)
+  const values = sql.join(columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)}`))
+  await sql`INSERT INTO ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
+    SELECT ${values} FROM jsonb_each(${JSON.stringify(rows)}) WHERE true ${conflict ? onConflict(conflict) : sql``}`.execute(
+    db,
+  )
+}
+
+function onConflict(conflict: {
+  readonly key: readonly string[]
+  readonly update: readonly string[]
+}): RawBuilder<unknown> {
+  const key = sql.join(conflict.key.map((column) => sql.ref(column)))
+  if (conflict.update.length === 0) return sql`ON CONFLICT (${key}) DO NOTHING`
+  const set = conflict.update.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)
+  return sql`ON CONFLICT (${key}) DO UPDATE SET ${sql.join(set)}`
+}
+
+/** Rows of text values as a subquery with those columns, for `update ... from`. */
+export function rowsOf(
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, string>>[],
+): RawBuilder<unknown> {
+  const values = columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)} AS ${sql.ref(column)}`)
+  return sql`(SELECT ${sql.join(values)} FROM jsonb_each(${JSON.stringify(rows)}))`
+}
+
+/** A list of values as a subquery, for `where x in (...)` of any length. */
+export function listOf(values: readonly string[]): Expression<string> {
+  return sql<string>`(SELECT value FROM json_each(${JSON.stringify(values)}))`
+}

@@ -1,0 +1,166 @@
+/** The ledger of syncs: what each saw, changed and skipped, kept up to date page by page. */
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Instant, LeadCounts, SyncOutcome, SyncPart, SyncResult } from '../model.ts'
+import type { Db, Trx } from './open.ts'
+import type { SyncRunTable } from './tables.ts'
+
+type Mode = SyncRunTable['mode']
+
+/** Opens a run; one that never finished is closed as killed, with the counts it had reached. */
+export async function startRun(
+  trx: Trx,
+  run: { mode: Mode; parts: readonly SyncPart[]; at: Instant },
+): Promise<string> {
+  await trx.updateTable('sync_run').where('outcome', 'is', null).set({ outcome: 'killed' }).execute()
+  const id = `${run.at.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
+  await trx
+    .insertInto('sync_run')
+    .values({
+      id,
+      started_at: run.at,
+      finished_at: null,
+      mode: run.mode,
+      parts: JSON.stringify(run.parts),
+      outcome: null,
+      leads_as_of: null,
+      duration_ms: null,
+      not_before: null,
+    })
+    .execute()
+  return id
+}
+
+/** Adds a page's counts, in the transaction that writes the page; returns the run's pages and leads so far. */
+export async function addPage(
+  trx: Trx,
+  runId: string,
+  counts: LeadCounts,
+): Promise<{ pages: number; seen: number }> {
+  return trx
+    .updateTable('sync_run')
+    .where('id', '=', runId)
+    .set((eb) => ({
+      pages: eb('pages', '+', 1),
+      leads_seen: eb('leads_seen', '+', counts.seen),
+      leads_inserted: eb('leads_inserted', '+', counts.inserted),
+      leads_updated: eb('leads_updated', '+', counts.updated),
+      leads_unchanged: eb('leads_unchanged', '+', counts.unchanged),
+      leads_removed: eb('leads_removed', '+', counts.removed),
+      leads_held: eb('leads_held', '+', counts.held),
+    }))
+    .returning(['pages', 'leads_seen as seen'])
+    .executeTakeFirstOrThrow()
+}
+
+/** With the leads read to their end: everything that changed before `asOf` is in the copy. */
+export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, removed: number): Promise<void> {
+  await trx
+    .updateTable('sync_run')
+    .where('id', '=', runId)
+    .set((eb) => ({ leads_as_of: asOf, leads_removed: eb('leads_removed', '+', removed) }))
+    .execute()
+}
+
+export async function finishRun(trx: Trx, result: SyncResult, at: Instant): Promise<void> {
+  await trx
+    .updateTable('sync_run')
+    .where('id', '=', result.runId)
+    .set({
+      finished_at: at,
+      outcome: result.outcome,
+      is_complete: result.complete ? 1 : 0,
+      stats: result.stats,
+      agents: result.agents,
+      requests: result.requests,
+      retries: result.retries,
+      duration_ms: result.durationMs,
+      problems: JSON.stringify(result.problems),
+      not_before: result.notBefore,
+    })
+    .execute()
+}
+
+/** The counts of the leads part so far. */
+export async function readCounts(db: Db, runId: string): Promise<LeadCounts & { pages: number }> {
+  const row = await db.selectFrom('sync_run').where('id', '=', runId).selectAll().executeTakeFirstOrThrow()
+  return {
+    seen: row.leads_seen,
+    inserted: row.leads_inserted,
+    updated: row.leads_updated,
+    unchanged: row.leads_unchanged,
+    removed: row.leads_removed,
+    held: row.leads_held,
+    pages: row.pages,
+  }
+}
+
+export interface RunSummary {
+  readonly id: string
+  readonly startedAt: Instant
+  readonly finishedAt: Instant | null
+  readonly mode: Mode
+  readonly outcome: SyncOutcome | 'killed' | null
+  readonly leadsAsOf: Instant | null
+  readonly seen: number
+  readonly inserted: number
+  readonly updated: number
+  readonly removed: number
+  readonly held: number
+  readonly requests: number
+  readonly retries: number
+  readonly durationMs: number | null
+  readonly problems: readonly { part: string; code: string; message: string }[]
+}
+
+/** The last runs, newest first. */
+export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
+  const rows = await db.selectFrom('sync_run').selectAll().orderBy('id', 'desc').limit(limit).execute()
+  return rows.map((row) => ({
+    id: row.id,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    mode: row.mode,
+    outcome: row.outcome,
+    leadsAsOf: row.leads_as_of,
+    seen: row.leads_seen,
+    inserted: row.leads_inserted,
+    updated: row.leads_updated,
+    removed: row.leads_removed,
+    held: row.leads_held,
+    requests: row.requests,
+    retries: row.retries,
+    durationMs: row.duration_ms,
+    problems: JSON.parse(row.problems),
+  }))
+}
+
+/** The last run that read the leads to their end. */
+export async function findLastWholeRun(
+  db: Db,
+): Promise<{ id: string; asOf: Instant; requests: number } | undefined> {
+  const row = await db
+    .selectFrom('sync_run')
+    .where('leads_as_of', 'is not', null)
+    .select(['id', 'leads_as_of', 'requests'])
+    .orderBy('leads_as_of', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && { id: row.id, asOf: row.leads_as_of ?? '', requests: row.requests }
+}
+
+/** The last run that failed or stopped half-way after an instant, with what it said. */
+export async function findLastFailure(
+  db: Db,
+  after: Instant,
+): Promise<{ at: Instant; message: string } | null> {
+  const row = await db
+    .selectFrom('sync_run')
+    .where('started_at', '>', after)
+    .where('outcome', 'in', ['failed', 'partial', 'deferred', 'killed'])
+    .select(['started_at', 'finished_at', sql<string | null>`problems ->> '$[0].message'`.as('message')])
+    .orderBy('started_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ? { at: row.finished_at ?? row.started_at, message: row.message ?? 'the run was killed' } : null
+}

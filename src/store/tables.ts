@@ -1,0 +1,237 @@
+/** The tables as Kysely sees them. What each column means stands in the migrations, and so in the file. */
+import type { Generated } from 'kysely'
+
+interface Installation {
+  id: string
+  created_at: string
+}
+
+export interface StageTable {
+  status: string
+  position: number
+  outcome: 'open' | 'won' | 'lost' | 'disqualified'
+  in_funnel: number
+}
+
+export interface LeadTable {
+  id: string
+  pipeline_id: string
+  status: string
+  company_name: string | null
+  company_domain: string | null
+  company_industry: string | null
+  company_subindustry: string | null
+  company_employees: number | null
+  company_city: string | null
+  company_country: string | null
+  company_region: string | null
+  company_one_liner: string | null
+  contact_name: string | null
+  contact_title: string | null
+  contact_email: string | null
+  score: number | null
+  value_amount: number | null
+  value_currency: string | null
+  source: string | null
+  agent_id: string | null
+  tags: string
+  created_at: string
+  updated_at: string
+  status_changed_at: string
+  first_seen_at: string
+  observed_at: string
+  removed_at: string | null
+  run_id: string
+  raw: string
+}
+
+export interface LeadVersionTable {
+  lead_id: string
+  valid_from: string
+  valid_to: string | null
+  observed_at: string
+  run_id: string
+  pipeline_id: string
+  status: string
+  score: number | null
+  value_amount: number | null
+  value_currency: string | null
+  agent_id: string | null
+}
+
+interface Pipeline {
+  id: string
+  name: string
+  status: string | null
+  first_seen_at: string
+  observed_at: string
+}
+
+export interface PipelineStatTable {
+  pipeline_id: string
+  observed_at: string
+  as_of: string
+  run_id: string
+  leads: number | null
+  open: number | null
+  won: number | null
+  lost: number | null
+  disqualified: number | null
+  win_rate: number | null
+  open_value_amount: number | null
+  open_value_currency: string | null
+  won_value_amount: number | null
+  won_value_currency: string | null
+  raw: string
+}
+
+interface PipelineStageStat {
+  pipeline_id: string
+  observed_at: string
+  status: string
+  current: number
+  reached: number
+  conversion: number | null
+  median_hours: number | null
+}
+
+export interface AgentTable {
+  id: string
+  name: string
+  kind: string | null
+  status: string
+  status_changed_at: string | null
+  task_type: string | null
+  task_pipeline_id: string | null
+  task_lead_id: string | null
+  task_started_at: string | null
+  task_progress: number | null
+  last_seen_at: string | null
+  tasks_24h: number | null
+  errors_24h: number | null
+  last_error_at: string | null
+  last_error_message: string | null
+  observed_at: string
+  gone_at: string | null
+  raw: string
+}
+
+interface AgentReading {
+  agent_id: string
+  observed_at: string
+  run_id: string
+  status: string
+  task_type: string | null
+  task_pipeline_id: string | null
+  tasks_24h: number | null
+  errors_24h: number | null
+}
+
+export interface SyncRunTable {
+  id: string
+  started_at: string
+  finished_at: string | null
+  mode: 'incremental' | 'full'
+  parts: string
+  outcome: 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed' | 'killed' | null
+  is_complete: Generated<number>
+  leads_as_of: string | null
+  leads_seen: Generated<number>
+  leads_inserted: Generated<number>
+  leads_updated: Generated<number>
+  leads_unchanged: Generated<number>
+  leads_removed: Generated<number>
+  leads_held: Generated<number>
+  stats: Generated<number>
+  agents: Generated<number>
+  pages: Generated<number>
+  requests: Generated<number>
+  retries: Generated<number>
+  duration_ms: number | null
+  problems: Generated<string>
+  not_before: string | null
+}
+
+export interface SyncScanTable {
+  resource: string
+  mode: 'incremental' | 'full'
+  updated_since: string | null
+  cursor: string | null
+  started_at: string
+  seen: number
+  max_updated_at: string | null
+}
+
+interface HeldRow {
+  resource: 'lead' | 'pipeline_stat' | 'agent'
+  raw_sha256: string
+  reason: string
+  raw: string
+  first_seen_at: string
+  last_seen_at: string
+}
+
+interface ReportEdition {
+  id: string
+  report: string
+  period_from: string
+  period_to: string
+  time_zone: string
+  rendered_at: string
+  run_id: string | null
+  figures: string
+  subject: string
+  html: string
+  text: string
+}
+
+export interface DeliveryTable {
+  message_id: string
+  edition_id: string
+  recipient: string
+  state: 'pending' | 'sending' | 'data' | 'sent' | 'failed' | 'in_doubt'
+  letter: string
+  attempts: Generated<number>
+  state_at: string
+  response: string | null
+}
+
+export interface ScheduleSlotTable {
+  schedule: string
+  slot: string
+  state: 'due' | 'running' | 'done' | 'failed' | 'skipped'
+  started_at: string | null
+  finished_at: string | null
+  message: string | null
+}
+
+interface Lease {
+  name: string
+  holder: string
+  host: string
+  pid: number
+  acquired_at: string
+  expires_at: string
+}
+
+export interface Tables {
+  installation: Installation
+  stage: StageTable
+  lead: LeadTable
+  lead_version: LeadVersionTable
+  lead_absence: { lead_id: string; run_id: string; since: string }
+  pipeline: Pipeline
+  pipeline_stat: PipelineStatTable
+  pipeline_stage_stat: PipelineStageStat
+  agent: AgentTable
+  agent_reading: AgentReading
+  sync_run: SyncRunTable
+  sync_scan: SyncScanTable
+  sync_scan_seen: { lead_id: string }
+  sync_watermark: { resource: string; updated_at: string; not_before: string | null }
+  held_row: HeldRow
+  report_edition: ReportEdition
+  delivery: DeliveryTable
+  schedule_slot: ScheduleSlotTable
+  lease: Lease
+}
