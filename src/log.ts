@@ -2,14 +2,12 @@
  * The log: JSON lines, or readable lines on a terminal, always on stderr so that stdout stays for results.
  * Secrets are taken out by value before a line is written, whatever field or message they stand in.
  */
-import { type Logger, pino } from 'pino'
+import { type LevelWithSilent, type Logger, pino } from 'pino'
 
 export type Log = Logger
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface LogOptions {
-  readonly level: LogLevel
+  readonly level: LevelWithSilent
   /** Readable lines in place of JSON. */
   readonly pretty: boolean
   readonly color: boolean

@@ -1,0 +1,123 @@
+/** The settings as the program sees them: complete, checked, frozen. Paths are absolute, defaults filled in. */
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Secret } from './secret.ts'
+import type { SettingPath } from './setting-path.ts'
+import type { LogLevel, Settings } from './settings.ts'
+
+export interface Config {
+  /** The settings file; null when there is none. */
+  readonly file: string | null
+  readonly api: ApiConfig
+  readonly dataDir: string
+  readonly timeZone: string
+  readonly logLevel: LogLevel
+  readonly mail: MailConfig
+  /** Those of reports that name none of their own. */
+  readonly recipients: readonly string[]
+  readonly sync: SyncConfig
+  readonly reports: readonly ReportConfig[]
+  /** What is allowed but not wise, a sentence each. */
+  readonly warnings: readonly string[]
+  /** Where each setting that was given came from: `api.url` -> `leadsheet.yaml:3:8`. */
+  readonly sources: Readonly<Record<string, string>>
+}
+
+export interface ApiConfig {
+  readonly url: string | null
+  readonly key: Secret | null
+  readonly pageSize: number
+  readonly maxWaitSeconds: number
+  readonly runMinutes: number
+}
+
+export interface MailConfig {
+  /** smtp://, smtps:// or an absolute file: URL; secret, for it may hold a password. */
+  readonly url: Secret | null
+  readonly from: string | null
+  readonly replyTo: string | null
+}
+
+export interface SyncConfig {
+  /** Cron expressions in the top-level time zone. */
+  readonly every: string
+  readonly full: string
+  readonly overlapMinutes: number
+  readonly pipelines: readonly string[]
+}
+
+export interface ReportConfig {
+  readonly name: string
+  readonly template: string
+  readonly title: string | null
+  /** Cron expression in `timeZone`. */
+  readonly schedule: string
+  readonly timeZone: string
+  readonly recipients: readonly string[]
+  /** Only these pipelines; all of them if empty. */
+  readonly pipelines: readonly string[]
+  readonly stalledDays: number
+  readonly topScore: number
+}
+
+/**
+ * Checked settings in the program's own terms.
+ * @param baseOf the folder from which a setting's relative path counts
+ */
+export function configFrom(
+  settings: Settings,
+  baseOf: (path: SettingPath) => string,
+): Omit<Config, 'file' | 'warnings' | 'sources'> {
+  const { api, mail, sync, recipients } = settings
+  return {
+    api: {
+      url: api.url ?? null,
+      key: secret(api.key),
+      pageSize: api.page_size,
+      maxWaitSeconds: api.max_wait_seconds,
+      runMinutes: api.run_minutes,
+    },
+    dataDir: resolve(baseOf(['data_dir']), settings.data_dir),
+    timeZone: settings.time_zone,
+    logLevel: settings.log_level,
+    mail: {
+      url: secret(mail.url && absoluteFileUrl(mail.url, baseOf(['mail', 'url']))),
+      from: mail.from ?? null,
+      replyTo: mail.reply_to ?? null,
+    },
+    recipients,
+    sync: {
+      every: sync.every,
+      full: sync.full,
+      overlapMinutes: sync.overlap_minutes,
+      pipelines: sync.pipelines,
+    },
+    reports: settings.reports.map((report) => ({
+      name: report.name,
+      template: report.template ?? report.name,
+      title: report.title ?? null,
+      schedule: report.schedule,
+      timeZone: report.time_zone ?? settings.time_zone,
+      recipients: report.recipients ?? recipients,
+      pipelines: report.pipelines,
+      stalledDays: report.stalled_days,
+      topScore: report.top_score,
+    })),
+  }
+}
+
+/** Every text of a configuration that must not get into a log. */
+export function secretsOf({ api, mail }: Config): string[] {
+  const password = mail.url === null ? '' : new URL(mail.url.reveal()).password
+  return [api.key?.reveal() ?? '', password, decodeURIComponent(password)].filter((text) => text !== '')
+}
+
+function secret(value: string | undefined): Secret | null {
+  return value === undefined ? null : new Secret(value)
+}
+
+/** `file:./outbox` names a folder beside the settings file, which the URL standard would put under the root. */
+function absoluteFileUrl(url: string, base: string): string {
+  const relative = /^file:(?!\/\/)(.*)$/i.exec(url)?.[1]
+  return relative === undefined ? url : pathToFileURL(resolve(base, decodeURIComponent(relative))).href
+}

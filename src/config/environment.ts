@@ -1,0 +1,68 @@
+/** The settings that the environment can give, `LEADSHEET_*`; each stands for one of the settings file. */
+import { nearest } from './nearest.ts'
+import { pathText, type SettingPath } from './setting-path.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The variable that names the settings file itself. */
+export const CONFIG_VARIABLE = 'LEADSHEET_CONFIG'
+
+export const VARIABLES = {
+  LEADSHEET_API_URL: ['api', 'url'],
+  LEADSHEET_API_KEY: ['api', 'key'],
+  LEADSHEET_API_KEY_FILE: ['api', 'key_file'],
+  LEADSHEET_DATA_DIR: ['data_dir'],
+  LEADSHEET_TIME_ZONE: ['time_zone'],
+  LEADSHEET_LOG_LEVEL: ['log_level'],
+  LEADSHEET_SMTP_URL: ['mail', 'url'],
+  LEADSHEET_SMTP_URL_FILE: ['mail', 'url_file'],
+  LEADSHEET_FROM: ['mail', 'from'],
+  LEADSHEET_RECIPIENTS: ['recipients'],
+} as const satisfies Record<string, SettingPath>
+
+export interface VariableSetting {
+  readonly variable: string
+  readonly path: SettingPath
+  readonly value: string | readonly string[]
+}
+
+/**
+ * The settings given by the environment; an empty variable counts as not set.
+ * @param problems receives a line for each `LEADSHEET_*` variable that means nothing
+ */
+export function readEnvironment(env: Environment, problems: string[]): VariableSetting[] {
+  const known = [...Object.keys(VARIABLES), CONFIG_VARIABLE]
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('LEADSHEET_') || known.includes(name) || isServiceLink(name, value ?? '')) continue
+    const meant = nearest(name, known)
+    problems.push(`environment  ${name}: no such setting${meant === null ? '' : `; did you mean ${meant}?`}`)
+  }
+  return Object.entries(VARIABLES).flatMap(([variable, path]) => {
+    const value = env[variable]?.trim()
+    if (!value) return []
+    return [{ variable, path, value: variable === 'LEADSHEET_RECIPIENTS' ? splitList(value) : value }]
+  })
+}
+
+/** The variables that give a setting of the file, or name a file that holds it. */
+export function variablesFor(path: SettingPath): string[] {
+  const names = [pathText(path), `${pathText(path)}_file`]
+  return Object.entries(VARIABLES).flatMap(([variable, known]) =>
+    names.includes(pathText(known)) ? [variable] : [],
+  )
+}
+
+function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+/** Kubernetes sets these in every pod beside a service that is called leadsheet, or leadsheet-something. */
+function isServiceLink(name: string, value: string): boolean {
+  return (
+    /_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name) ||
+    (name.endsWith('_PORT') && value.includes('://'))
+  )
+}

@@ -1,0 +1,58 @@
+/** A line for a mistake in the settings: where, which setting, what was found, what is accepted. */
+import type { z } from 'zod'
+import { schemaAt } from './json-schema.ts'
+import { nearest } from './nearest.ts'
+import { pathText, type SettingPath, type SettingTree, valueAt } from './setting-path.ts'
+
+/** Where a setting was given, and what it is called there. */
+export interface Origin {
+  /** `leadsheet.yaml:4:14`, `environment`, or the file that a secret was read from. */
+  readonly place: string
+  /** `api.url`, or `LEADSHEET_API_URL`. */
+  readonly name: string
+}
+
+export type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
+
+/** Settings whose value is never shown. */
+const SECRET_PATHS: readonly SettingPath[] = [
+  ['api', 'key'],
+  ['mail', 'url'],
+]
+
+export function isSecret(path: SettingPath): boolean {
+  return SECRET_PATHS.some((secret) => pathText(secret) === pathText(path))
+}
+
+export function mistakeLine({ place, name }: Origin, problem: string): string {
+  return `${place}  ${name}: ${problem}`
+}
+
+/** What zod found wrong, as lines. */
+export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOrigin: FindOrigin): string[] {
+  const path = issue.path.filter((key) => typeof key !== 'symbol')
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => mistakeLine(findOrigin([...path, key], 'name'), unknownName(path, key)))
+  }
+  const value = valueAt(tree, path)
+  const found = mayHoldSecret(path) ? '' : value === undefined ? 'not set, ' : `found ${shown(value)}, `
+  return [mistakeLine(findOrigin(path, 'value'), `${found}expected ${issue.message}`)]
+}
+
+function unknownName(group: SettingPath, name: string): string {
+  const known = Object.keys(schemaAt(group)?.properties ?? {})
+  const meant = nearest(name, known)
+  return `no such setting; ${meant === null ? `known here: ${known.join(', ')}` : `did you mean ${meant}?`}`
+}
+
+/** Whether a secret could stand there: also where a whole group was given as one text. */
+function mayHoldSecret(path: SettingPath): boolean {
+  return SECRET_PATHS.some((secret) => path.every((key, index) => secret[index] === key))
+}
+
+const SHOWN_CHARACTERS = 60
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value)
+  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
+}

@@ -1,0 +1,53 @@
+/** The settings in force, for people: each with its value and where that came from. */
+import type { Config } from './config.ts'
+import { Secret } from './secret.ts'
+import { isTree, pathText, type SettingPath } from './setting-path.ts'
+
+export interface EffectiveSetting {
+  /** `api.page_size`, as in the settings file. */
+  readonly setting: string
+  /** Null when it is not set and has no default. Secrets are redacted. */
+  readonly value: unknown
+  /** Where it was given; `default`, `not set`, or `as recipients` for what a report takes from the top level. */
+  readonly source: string
+}
+
+export function effectiveSettings(config: Config): EffectiveSetting[] {
+  const { file: _file, warnings: _warnings, sources, ...settings } = config
+  return [...settingsOf(settings)].map(([path, value]) => {
+    const setting = pathText(path)
+    return {
+      setting,
+      value: value instanceof Secret ? redacted(setting, value) : value,
+      source: sources[setting] ?? (value === null ? 'not set' : inheritedFrom(path)),
+    }
+  })
+}
+
+function* settingsOf(value: unknown, path: SettingPath = []): Generator<[SettingPath, unknown]> {
+  if (Array.isArray(value) && isTree(value[0])) {
+    for (const [index, item] of value.entries()) yield* settingsOf(item, [...path, index])
+  } else if (isTree(value) && !(value instanceof Secret)) {
+    for (const [key, item] of Object.entries(value)) yield* settingsOf(item, [...path, snakeCase(key)])
+  } else {
+    yield [path, value]
+  }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Of the mail server everything but who logs in: that much is needed to see what is wrong with it. */
+function redacted(setting: string, secret: Secret): string {
+  if (setting !== 'mail.url') return secret.toString()
+  const url = new URL(secret.reveal())
+  if (url.protocol === 'file:') return url.href
+  return `${url.protocol}//${url.username ? `${secret}@` : ''}${url.host}`
+}
+
+function inheritedFrom(path: SettingPath): string {
+  const name = path.at(-1)
+  const isInherited = path[0] === 'reports' && (name === 'time_zone' || name === 'recipients')
+  return isInherited ? `as ${name}` : 'default'
+}

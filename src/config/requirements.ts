@@ -1,0 +1,62 @@
+/** What a command cannot do without. Loading asks for nothing, so that each command can name what it lacks. */
+import { LeadsheetError } from '../errors.ts'
+import type { ApiConfig, Config, MailConfig } from './config.ts'
+import { variablesFor } from './environment.ts'
+import type { Secret } from './secret.ts'
+import { pathText, type SettingPath, valueAt } from './setting-path.ts'
+
+export interface ReadyApi extends ApiConfig {
+  readonly url: string
+  readonly key: Secret
+}
+
+export interface ReadyMail extends MailConfig {
+  readonly url: Secret
+  readonly from: string
+}
+
+/** @throws LeadsheetError config_missing */
+export function requireApi(config: Config): ReadyApi {
+  const { url, key } = config.api
+  if (url === null || key === null) throw missing(missingApi(config))
+  return { ...config.api, url, key }
+}
+
+/** @throws LeadsheetError config_missing */
+export function requireMail(config: Config): ReadyMail {
+  const { url, from } = config.mail
+  if (url === null || from === null) throw missing(missingMail(config))
+  return { ...config.mail, url, from }
+}
+
+/**
+ * All that the daemon needs, named at once. Without reports it only keeps the copy, and needs no mail.
+ * @throws LeadsheetError config_missing
+ */
+export function requireDaemon(config: Config): { readonly api: ReadyApi; readonly mail: ReadyMail | null } {
+  const { reports } = config
+  const lacking = [
+    ...missingApi(config),
+    ...(reports.length > 0 ? missingMail(config) : []),
+    ...(reports.some((report) => report.recipients.length === 0) ? [['recipients']] : []),
+  ]
+  if (lacking.length > 0) throw missing(lacking)
+  return { api: requireApi(config), mail: reports.length > 0 ? requireMail(config) : null }
+}
+
+function missingApi({ api }: Config): SettingPath[] {
+  return ['url', 'key'].filter((name) => valueAt(api, [name]) === null).map((name) => ['api', name])
+}
+
+function missingMail({ mail }: Config): SettingPath[] {
+  return ['url', 'from'].filter((name) => valueAt(mail, [name]) === null).map((name) => ['mail', name])
+}
+
+function missing(paths: readonly SettingPath[]): LeadsheetError {
+  const names = paths.map((path) => `${pathText(path)} (${variablesFor(path).join(' or ')})`)
+  const verb = names.length === 1 ? 'is' : 'are'
+  const list = new Intl.ListFormat('en').format(names)
+  return new LeadsheetError('config_missing', `${list} ${verb} not set`, {
+    hint: 'Set them in leadsheet.yaml or the environment, or try it without a service of your own: `npm run demo` or `leadsheet serve`.',
+  })
+}

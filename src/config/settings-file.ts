@@ -1,0 +1,166 @@
+/**
+ * Reads the settings file: YAML to a plain tree with `${VARIABLES}` filled in, and the line of every setting.
+ * What is in it is not judged here.
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
+import { errorText, LeadsheetError } from '../errors.ts'
+import type { Environment } from './environment.ts'
+import { isTree, leavesOf, pathText, type SettingPath, type SettingTree, setValueAt } from './setting-path.ts'
+
+export const DEFAULT_FILE = 'leadsheet.yaml'
+
+export interface SettingsFile {
+  readonly path: string
+  readonly tree: SettingTree
+  /** Settings whose value came, in whole or in part, from a variable, and whether the variable was there. */
+  readonly filled: readonly FilledSetting[]
+  /** `leadsheet.yaml:4:14`, of the value, or of the name of the setting. */
+  locate(setting: SettingPath, part: 'value' | 'name'): string
+  /** Whether every user of the machine may read it. */
+  readonly isWorldReadable: boolean
+}
+
+export interface FilledSetting {
+  readonly path: SettingPath
+  readonly isComplete: boolean
+}
+
+/**
+ * @param name as the user gave it, relative to `cwd`; places in it are named after this
+ * @param problems receives a line for each variable that is not set
+ * @throws LeadsheetError config_invalid when it cannot be read or is not YAML
+ */
+export function readSettingsFile(
+  name: string,
+  cwd: string,
+  env: Environment,
+  problems: string[],
+): SettingsFile {
+  const path = resolve(cwd, name)
+  const source = readText(path)
+  const lines = new LineCounter()
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false })
+  const place = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `${name}:${line}:${col}`
+  }
+  const tree = toTree(document, name, place)
+  const locate = (setting: SettingPath, part: 'value' | 'name') => place(offsetOf(document, setting, part))
+  return {
+    path,
+    tree,
+    filled: fillIn(tree, env, (setting, problem) =>
+      problems.push(`${locate(setting, 'value')}  ${pathText(setting)}: ${problem}`),
+    ),
+    locate,
+    isWorldReadable: isWorldReadable(path),
+  }
+}
+
+/** Whether users other than the owner and the group may read a file; never on Windows, which has no such mode. */
+export function isWorldReadable(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o004) !== 0
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new LeadsheetError('config_invalid', `cannot read the settings file ${path}: ${errorText(error)}`, {
+      hint: 'Copy leadsheet.example.yaml, or name another file with --config or LEADSHEET_CONFIG.',
+      cause: error,
+    })
+  }
+}
+
+function toTree(document: Document.Parsed, name: string, place: (offset: number) => string): SettingTree {
+  const invalid = (problem: string) =>
+    new LeadsheetError('config_invalid', `the settings file ${name} is not valid YAML:\n${problem}`, {
+      hint: 'Colons need a space after them, and groups the same indentation throughout; no tabs.',
+    })
+  if (document.errors.length > 0) {
+    throw invalid(
+      document.errors.map((error: YAMLError) => `  ${place(error.pos[0])}  ${error.message}`).join('\n'),
+    )
+  }
+  let value: unknown
+  try {
+    value = document.toJS()
+  } catch (error) {
+    // An alias without its anchor, or too many of them.
+    throw invalid(`  ${place(0)}  ${errorText(error)}`)
+  }
+  const tree = withoutNulls(value ?? {})
+  if (isTree(tree)) return tree
+  throw invalid(`  ${place(0)}  expected settings, each as "name: value"`)
+}
+
+/** A name with nothing behind it is as good as absent: so reads a group whose settings are all commented out. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isTree(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== null)
+      .map(([key, item]) => [key, withoutNulls(item)]),
+  )
+}
+
+function offsetOf(document: Document.Parsed, setting: SettingPath, part: 'value' | 'name'): number {
+  for (let length = setting.length; length > 0; length--) {
+    const parent = length === 1 ? document.contents : document.getIn(setting.slice(0, length - 1), true)
+    const key = setting[length - 1]
+    const pair = isMap(parent)
+      ? parent.items.find((item) => isScalar(item.key) && item.key.value === key)
+      : undefined
+    const node =
+      pair && (part === 'name' || length < setting.length)
+        ? pair.key
+        : document.getIn(setting.slice(0, length), true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return 0
+}
+
+/** `${NAME}`, `${NAME:-default}`, and `$${` for the two characters themselves. */
+const PLACEHOLDER = /\$\$\{|\$\{([^}]*)(\}?)/g
+
+function fillIn(
+  tree: SettingTree,
+  env: Environment,
+  report: (setting: SettingPath, problem: string) => void,
+): FilledSetting[] {
+  const filled: FilledSetting[] = []
+  for (const [path, value] of [...leavesOf(tree)]) {
+    if (typeof value !== 'string' || !value.includes('${')) continue
+    let isComplete = true
+    const text = value.replace(
+      PLACEHOLDER,
+      (placeholder: string, inside: string | undefined, end: string) => {
+        if (inside === undefined) return '${'
+        const found = end === '' ? { problem: `${placeholder} lacks its }` } : readVariable(inside, env)
+        if ('value' in found) return found.value
+        report(path, found.problem)
+        isComplete = false
+        return placeholder
+      },
+    )
+    filled.push({ path, isComplete })
+    setValueAt(tree, path, text)
+  }
+  return filled
+}
+
+/** @param inside what stands between the braces */
+function readVariable(inside: string, env: Environment): { value: string } | { problem: string } {
+  const [, name, fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside) ?? []
+  if (name === undefined) {
+    return {
+      problem: `\${${inside}} is no variable: write \${NAME} or \${NAME:-default}, or $\${ for the characters`,
+    }
+  }
+  const value = env[name] || fallback
+  return value === undefined ? { problem: `the variable ${name} is not set` } : { value }
+}

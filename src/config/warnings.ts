@@ -1,0 +1,29 @@
+/** What the settings may say but had better not. */
+import type { Draft } from './draft.ts'
+import { isSecret, mistakeLine } from './mistakes.ts'
+import { leavesOf, pathText } from './setting-path.ts'
+import type { Settings } from './settings.ts'
+import type { SettingsFile } from './settings-file.ts'
+
+export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile | null): string[] {
+  return [...plainHttp(settings, draft), ...readableSecrets(draft, file)]
+}
+
+function plainHttp({ api }: Settings, draft: Draft): string[] {
+  const url = api.url === undefined ? null : new URL(api.url)
+  if (url?.protocol !== 'http:' || /^(localhost|127\..*|\[::1\])$/.test(url.hostname)) return []
+  const origin = draft.findOrigin(['api', 'url'], 'value')
+  return [mistakeLine(origin, `the API key travels unencrypted to ${url.host}; use https:// if it can`)]
+}
+
+/** Secrets that stand in a settings file which everyone can read. */
+function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
+  if (!file?.isWorldReadable) return []
+  const fromVariables = file.filled.map(({ path }) => pathText(path))
+  return [...leavesOf(draft.tree)].flatMap(([path, value]) => {
+    const origin = draft.findOrigin(path, 'value')
+    const stands = value !== undefined && isSecret(path) && origin.name === pathText(path)
+    if (!stands || fromVariables.includes(pathText(path))) return []
+    return [mistakeLine(origin, `every user of this machine can read ${file.path}; chmod 600 it`)]
+  })
+}
