@@ -95,7 +95,12 @@ async function readPages(run: SyncRun, scan: Scan): Promise<Scan> {
         ahead.catch(() => undefined)
       }
       const done = await savePage(run, page, next)
-      run.options.onProgress?.({ part: 'leads', pages: done.pages, done: scan.seen + done.seen, total: page.total })
+      run.options.onProgress?.({
+        part: 'leads',
+        pages: done.pages,
+        done: scan.seen + done.seen,
+        total: page.total,
+      })
       if (next === null) break
     }
   } finally {

@@ -2,7 +2,9 @@
  * The one place that speaks HTTP to the upstream. Every attempt has deadlines and a bounded body that is
  * always read; the retry policy is ours, since undici's own cuts Retry-After and asks for parts of a list.
  */
-import { Agent, type Dispatcher, interceptors } from 'undici'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { Agent, type Dispatcher } from 'undici'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Backoff, backoffMs, retryAfterMs, wait } from '../retry.ts'
@@ -69,13 +71,7 @@ export function createClient(options: ClientOptions): Client {
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: 10_000,
     maxResponseSize: WIRE_BYTES_MAX,
-  }).compose(
-    interceptors.decompress({
-      maxSize: BODY_BYTES_MAX,
-      skipErrorResponses: false,
-      skipStatusCodes: [204, 304],
-    }),
-  )
+  })
 
   return {
     usage,
@@ -110,7 +106,7 @@ export function createClient(options: ClientOptions): Client {
         body: call.body === undefined ? null : JSON.stringify(call.body),
         signal,
       })
-      return read(call.url, answer, await answer.body.text(), attempt)
+      return read(call.url, answer, await textOf(answer), attempt)
     } catch (thrown) {
       call.signal?.throwIfAborted()
       if (thrown instanceof LeadsheetError) throw thrown
@@ -148,6 +144,15 @@ export function createClient(options: ClientOptions): Client {
       notBefore,
     })
   }
+}
+
+const unzip = promisify(gunzip)
+
+/** The whole body as text, unpacked; both sizes are bounded. */
+async function textOf(answer: Dispatcher.ResponseData): Promise<string> {
+  const wire = Buffer.from(await answer.body.arrayBuffer())
+  const isPacked = headerOf(answer, 'content-encoding')?.trim().toLowerCase() === 'gzip'
+  return (isPacked ? await unzip(wire, { maxOutputLength: BODY_BYTES_MAX }) : wire).toString('utf8')
 }
 
 function headersOf(call: Call, options: ClientOptions): Record<string, string> {
@@ -190,7 +195,7 @@ function quote(text: string): string {
 /** A failure that asking again would repeat: told apart from a bug of ours by undici's or the parser's code. */
 function permanent(url: URL, thrown: unknown): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === 'ERR_BUFFER_TOO_LARGE') {
     return unexpected(url, 'answered with more than is read: 32 MiB on the wire, 64 MiB unpacked')
   }
   return /^(UND_ERR|HPE|ERR_|E[A-Z]+$|CERT|DEPTH|SELF|UNABLE|Z_)/.test(code)

@@ -19,6 +19,8 @@ const PASSING_CODES = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'Z_BUF_ERROR',
+  'Z_DATA_ERROR',
 ])
 
 export function isPassingStatus(status: number): boolean {

@@ -142,11 +142,11 @@ export async function findLastWholeRun(
   const row = await db
     .selectFrom('sync_run')
     .where('leads_as_of', 'is not', null)
-    .select(['id', 'leads_as_of', 'requests'])
+    .select(['id', 'started_at', 'leads_as_of', 'requests'])
     .orderBy('leads_as_of', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row && { id: row.id, asOf: row.leads_as_of ?? '', requests: row.requests }
+  return row && { id: row.id, startedAt: row.started_at, asOf: row.leads_as_of ?? '', requests: row.requests }
 }
 
 /** The last run that failed or stopped half-way after an instant, with what it said. */
