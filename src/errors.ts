@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   report_unknown: 'there is no report of that name',
   report_no_data: 'nothing has been synced yet, so there is nothing to report',
   report_template: 'a template could not be compiled or filled in',
+  run_interrupted: 'Ctrl-C or a signal stopped the command before it was done',
   service_port: 'the reference service cannot listen on that port',
   service_data: 'the sample companies of the reference service cannot be read',
   store_corrupt: 'the database file is damaged or is not a leadsheet database',

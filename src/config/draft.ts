@@ -1,11 +1,10 @@
 /** Settings file and environment laid over each other, not yet judged, with the origin of every setting. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { errorText } from '../errors.ts'
 import type { VariableSetting } from './environment.ts'
 import { mistakeLine, type Origin } from './mistakes.ts'
 import { pathText, type SettingPath, type SettingTree, setValueAt, valueAt } from './setting-path.ts'
-import { isWorldReadable, type SettingsFile } from './settings-file.ts'
+import { isWorldReadable, readFault, type SettingsFile } from './settings-file.ts'
 
 export interface DraftOrigin extends Origin {
   /** The folder from which relative paths count. */
@@ -92,6 +91,6 @@ function readSecret(
     const warning = isWorldReadable(path) ? `every user of this machine can read ${path}; chmod 600 it` : null
     return { path, value, warning }
   } catch (error) {
-    return { problem: `cannot be read: ${errorText(error)}` }
+    return { problem: `cannot read ${path}: ${readFault(error)}` }
   }
 }

@@ -68,11 +68,17 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new LeadsheetError('config_invalid', `cannot read the settings file ${path}: ${errorText(error)}`, {
+    throw new LeadsheetError('config_invalid', `cannot read the settings file ${path}: ${readFault(error)}`, {
       hint: 'Copy leadsheet.example.yaml, or name another file with --config or LEADSHEET_CONFIG.',
       cause: error,
     })
   }
+}
+
+/** Why a file could not be read, without repeating its name. */
+export function readFault(error: unknown): string {
+  const text = errorText(error)
+  return text.startsWith('ENOENT') ? 'there is no such file' : text.replace(/, \w+( '.*')?$/, '')
 }
 
 function toTree(document: Document.Parsed, name: string, place: (offset: number) => string): SettingTree {

@@ -1,0 +1,44 @@
+/** `leadsheet config`: what the settings are and where each came from, and their JSON Schema. */
+import type { Command } from 'commander'
+import { settingsJsonSchema } from '../config/json-schema.ts'
+import { effectiveSettings } from '../config/overview.ts'
+import { addExamples } from './command.ts'
+import type { Terminal } from './terminal.ts'
+
+export function defineConfig(command: Command, terminal: Terminal): void {
+  const check = command
+    .command('check')
+    .description('check the settings and print those in force, each with its origin; secrets stay hidden')
+    .action(() => checkSettings(terminal))
+  addExamples(check, ['config check', 'config check --config deploy/leadsheet.yaml --json'])
+
+  const schema = command
+    .command('schema')
+    .description('print the JSON Schema of the settings file, for editors')
+    .action(() => terminal.printJson(settingsJsonSchema()))
+  addExamples(schema, ['config schema > leadsheet.schema.json'])
+}
+
+async function checkSettings(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  const settings = effectiveSettings(config)
+  if (terminal.json) {
+    terminal.printJson({ file: config.file, settings, warnings: config.warnings })
+  } else {
+    await terminal.printTable(
+      [
+        { title: 'SETTING', value: ({ setting }) => setting, isWhole: true },
+        { title: 'VALUE', value: ({ value }) => valueText(value) },
+        { title: 'FROM', value: ({ source }) => source },
+      ],
+      settings,
+    )
+  }
+  if (config.warnings.length > 0) terminal.end('partly')
+}
+
+function valueText(value: unknown): string | null {
+  return value === null || (Array.isArray(value) && value.length === 0)
+    ? null
+    : String(value).replaceAll(',', ', ')
+}

@@ -1,0 +1,23 @@
+/** What the process says when it leaves, for scripts and schedulers. */
+import { type ErrorCode, LeadsheetError } from '../errors.ts'
+
+export const EXIT_STATUS = {
+  done: { status: 0, meaning: 'done' },
+  failed: { status: 1, meaning: 'failed' },
+  usage: { status: 2, meaning: 'wrong usage or configuration; nothing was done' },
+  partly: { status: 3, meaning: 'finished with warnings, or only in part' },
+  deferred: { status: 4, meaning: 'put off: the service asked for a longer wait than a run may take' },
+  interrupted: { status: 130, meaning: 'stopped by Ctrl-C or a signal' },
+} as const satisfies Record<string, { status: number; meaning: string }>
+export type Ending = keyof typeof EXIT_STATUS
+
+/** How a command ends that threw; what is not a LeadsheetError is a bug, and failed. */
+export function endingOf(thrown: unknown): Ending {
+  if (!(thrown instanceof LeadsheetError)) return 'failed'
+  return ENDINGS[thrown.code] ?? (/^(config|usage)_/.test(thrown.code) ? 'usage' : 'failed')
+}
+
+const ENDINGS: { readonly [Code in ErrorCode]?: Ending } = {
+  api_deferred: 'deferred',
+  run_interrupted: 'interrupted',
+}

@@ -1,0 +1,93 @@
+/**
+ * The command line: global options and the list of commands. A new command is an entry in COMMANDS and a file
+ * beside this one; that file is loaded only when its command is called, so that `--version` costs nothing.
+ */
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { LeadsheetError } from '../errors.ts'
+import type { DefineCommand } from './command.ts'
+import { EXIT_STATUS } from './exit-status.ts'
+import { type FrameTerminal, type GlobalFlags, openTerminal } from './terminal.ts'
+
+export interface CommandEntry {
+  readonly name: string
+  readonly summary: string
+  readonly group: string
+  readonly load: () => Promise<DefineCommand>
+}
+
+const WORK = 'Commands:'
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'config',
+    summary: 'check the settings, or print their JSON Schema',
+    group: WORK,
+    load: async () => (await import('./config.ts')).defineConfig,
+  },
+]
+
+/** @param signal aborted when the process is told to stop */
+export function createProgram(signal: AbortSignal): { program: Command; terminal: FrameTerminal } {
+  const program = new Command('leadsheet')
+  const terminal = openTerminal(() => program.opts<GlobalFlags>(), signal)
+  program
+    .description(
+      'Keeps a local, queryable copy of a lead pipeline service and mails people a report that they read.',
+    )
+    .version(readVersion(), '--version', 'print the version')
+    .option('--config <file>', 'settings file (default: LEADSHEET_CONFIG, or leadsheet.yaml if it is there)')
+    .option('--json', 'print the result as JSON, and an error as {"error": {…}}')
+    .option('--quiet', 'no progress, and only errors in the log')
+    .option('--verbose', 'also log what matters only when something is wrong')
+    .option('--no-color', 'no colours; NO_COLOR does the same')
+    .helpOption('--help', 'show this help, or that of a command')
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ outputError: () => {} })
+    .exitOverride()
+    .addHelpText('after', `\n${exitStatusHelp()}`)
+  for (const { name, summary, group } of COMMANDS)
+    program.command(name).helpGroup(group).description(summary).helpCommand(false)
+  program.hook('preSubcommand', async (_, command) => {
+    const entry = COMMANDS.find(({ name }) => name === command.name())
+    const define = await entry?.load()
+    define?.(command, terminal)
+  })
+  return { program, terminal }
+}
+
+/**
+ * Parses the arguments and runs their command.
+ * @throws LeadsheetError usage_invalid, and whatever the command throws
+ */
+export async function runProgram(program: Command, args: readonly string[]): Promise<void> {
+  const [first, ...rest] = args
+  try {
+    await program.parseAsync(first === 'help' ? [...rest, '--help'] : args, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode !== 0) throw usageError(error, args)
+  }
+}
+
+function usageError(error: CommanderError, args: readonly string[]): LeadsheetError {
+  const [, message = error.message, suggestion] =
+    /^(?:error: )?(.*?)(?:\n\((.*)\))?$/s.exec(error.message) ?? []
+  const command = COMMANDS.find(({ name }) => args.includes(name))?.name
+  const help = `\`leadsheet ${command ? `${command} ` : ''}--help\` shows what there is.`
+  const text = error.code === 'commander.help' ? 'a command is missing' : message
+  return new LeadsheetError('usage_invalid', text, { hint: suggestion ?? help, cause: error })
+}
+
+function exitStatusHelp(): string {
+  const lines = Object.values(EXIT_STATUS).map(
+    ({ status, meaning }) => `  ${String(status).padStart(3)}  ${meaning}`,
+  )
+  return ['Exit status:', ...lines].join('\n')
+}
+
+function readVersion(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  return JSON.parse(readFileSync(file, 'utf8')).version
+}

@@ -1,0 +1,130 @@
+/**
+ * What a command is given to work with: settings, log, output and the signal to stop.
+ * Results go to stdout, all else to stderr; nothing is loaded before it is asked for.
+ */
+import type { WriteStream } from 'node:tty'
+import { styleText } from 'node:util'
+import type { Config } from '../config/config.ts'
+import type { Log } from '../log.ts'
+import type { Ending } from './exit-status.ts'
+import { NO_PROGRESS, openBar, openLoggedProgress, type Progress } from './progress.ts'
+import type { Column } from './table.ts'
+
+/** The options that every command takes. */
+export interface GlobalFlags {
+  readonly config?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+  readonly verbose?: boolean
+  readonly color: boolean
+}
+
+export interface Terminal {
+  /** Whether the result is wanted as JSON. */
+  readonly json: boolean
+  readonly quiet: boolean
+  /** Aborted by Ctrl-C or SIGTERM, with a LeadsheetError run_interrupted as its reason. */
+  readonly signal: AbortSignal
+  /**
+   * The settings; their warnings are logged when they are first asked for.
+   * @throws LeadsheetError config_invalid
+   */
+  config(): Promise<Config>
+  log(): Promise<Log>
+  /** Lines on stdout. */
+  print(...lines: readonly string[]): void
+  printJson(value: unknown): void
+  printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void>
+  /** Coloured where stdout shows colours. */
+  style(format: 'bold' | 'dim' | 'red' | 'green' | 'yellow', text: string): string
+  /** To be disposed: `using progress = await terminal.progress('Leads')`. */
+  progress(label: string): Promise<Progress>
+  /** How the command ends if it throws nothing; `done` unless told otherwise. */
+  end(ending: Ending): void
+}
+
+/** A terminal with what only the frame around the commands needs. */
+export interface FrameTerminal extends Terminal {
+  readonly ending: Ending
+  /** Takes out the secrets of the settings, as far as they were loaded. */
+  redact(text: string): string
+}
+
+/** @param flags read late: they are known once the arguments are parsed */
+export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): FrameTerminal {
+  const { stdout, stderr } = process
+  let ending: Ending = 'done'
+  let loaded: Promise<{ config: Config; log: Log }> | null = null
+  let redact = (text: string) => text
+  let isBarShown = false
+
+  const hasColor = (stream: WriteStream) => flags().color && stream.isTTY === true && stream.hasColors()
+  const style: Terminal['style'] = (format, text) =>
+    hasColor(stdout) ? styleText(format, text, { validateStream: false }) : text
+
+  async function load() {
+    const [{ loadConfig }, { secretsOf }, { openLog, redactor }] = await Promise.all([
+      import('../config/load.ts'),
+      import('../config/config.ts'),
+      import('../log.ts'),
+    ])
+    const config = loadConfig({ file: flags().config })
+    const secrets = secretsOf(config)
+    redact = redactor(secrets)
+    const log = await openLog({
+      level: flags().quiet ? 'error' : flags().verbose ? 'debug' : config.logLevel,
+      pretty: stderr.isTTY === true,
+      color: hasColor(stderr),
+      secrets,
+      // A line in the middle of a bar first clears the bar, which draws itself again.
+      write: (line) => void stderr.write(isBarShown ? `\r\x1b[K${line}` : line),
+    })
+    for (const warning of config.warnings) log.warn(warning)
+    return { config, log }
+  }
+  const loadOnce = () => {
+    loaded ??= load()
+    return loaded
+  }
+
+  return {
+    get json() {
+      return flags().json === true
+    },
+    get quiet() {
+      return flags().quiet === true
+    },
+    get ending() {
+      return ending
+    },
+    signal,
+    config: async () => (await loadOnce()).config,
+    log: async () => (await loadOnce()).log,
+    print: (...lines) => void stdout.write(`${lines.join('\n')}\n`),
+    printJson: (value) => void stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    async printTable(columns, rows) {
+      const { formatTable } = await import('./table.ts')
+      const width = stdout.columns ?? Number.POSITIVE_INFINITY
+      stdout.write(`${formatTable(columns, rows, { width, heading: (title) => style('bold', title) })}\n`)
+    },
+    style,
+    async progress(label) {
+      if (flags().quiet) return NO_PROGRESS
+      const clock = () => performance.now()
+      if (!stderr.isTTY) return openLoggedProgress(label, (await loadOnce()).log, clock)
+      const bar = await openBar(label, stderr, clock)
+      isBarShown = true
+      return {
+        update: bar.update,
+        [Symbol.dispose]: () => {
+          isBarShown = false
+          bar[Symbol.dispose]()
+        },
+      }
+    },
+    end: (how) => {
+      ending = how
+    },
+    redact: (text) => redact(text),
+  }
+}

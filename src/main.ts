@@ -1,0 +1,93 @@
+#!/usr/bin/env node
+/** The process: arguments, signals, exit status. The only place that prints errors. */
+import { EXIT_STATUS, endingOf } from './cli/exit-status.ts'
+import { createProgram, runProgram } from './cli/program.ts'
+import { errorText, LeadsheetError } from './errors.ts'
+
+const LEAST_NODE_MAJOR = 24
+
+/** npm passes Ctrl-C on although the terminal has already sent it to every process: that is no second one. */
+const SAME_SIGNAL_MS = 500
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  const { program, terminal } = createProgram(stopSignal())
+  leaveQuietlyWithoutReader()
+  try {
+    requireNode(process.versions.node)
+    await runProgram(program, args)
+    return EXIT_STATUS[terminal.ending].status
+  } catch (thrown) {
+    const failure = isAbort(thrown) && terminal.signal.aborted ? terminal.signal.reason : thrown
+    process.stderr.write(terminal.redact(terminal.json ? errorJson(failure) : errorLines(failure)))
+    return EXIT_STATUS[endingOf(failure)].status
+  }
+}
+
+/** Older ones that strip types get this far; those that do not cannot read this file at all. */
+function requireNode(version: string): void {
+  if (Number.parseInt(version, 10) >= LEAST_NODE_MAJOR) return
+  throw new LeadsheetError(
+    'usage_invalid',
+    `leadsheet needs Node ${LEAST_NODE_MAJOR} or newer; this is Node ${version}`,
+    {
+      hint: 'Start it as `npm run -s leadsheet -- <command>`: npm scripts use the Node that `npm ci` brings along.',
+    },
+  )
+}
+
+/** Aborted by the first Ctrl-C or SIGTERM; a second one ends the process on the spot. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController()
+  let stoppedAt = 0
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (!controller.signal.aborted) {
+        stoppedAt = performance.now()
+        controller.abort(
+          new LeadsheetError('run_interrupted', `stopped by ${name}`, {
+            hint: 'What was finished is kept; the same command goes on from there.',
+          }),
+        )
+      } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) {
+        process.exit(EXIT_STATUS.interrupted.status)
+      }
+    })
+  }
+  return controller.signal
+}
+
+/** `leadsheet leads list | head`: a reader that has seen enough is no error. */
+function leaveQuietlyWithoutReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+      process.exit(EXIT_STATUS.done.status)
+    })
+  }
+}
+
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'AbortError'
+}
+
+function errorLines(thrown: unknown): string {
+  if (thrown instanceof LeadsheetError) {
+    return `error: ${thrown.message}\n${thrown.hint === undefined ? '' : `hint: ${thrown.hint}\n`}`
+  }
+  return `error: this is a bug in leadsheet: ${stackOf(thrown)}\n`
+}
+
+/** One line, so that it can be told from log lines before it. */
+function errorJson(thrown: unknown): string {
+  const error =
+    thrown instanceof LeadsheetError
+      ? { code: thrown.code, message: thrown.message, hint: thrown.hint ?? null }
+      : { code: 'bug', message: errorText(thrown), hint: null, stack: stackOf(thrown) }
+  return `${JSON.stringify({ error })}\n`
+}
+
+function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+}
