@@ -1,0 +1,78 @@
+/**
+ * Text of others, made fit for one line of a mail. Every name, title and message from the data passes here
+ * once; escaping for HTML is the template's work and not done here.
+ */
+
+// C0, C1, line and paragraph separators, lone surrogates.
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu
+// Zero-width spaces, byte order marks, direction marks, embeddings, overrides and isolates, tags. Joiners stay:
+// emoji and several scripts need them.
+const INVISIBLE =
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
+// No script stacks more marks than this on one letter.
+const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** The text on one line, without what hides or turns it, at most `max` characters; cut ones end in `…`. */
+export function oneLine(text: string, max: number): string {
+  // What is far over the limit is dropped first, so that a hostile megabyte costs nothing.
+  const clean = text
+    .slice(0, max * 32)
+    .toWellFormed()
+    .replace(CONTROLS, ' ')
+    .replace(INVISIBLE, '')
+    .replace(STACKED_MARKS, '$1')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return shorten(clean, max)
+}
+
+/** `null` for what is absent or blank after cleaning. */
+export function oneLineOrNull(text: string | null, max: number): string | null {
+  return text === null ? null : oneLine(text, max) || null
+}
+
+/** `meeting_booked` becomes `Meeting booked`; words that are all capitals stay so. */
+export function capitalise(status: string): string {
+  const words = oneLine(status.replace(/[_-]+/g, ' '), 40)
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
+/**
+ * Breaks lines that are longer than `columns` at spaces. What is carried over is indented as the line began,
+ * so that lists stay readable. A word longer than a line stays whole.
+ */
+export function wrapLines(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => wrapLine(line.trimEnd(), columns))
+    .join('\n')
+}
+
+function shorten(text: string, max: number): string {
+  if (text.length <= max) return text
+  let kept = ''
+  for (const { segment } of graphemes.segment(text)) {
+    if (kept.length + segment.length > max - 1) break
+    kept += segment
+  }
+  // A cut just after a word's beginning looks like a mistake; step back to the space.
+  const space = kept.lastIndexOf(' ')
+  return `${(space > max * 0.7 ? kept.slice(0, space) : kept).replace(/[\s,;:·-]+$/u, '')}…`
+}
+
+function wrapLine(line: string, columns: number): string[] {
+  const indent = /^[ ]*(?:[-•] )?/.exec(line)?.[0] ?? ''
+  const carried = ' '.repeat(indent.length)
+  const lines: string[] = []
+  let rest = line
+  while (rest.length > columns) {
+    const space = rest.lastIndexOf(' ', columns)
+    const at = space > indent.length ? space : rest.indexOf(' ', columns)
+    if (at === -1) break
+    lines.push(rest.slice(0, at).trimEnd())
+    rest = carried + rest.slice(at).trimStart()
+  }
+  return [...lines, rest]
+}
