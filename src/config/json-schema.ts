@@ -1,11 +1,11 @@
 /** The settings file as a JSON Schema: for editors, and for looking up what the schema knows of a setting. */
 import { z } from 'zod'
-import { type SettingPath, valueAt } from './setting-path.ts'
+import { isTree, type SettingPath, valueAt } from './setting-path.ts'
 import { settingsSchema } from './settings.ts'
 
 /** The part of JSON Schema that is met here. */
 export interface SettingSchema {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly description?: string
   readonly default?: unknown
   readonly properties?: Readonly<Record<string, SettingSchema>>
@@ -14,7 +14,16 @@ export interface SettingSchema {
 
 /** What `leadsheet config schema` prints and docs/leadsheet.schema.json holds. */
 export function settingsJsonSchema(): Record<string, unknown> {
-  const { $schema, ...schema } = z.toJSONSchema(settingsSchema, { io: 'input' })
+  const { $schema, ...schema } = z.toJSONSchema(settingsSchema, {
+    io: 'input',
+    // A group may be empty: all of its settings are optional.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.type === 'object' && jsonSchema.required === undefined) {
+        Object.assign(jsonSchema, { type: ['object', 'null'] })
+      }
+      if (isTree(jsonSchema.default)) delete jsonSchema.default
+    },
+  })
   return { $schema, title: 'Settings of leadsheet', ...schema }
 }
 

@@ -52,7 +52,8 @@ function mayHoldSecret(path: SettingPath): boolean {
 
 const SHOWN_CHARACTERS = 60
 
+/** Cut short, and without who logs in where it is a URL. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value)
+  const text = JSON.stringify(value).replace(/\/\/[^/@]*@/g, '//[redacted]@')
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
 }

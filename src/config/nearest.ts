@@ -2,11 +2,11 @@
 
 /**
  * The candidate with the fewest edits from `name`, case aside; null when none is near: more than a third of
- * the letters differ.
+ * the letters, and more than one, differ.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | null {
   let best: string | null = null
-  let fewest = Math.floor(name.length / 3) + 1
+  let fewest = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const candidate of candidates) {
     const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (edits < fewest) [best, fewest] = [candidate, edits]

@@ -22,6 +22,10 @@ function text(accepted: string, fault: (value: string) => string | null = () => 
     })
 }
 
+function pattern(regex: RegExp, error: string) {
+  return z.string({ error }).regex(regex, { error })
+}
+
 function wholeNumber(min: number, max: number) {
   const error = `a whole number from ${min} to ${max}`
   return z.int({ error }).min(min, { error }).max(max, { error })
@@ -49,10 +53,11 @@ function section<T extends z.ZodRawShape>(shape: T) {
 const path = text('a path')
 const cron = text('a cron expression of five fields (minute hour day month weekday)', cronFault)
 const timeZone = text('a time zone of the IANA database, such as Europe/Berlin', timeZoneFault)
-const slug = z.stringFormat('slug', /^[a-z0-9]+(-[a-z0-9]+)*$/, {
-  error: 'lower-case letters, digits and single hyphens, such as daily or weekly-emea',
-})
-const address = z.stringFormat('address', ADDRESS, { error: 'an e-mail address, such as ana@example.com' })
+const slug = pattern(
+  /^[a-z0-9]+(-[a-z0-9]+)*$/,
+  'lower-case letters, digits and single hyphens, such as daily or weekly-emea',
+)
+const address = pattern(ADDRESS, 'an e-mail address, such as ana@example.com')
 const mailbox = text('an e-mail address, or Name <address>', (value) =>
   isMailbox(value) ? null : 'this is neither',
 )

@@ -1,0 +1,186 @@
+import { chmodSync } from 'node:fs'
+import { inspect } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import type { Environment } from '../../src/config/environment.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { folderWith } from '../support/folder.ts'
+
+/** Loads `leadsheet.yaml` in a folder of its own. */
+function load(yaml: string, env: Environment = {}, files: Readonly<Record<string, string>> = {}) {
+  const cwd = folderWith({ 'leadsheet.yaml': yaml, ...files })
+  return { cwd, config: loadConfig({ cwd, env }) }
+}
+
+describe('without a file and without variables', () => {
+  test('every setting has its default, and api and mail are not set', () => {
+    const cwd = folderWith()
+    const config = loadConfig({ cwd, env: {} })
+    expect(config).toEqual({
+      file: null,
+      api: { url: null, key: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
+      dataDir: `${cwd}/data`,
+      timeZone: 'UTC',
+      logLevel: 'info',
+      mail: { url: null, from: null, replyTo: null },
+      recipients: [],
+      sync: { every: '*/15 * * * *', full: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
+      reports: [
+        {
+          ...{ name: 'daily', template: 'daily', title: null, schedule: '0 7 * * *', timeZone: 'UTC' },
+          ...{ recipients: [], pipelines: [], stalledDays: 7, topScore: 80 },
+        },
+      ],
+      warnings: [],
+      sources: {},
+    })
+  })
+
+  test('the result is frozen to its leaves', () => {
+    const config = loadConfig({ cwd: folderWith(), env: {} })
+    expect([config, config.api, config.reports, config.reports[0]].every(Object.isFrozen)).toBe(true)
+  })
+})
+
+describe('the settings file', () => {
+  test('is leadsheet.yaml of the working directory, or what LEADSHEET_CONFIG or --config names', () => {
+    const cwd = folderWith({
+      'leadsheet.yaml': 'time_zone: Europe/Paris',
+      'other.yaml': 'time_zone: Europe/Rome',
+      'third.yaml': 'time_zone: Europe/Oslo',
+    })
+    const env = { LEADSHEET_CONFIG: 'other.yaml' }
+    expect(loadConfig({ cwd, env: {} }).timeZone).toBe('Europe/Paris')
+    expect(loadConfig({ cwd, env }).timeZone).toBe('Europe/Rome')
+    expect(loadConfig({ cwd, env, file: 'third.yaml' })).toMatchObject({
+      timeZone: 'Europe/Oslo',
+      file: `${cwd}/third.yaml`,
+    })
+  })
+
+  test('may be empty, and so may its groups', () => {
+    expect(load('').config.api.pageSize).toBe(500)
+    expect(load('api:\nmail:\n  #from: x\nsync: {}\n').config.mail.from).toBeNull()
+  })
+
+  test('gives reports the time zone and the recipients that they do not name', () => {
+    const { config } = load(`
+time_zone: Europe/Berlin
+recipients: [ana@example.com]
+reports:
+  - name: daily
+  - name: emea
+    template: daily
+    time_zone: Europe/London
+    recipients: [bo@example.com]
+`)
+    expect(config.reports).toMatchObject([
+      { template: 'daily', timeZone: 'Europe/Berlin', recipients: ['ana@example.com'] },
+      { template: 'daily', timeZone: 'Europe/London', recipients: ['bo@example.com'] },
+    ])
+  })
+
+  test('may ask for no reports at all', () => {
+    expect(load('reports: []').config.reports).toEqual([])
+  })
+
+  test('counts relative paths from its own folder', () => {
+    const cwd = folderWith({ 'deploy/x.yaml': 'data_dir: ../state\nmail: { url: "file:./out box" }' })
+    const config = loadConfig({ cwd, env: {}, file: 'deploy/x.yaml' })
+    expect(config.dataDir).toBe(`${cwd}/state`)
+    expect(config.mail.url?.reveal()).toBe(`file://${cwd}/deploy/out%20box`)
+  })
+})
+
+describe('the environment', () => {
+  test('wins over the file', () => {
+    const { config } = load('time_zone: Europe/Paris\nrecipients: [old@example.com]', {
+      LEADSHEET_TIME_ZONE: 'Asia/Tokyo',
+      LEADSHEET_RECIPIENTS: 'ana@example.com, bo@example.com,',
+    })
+    expect(config).toMatchObject({
+      timeZone: 'Asia/Tokyo',
+      recipients: ['ana@example.com', 'bo@example.com'],
+      sources: {
+        time_zone: 'environment LEADSHEET_TIME_ZONE',
+        recipients: 'environment LEADSHEET_RECIPIENTS',
+      },
+    })
+  })
+
+  test('does not count where a variable is empty', () => {
+    expect(load('time_zone: Europe/Paris', { LEADSHEET_TIME_ZONE: ' ' }).config.timeZone).toBe('Europe/Paris')
+  })
+
+  test('counts relative paths from the working directory', () => {
+    const cwd = folderWith({ 'deploy/x.yaml': '' })
+    const env = { LEADSHEET_DATA_DIR: 'state', LEADSHEET_SMTP_URL: 'file:outbox' }
+    const config = loadConfig({ cwd, file: 'deploy/x.yaml', env })
+    expect([config.dataDir, config.mail.url?.reveal()]).toEqual([`${cwd}/state`, `file://${cwd}/outbox`])
+  })
+
+  test('may hold what Kubernetes sets beside a service called leadsheet', () => {
+    const env = {
+      LEADSHEET_SERVICE_HOST: '10.0.0.1',
+      LEADSHEET_SERVICE_PORT_HTTP: '80',
+      LEADSHEET_PORT: 'tcp://10.0.0.1:80',
+      LEADSHEET_PORT_80_TCP_ADDR: '10.0.0.1',
+    }
+    expect(() => loadConfig({ cwd: folderWith(), env })).not.toThrow()
+  })
+})
+
+describe('secrets', () => {
+  test('are read from the file that key_file names, without the line break at its end', () => {
+    const { config } = load('api: { key_file: ./key }', {}, { key: 'k-123456\n' })
+    expect(config.api.key?.reveal()).toBe('k-123456')
+    expect(config.warnings).toEqual([])
+  })
+
+  test('a key in the environment replaces a key_file of the settings file', () => {
+    const { config } = load('api: { key_file: ./nowhere }', { LEADSHEET_API_KEY: 'from-env' })
+    expect(config.api.key?.reveal()).toBe('from-env')
+  })
+
+  test('are not shown by printing, serializing or inspecting the configuration', () => {
+    const { config } = load('mail: { url: "smtp://u:hunter2@mail.example.com" }', {
+      LEADSHEET_API_KEY: 'k-123456',
+    })
+    const shown = `${config.api.key} ${JSON.stringify(config)} ${inspect(config, { depth: 9, showHidden: true })}`
+    expect(shown).not.toMatch(/k-123456|hunter2/)
+    expect(shown).toContain('[redacted]')
+  })
+
+  test('in a file that everyone can read are a warning', () => {
+    const cwd = folderWith({ key: 'k-123456', 'leadsheet.yaml': 'mail: { url: "smtp://u:p@h" }' })
+    chmodSync(`${cwd}/key`, 0o644)
+    chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
+    const { warnings } = loadConfig({ cwd, env: { LEADSHEET_API_KEY_FILE: 'key' } })
+    expect(warnings).toEqual([
+      `environment  LEADSHEET_API_KEY_FILE: every user of this machine can read ${cwd}/key; chmod 600 it`,
+      `leadsheet.yaml:1:14  mail.url: every user of this machine can read ${cwd}/leadsheet.yaml; chmod 600 it`,
+    ])
+  })
+
+  test('sent over plain http to another machine are a warning', () => {
+    const warned = load('api: { url: "http://leads.example.com" }').config.warnings
+    expect(warned).toEqual([expect.stringContaining('the API key travels unencrypted to leads.example.com')])
+    expect(load('api: { url: "http://127.0.0.1:8484" }').config.warnings).toEqual([])
+  })
+})
+
+describe('variables in the file', () => {
+  test('are filled in, also within a value, with their default where they are not set', () => {
+    const { config } = load(
+      'api: { url: "https://${HOST}/${BASE:-api}/v1", key: "$${not}" }\nrecipients: ["${WHO}"]',
+      { HOST: 'leads.example.com', WHO: 'ana@example.com' },
+    )
+    expect(config.api.url).toBe('https://leads.example.com/api/v1')
+    expect(config.api.key?.reveal()).toBe('${not}')
+    expect(config.recipients).toEqual(['ana@example.com'])
+  })
+
+  test('give whole numbers where these are wanted, and stay text elsewhere', () => {
+    const { config } = load('api: { page_size: "${SIZE}", key: "${KEY}" }', { SIZE: '250', KEY: '12345' })
+    expect([config.api.pageSize, config.api.key?.reveal()]).toEqual([250, '12345'])
+  })
+})

@@ -1,0 +1,191 @@
+/** Every mistake an operator can make in the settings, with the line that tells of it. */
+import { describe, expect, test } from 'vitest'
+import type { Environment } from '../../src/config/environment.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { LeadsheetError } from '../../src/errors.ts'
+import { folderWith } from '../support/folder.ts'
+
+/** The lines of the error, those after the first; empty when there is none. */
+function mistakesOf(
+  yaml: string | null,
+  env: Environment = {},
+  files: Readonly<Record<string, string>> = {},
+): string[] {
+  const cwd = folderWith({ ...(yaml !== null && { 'leadsheet.yaml': yaml }), ...files })
+  return failure(() => loadConfig({ cwd, env }))
+    .message.replaceAll(cwd, '.')
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim())
+}
+
+function failure(run: () => unknown): LeadsheetError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof LeadsheetError && error.code === 'config_invalid') return error
+    throw error
+  }
+  throw new Error('expected a mistake to be found')
+}
+
+const CRON = 'expected a cron expression of five fields (minute hour day month weekday)'
+const ADDRESS = 'expected an e-mail address, such as ana@example.com'
+
+describe('a mistake in the file', () => {
+  test.each([
+    ['api:\n  page_sise: 5', '2:3  api.page_sise: no such setting; did you mean page_size?'],
+    ['tiem_zone: UTC', '1:1  tiem_zone: no such setting; did you mean time_zone?'],
+    [
+      'reports:\n  - { name: daily, zone: UTC }',
+      '2:20  reports[0].zone: no such setting; known here: name, template, title, schedule, time_zone, recipients, pipelines, stalled_days, top_score',
+    ],
+    ['api: { page_size: 0 }', '1:19  api.page_size: found 0, expected a whole number from 1 to 1000'],
+    ['api: { page_size: 2.5 }', '1:19  api.page_size: found 2.5, expected a whole number from 1 to 1000'],
+    ['api: { page_size: "9" }', '1:19  api.page_size: found "9", expected a whole number from 1 to 1000'],
+    ['api: yes please', '1:6  api: expected a group of settings, indented below the name'],
+    ['sync: daily', '1:7  sync: found "daily", expected a group of settings, indented below the name'],
+    [
+      'api: { url: leads.example.com }',
+      '1:13  api.url: found "leads.example.com", expected a URL with http:// or https://; it is no URL',
+    ],
+    [
+      'api: { url: "ftp://h" }',
+      '1:13  api.url: found "ftp://h", expected a URL with http:// or https://; the protocol is ftp:',
+    ],
+    [
+      'api: { url: "https://u:p@h" }',
+      '1:13  api.url: found "https://[redacted]@h", expected a URL with http:// or https://; it must not hold a user or password',
+    ],
+    ['api: { key: 5 }', '1:13  api.key: expected the API key'],
+    ['log_level: loud', '1:12  log_level: found "loud", expected debug, info, warn, error or silent'],
+    [
+      'time_zone: Europe/Berln',
+      '1:12  time_zone: found "Europe/Berln", expected a time zone of the IANA database, such as Europe/Berlin; did you mean Europe/Berlin?',
+    ],
+    [
+      'time_zone: "+01:00"',
+      '1:12  time_zone: found "+01:00", expected a time zone of the IANA database, such as Europe/Berlin; there is no zone of that name',
+    ],
+    [
+      'mail: { url: "http://secret" }',
+      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; the protocol is another',
+    ],
+    [
+      'mail: { url: "file://host/x" }',
+      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; a file: URL must not name a host',
+    ],
+    [
+      'mail: { url: "smtp://u:5%@h" }',
+      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; a % in the user or password is written %25',
+    ],
+    [
+      'mail: { from: "Ana <ana>" }',
+      '1:15  mail.from: found "Ana <ana>", expected an e-mail address, or Name <address>; this is neither',
+    ],
+    [
+      'mail: { from: "a@b.c\\nBcc: x@y.z" }',
+      '1:15  mail.from: found "a@b.c\\nBcc: x@y.z", expected an e-mail address, or Name <address>; this is neither',
+    ],
+    [
+      'recipients: ana@example.com',
+      '1:13  recipients: found "ana@example.com", expected a list of e-mail addresses',
+    ],
+    ['recipients: [ana]', `1:14  recipients[0]: found "ana", ${ADDRESS}`],
+    ['recipients: [a@b.c, a@b.c]', '1:21  recipients[1]: found "a@b.c", expected each only once'],
+    ['sync: { every: "* * * *" }', `1:16  sync.every: found "* * * *", ${CRON}; it has not five fields`],
+    [
+      'sync: { every: "61 * * * *" }',
+      `1:16  sync.every: found "61 * * * *", ${CRON}; Invalid value for minute: 61`,
+    ],
+    [
+      'sync: { full: "0 7 1 * 1" }',
+      `1:15  sync.full: found "0 7 1 * 1", ${CRON}; it restricts both day of month and weekday, which some crons read as "and", others as "or"; restrict one`,
+    ],
+    ['sync: { full: "0 0 31 2 *" }', `1:15  sync.full: found "0 0 31 2 *", ${CRON}; that day never comes`],
+    [
+      'reports: [{ title: x }]',
+      '1:11  reports[0].name: not set, expected lower-case letters, digits and single hyphens, such as daily or weekly-emea',
+    ],
+    [
+      'reports: [{ name: ../x }]',
+      '1:19  reports[0].name: found "../x", expected lower-case letters, digits and single hyphens, such as daily or weekly-emea',
+    ],
+    ['reports: [{ name: a }, { name: a }]', '1:32  reports[1].name: found "a", expected each only once'],
+    ['time_zone: ${ZONE}', '1:12  time_zone: the variable ZONE is not set'],
+    [
+      'time_zone: ${ZO NE}',
+      '1:12  time_zone: ${ZO NE} is no variable: write ${NAME} or ${NAME:-default}, or $${ for the characters',
+    ],
+    ['time_zone: ${ZONE', '1:12  time_zone: ${ZONE lacks its }'],
+    ['api: { key: a, key_file: b }', '1:26  api.key_file: api.key is set too; give only one of them'],
+    ['api: { key_file: nowhere }', '1:18  api.key_file: cannot read ./nowhere: there is no such file'],
+  ])('%j', (yaml, line) => {
+    expect(mistakesOf(yaml)).toEqual([`leadsheet.yaml:${line}`])
+  })
+
+  test('an empty key file', () => {
+    expect(mistakesOf('api: { key_file: k }', {}, { k: '\n' })).toEqual([
+      'leadsheet.yaml:1:18  api.key_file: ./k is empty',
+    ])
+  })
+})
+
+describe('a mistake in the environment', () => {
+  test.each([
+    [{ LEADSHEET_API_KY: 'x' }, 'LEADSHEET_API_KY: no such setting; did you mean LEADSHEET_API_KEY?'],
+    [{ LEADSHEET_COLOUR_OF_THE_SKY: 'x' }, 'LEADSHEET_COLOUR_OF_THE_SKY: no such setting'],
+    [
+      { LEADSHEET_LOG_LEVEL: 'loud' },
+      'LEADSHEET_LOG_LEVEL: found "loud", expected debug, info, warn, error or silent',
+    ],
+    [{ LEADSHEET_RECIPIENTS: 'ana@example.com,bo' }, `LEADSHEET_RECIPIENTS: found "bo", ${ADDRESS}`],
+    [
+      { LEADSHEET_API_KEY: 'k', LEADSHEET_API_KEY_FILE: 'f' },
+      'LEADSHEET_API_KEY_FILE: LEADSHEET_API_KEY is set too; give only one of them',
+    ],
+    [
+      { LEADSHEET_SMTP_URL_FILE: 'nowhere' },
+      'LEADSHEET_SMTP_URL_FILE: cannot read ./nowhere: there is no such file',
+    ],
+  ])('%j', (env, line) => {
+    expect(mistakesOf(null, env)).toEqual([`environment  ${line}`])
+  })
+})
+
+describe('several mistakes', () => {
+  test('are told at once, whether in the file, the environment or YAML groups that fail as a whole', () => {
+    const yaml =
+      'api: { page_size: 0 }\nreports: [{ title: x }, { name: a }, { name: a }]\nrecipients: ["${NOBODY}"]'
+    expect(mistakesOf(yaml, { LEADSHEET_LOG_LEVEL: 'loud', LEADSHEET_X: '1' })).toHaveLength(6)
+  })
+})
+
+describe('a file that cannot be read as settings', () => {
+  test('names line and column of every YAML error', () => {
+    expect(mistakesOf('api:\n\turl: x\nb: [1\n')).toEqual([
+      expect.stringMatching(/^leadsheet\.yaml:2:1 {2}Tabs are not allowed as indentation/),
+      expect.stringMatching(/^leadsheet\.yaml:\d+:\d+ {2}Flow sequence/),
+    ])
+  })
+
+  test.each([
+    ['a: 1\na: 2', /:2:1 {2}Map keys must be unique/],
+    ['a: *nowhere', /:1:1 {2}Unresolved alias/],
+    ['- a', /:1:1 {2}expected settings, each as "name: value"/],
+  ])('%j', (yaml, line) => {
+    expect(mistakesOf(yaml)).toEqual([expect.stringMatching(line)])
+  })
+
+  test('is named when it does not exist', () => {
+    const cwd = folderWith()
+    expect(failure(() => loadConfig({ cwd, env: {}, file: 'no.yaml' })).message).toBe(
+      `cannot read the settings file ${cwd}/no.yaml: there is no such file`,
+    )
+  })
+})
+
+test('a value that may hold a secret is never in the message', () => {
+  const yaml = 'api: { key: [hunter2] }\nmail: smtp://u:hunter2@h'
+  expect(mistakesOf(yaml).join()).not.toContain('hunter2')
+})

@@ -1,0 +1,58 @@
+/** The files that tell people of the settings say what is true: the JSON Schema and the example. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { VARIABLES } from '../../src/config/environment.ts'
+import { type SettingSchema, schemaAt, settingsJsonSchema } from '../../src/config/json-schema.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { leavesOf, pathText, type SettingPath } from '../../src/config/setting-path.ts'
+import { folderWith } from '../support/folder.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const example = readFileSync(join(ROOT, 'leadsheet.example.yaml'), 'utf8')
+/** With every setting in force: `#name: value`, or `#  name: value`, but not `# words`. */
+const wholeExample = example.replace(/^( *)#(?! \S)/gm, '$1')
+
+test('docs/leadsheet.schema.json is the schema of the settings (npm run -s leadsheet -- config schema writes it)', () => {
+  const file = readFileSync(join(ROOT, 'docs/leadsheet.schema.json'), 'utf8')
+  expect(JSON.parse(file)).toEqual(settingsJsonSchema())
+})
+
+test('every setting is described', () => {
+  const bare = settingPaths(settingsJsonSchema()).filter((path) => !schemaAt(path)?.description)
+  expect(bare.map(pathText)).toEqual([])
+})
+
+test('the example changes nothing as it is', () => {
+  const config = loadConfig({ cwd: folderWith({ 'leadsheet.yaml': example }), env: {} })
+  expect(config.sources).toEqual({})
+})
+
+test('the example shows every setting, and all of them are right', () => {
+  const shown = [...leavesOf(parse(wholeExample))].map(([path]) => pathText(path).replace(/\[0\]$/, ''))
+  expect(shown.sort()).toEqual(settingPaths(settingsJsonSchema()).map(pathText).sort())
+  const oneOfEach = wholeExample.replace(/^ *(key|url)_file:.*$/gm, '')
+  const cwd = folderWith({ 'leadsheet.yaml': oneOfEach })
+  expect(loadConfig({ cwd, env: { LEADS_KEY: 'k-123456' } }).warnings).toEqual([])
+})
+
+test('the defaults that the example shows are the true ones', () => {
+  const shown = [...leavesOf(parse(wholeExample))].flatMap(([path, value]) => {
+    const standard = schemaAt(path)?.default
+    return standard === undefined ? [] : [{ setting: pathText(path), shown: value, standard }]
+  })
+  expect(shown.length).toBeGreaterThan(10)
+  expect(shown.filter((each) => JSON.stringify(each.shown) !== JSON.stringify(each.standard))).toEqual([])
+})
+
+test('the example names every variable', () => {
+  expect(Object.keys(VARIABLES).filter((name) => !example.includes(name))).toEqual([])
+})
+
+/** Paths of all settings that are no groups; of a list of groups those of its first. */
+function settingPaths(schema: SettingSchema, path: SettingPath = []): SettingPath[] {
+  if (schema.items?.properties) return settingPaths(schema.items, [...path, 0])
+  if (!schema.properties) return [path]
+  return Object.entries(schema.properties).flatMap(([name, inner]) => settingPaths(inner, [...path, name]))
+}
