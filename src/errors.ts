@@ -15,7 +15,6 @@ export const ERROR_CODES = {
   config_invalid: 'the configuration has mistakes; all of them are listed',
   config_missing: 'settings that this command needs are not set',
   data_unwritable: 'the data directory or a file in it cannot be written',
-  job_stopped: 'a signal or the deadline of the run stopped it; the next one goes on from there',
   job_busy: 'another process is already doing this',
   mail_rejected: 'the mail server refused the message or a recipient',
   mail_unreachable: 'the mail server could not be reached or did not let us in',

@@ -23,7 +23,7 @@ const ENDING = new Set([
   'api_unauthorized',
   'api_forbidden',
   'api_deferred',
-  'job_stopped',
+  'run_interrupted',
   'job_busy',
 ])
 
@@ -139,9 +139,10 @@ async function runParts(run: SyncRun): Promise<Done> {
 }
 
 function stopped(signal: AbortSignal): LeadsheetError {
+  if (signal.reason instanceof LeadsheetError) return signal.reason
   const isDeadline = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
   return new LeadsheetError(
-    'job_stopped',
+    'run_interrupted',
     isDeadline ? 'the run reached its deadline' : 'the run was told to stop',
   )
 }

@@ -9,6 +9,8 @@ export interface Edition extends Rendered {
   readonly period: Period
   readonly renderedAt: Instant
   readonly figures: DailyFigures
+  /** Letters of it exist, so it stays as it is. */
+  readonly isMailed: boolean
 }
 
 export async function findEdition(db: Db, report: string, period: Period): Promise<Edition | undefined> {
@@ -29,6 +31,7 @@ export async function findEdition(db: Db, report: string, period: Period): Promi
       subject: row.subject,
       html: row.html,
       text: row.text,
+      isMailed: await hasLetters(db, row.id),
     }
   )
 }
@@ -39,7 +42,7 @@ export async function findEdition(db: Db, report: string, period: Period): Promi
  */
 export async function saveEdition(trx: Trx, edition: Omit<Edition, 'id'>): Promise<Edition> {
   const earlier = await findEdition(trx, edition.report, edition.period)
-  if (earlier && (await hasLetters(trx, earlier.id))) return earlier
+  if (earlier?.isMailed) return earlier
   if (earlier) await trx.deleteFrom('report_edition').where('id', '=', earlier.id).execute()
   const id = earlier?.id ?? randomUUID()
   await trx
@@ -61,7 +64,7 @@ export async function saveEdition(trx: Trx, edition: Omit<Edition, 'id'>): Promi
   return { id, ...edition }
 }
 
-async function hasLetters(trx: Trx, editionId: string): Promise<boolean> {
+async function hasLetters(trx: Db, editionId: string): Promise<boolean> {
   const row = await trx
     .selectFrom('delivery')
     .where('edition_id', '=', editionId)

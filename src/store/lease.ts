@@ -5,8 +5,8 @@ import { LeadsheetError } from '../errors.ts'
 import type { Store, Trx } from './open.ts'
 import type { Tables } from './tables.ts'
 
-/** Without a sign of life for so long, a holder on another machine counts as gone. */
-const LEASE_MS = 60_000
+/** Without a sign of life for so long (3 min), a holder on another machine counts as gone. */
+const LEASE_MS = 180_000
 
 export interface Lease {
   /**

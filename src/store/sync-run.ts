@@ -138,7 +138,7 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
 /** The last run that read the leads to their end. */
 export async function findLastWholeRun(
   db: Db,
-): Promise<{ id: string; asOf: Instant; requests: number } | undefined> {
+): Promise<{ id: string; startedAt: Instant; asOf: Instant; requests: number } | undefined> {
   const row = await db
     .selectFrom('sync_run')
     .where('leads_as_of', 'is not', null)

@@ -1,0 +1,209 @@
+/**
+ * Delivery: one letter a recipient, each step in the ledger before it is taken. A letter that was sent is
+ * never sent again; one that may have arrived is sent once more under the same Message-ID.
+ */
+import { errorText, LeadsheetError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { classifySendFailure } from '../mail/failure.ts'
+import { messageId } from '../mail/letter.ts'
+import type { Transport } from '../mail/transport.ts'
+import type { Letter } from '../model.ts'
+import {
+  type Delivery,
+  enqueueLetter,
+  listDeliveries,
+  listDeliveriesIn,
+  moveDelivery,
+  recoverDeliveries,
+} from '../store/delivery.ts'
+import type { Edition } from '../store/edition.ts'
+import { claimLease } from '../store/lease.ts'
+import type { Store } from '../store/open.ts'
+import { type EditionDeps, type Report, renderFor } from './edition.ts'
+
+const MINUTE_MS = 60_000
+/** Waits between the attempts of the daemon; the last one repeats. */
+const RETRY_MINUTES = [1, 5, 15, 60] as const
+const ATTEMPTS_MAX = 24
+
+export interface Sender {
+  readonly from: string
+  readonly replyTo: string | null
+}
+
+export interface DeliverDeps {
+  readonly store: Store
+  readonly transport: Transport
+  readonly log: Log
+  readonly now: () => Date
+}
+
+/** What became of the letters of an edition. */
+export interface DeliverySummary {
+  readonly recipient: string
+  readonly state: Delivery['state']
+  readonly response: string | null
+  /** False where it had been sent before this call. */
+  readonly isNew: boolean
+}
+
+/** Writes the letters of an edition into the ledger; who has one already keeps it. */
+export async function enqueueEdition(
+  deps: Pick<EditionDeps, 'store' | 'templates' | 'version'>,
+  report: Report,
+  edition: Edition,
+  recipients: readonly string[],
+  sender: Sender,
+): Promise<void> {
+  const letters = recipients.map((to) => letterFor(deps, report, edition, to, sender, 0))
+  await deps.store.write(async (trx) => {
+    for (const letter of letters) await enqueueLetter(trx, edition.id, letter, edition.renderedAt)
+  })
+}
+
+/** Sends what is not sent of an edition, whatever the time since the last attempt. */
+export async function deliverEdition(
+  deps: DeliverDeps,
+  edition: Edition,
+  signal: AbortSignal,
+): Promise<DeliverySummary[]> {
+  const before = new Map(
+    (await listDeliveries(deps.store.db, edition.id)).map((one) => [one.messageId, one.state]),
+  )
+  await withDeliveryLease(deps, async () => {
+    const open = (await listDeliveries(deps.store.db, edition.id)).filter(isUnsent)
+    await sendAll(deps, open, signal)
+  })
+  const after = await listDeliveries(deps.store.db, edition.id)
+  return after.map((one) => ({
+    recipient: one.recipient,
+    state: one.state,
+    response: one.response,
+    isNew: before.get(one.messageId) !== 'sent',
+  }))
+}
+
+/** Sends the letters of any edition whose next attempt is due. */
+export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
+  const unsent = await listDeliveriesIn(deps.store.db, ['pending', 'sending', 'data', 'in_doubt'])
+  if (!unsent.some((one) => isUnsent(one) && isDue(one, deps.now()))) return
+  await withDeliveryLease(deps, async () => {
+    const open = await listDeliveriesIn(deps.store.db, ['pending', 'in_doubt'])
+    await sendAll(
+      deps,
+      open.filter((one) => isUnsent(one) && isDue(one, deps.now())),
+      signal,
+    )
+  })
+}
+
+/** Sends an edition to one person to look at: outside the ledger, and said in the subject. */
+export async function sendTest(
+  deps: DeliverDeps & Pick<EditionDeps, 'templates' | 'version'>,
+  report: Report,
+  edition: Edition,
+  to: string,
+  sender: Sender,
+  signal: AbortSignal,
+): Promise<string> {
+  const letter = letterFor(deps, report, edition, to, sender, deps.now().getTime())
+  const { response } = await deps.transport.send(
+    { ...letter, subject: `[Test] ${letter.subject}` },
+    { signal },
+  )
+  return response
+}
+
+function letterFor(
+  deps: Pick<EditionDeps, 'store' | 'templates' | 'version'>,
+  report: Report,
+  edition: Edition,
+  to: string,
+  sender: Sender,
+  revision: number,
+): Letter {
+  const id = messageId({
+    installationId: deps.store.installationId,
+    report: report.name,
+    periodFrom: edition.period.from,
+    recipient: to,
+    revision,
+    from: sender.from,
+  })
+  const rendered = renderFor(deps, report, edition, to)
+  return {
+    ...rendered,
+    from: sender.from,
+    replyTo: sender.replyTo,
+    to,
+    messageId: id,
+    date: edition.renderedAt,
+    report: report.name,
+  }
+}
+
+/** One process sends at a time; before it begins, what an earlier one left half-way is put right. */
+async function withDeliveryLease(deps: DeliverDeps, work: () => Promise<void>): Promise<void> {
+  const lease = await claimLease(deps.store, 'delivery', deps.now())
+  try {
+    await deps.store.write((trx) => recoverDeliveries(trx, deps.now().toISOString()))
+    await work()
+  } finally {
+    await lease.release()
+  }
+}
+
+/** In doubt after a second attempt stays so: a person decides. */
+function isUnsent(one: Delivery): boolean {
+  if (one.state === 'in_doubt') return one.attempts < 2
+  return one.state === 'pending' || one.state === 'sending' || one.state === 'data'
+}
+
+function isDue(one: Delivery, now: Date): boolean {
+  const minutes = one.attempts === 0 ? 0 : (RETRY_MINUTES[one.attempts - 1] ?? RETRY_MINUTES.at(-1) ?? 0)
+  return now.getTime() >= Date.parse(one.stateAt) + minutes * MINUTE_MS
+}
+
+/** A server that cannot be reached ends the round: the other letters would only meet the same. */
+async function sendAll(deps: DeliverDeps, letters: readonly Delivery[], signal: AbortSignal): Promise<void> {
+  for (const one of letters) {
+    if (signal.aborted) return
+    const failure = await sendOne(deps, one, signal)
+    if (failure?.code === 'mail_unreachable') return
+  }
+}
+
+async function sendOne(
+  deps: DeliverDeps,
+  one: Delivery,
+  signal: AbortSignal,
+): Promise<LeadsheetError | null> {
+  const move = (from: Delivery['state'][], state: Delivery['state'], response?: string): Promise<boolean> =>
+    deps.store.write((trx) =>
+      moveDelivery(trx, one.messageId, from, {
+        state,
+        at: deps.now().toISOString(),
+        ...(response === undefined ? {} : { response }),
+      }),
+    )
+  if (!(await move(['pending', 'in_doubt'], 'sending'))) return null
+  try {
+    const onData = async (): Promise<void> => void (await move(['sending'], 'data'))
+    const { response } = await deps.transport.send(one.letter, { signal, onData })
+    await move(['sending', 'data'], 'sent', response)
+    deps.log.info({ recipient: one.recipient, report: one.letter.report, response }, 'mail sent')
+    return null
+  } catch (thrown) {
+    const state = stateAfter(thrown, one.attempts + 1)
+    await move(['sending', 'data'], state, errorText(thrown))
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    deps.log.error({ recipient: one.recipient, report: one.letter.report, state }, thrown.message)
+    return thrown
+  }
+}
+
+function stateAfter(thrown: unknown, attempts: number): Delivery['state'] {
+  const failure = classifySendFailure(thrown)
+  if (failure === 'unknown') return 'in_doubt'
+  return failure === 'permanent' || attempts >= ATTEMPTS_MAX ? 'failed' : 'pending'
+}

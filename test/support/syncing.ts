@@ -1,0 +1,57 @@
+/** A store, a source and a clock put together, for tests that sync. */
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { SYNC_PARTS, type SyncOptions, sync } from '../../src/jobs/sync.ts'
+import type { SyncResult } from '../../src/model.ts'
+import { openSource } from '../../src/source/open.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { folderWith } from './folder.ts'
+
+export const SILENT = pino({ level: 'silent' })
+
+/** Backoff without waiting, for tests of what happens rather than when. */
+const AT_ONCE = { attempts: 5, baseMs: 0, maxMs: 0 }
+
+export interface Syncing extends AsyncDisposable {
+  readonly store: Store
+  readonly folder: string
+  /** The clock of the job; a test moves it. */
+  readonly clock: { now: Date }
+  sync(options?: Partial<SyncOptions>): Promise<SyncResult>
+}
+
+export async function openSyncing(url: string, key = 'test-key'): Promise<Syncing> {
+  const folder = folderWith()
+  const clock = { now: new Date('2026-11-21T06:00:00Z') }
+  const store = await openStore(join(folder, 'leadsheet.db'), clock.now)
+  const source = openSource({
+    baseUrl: url,
+    apiKey: key,
+    maxWaitMs: 60_000,
+    log: SILENT,
+    now: () => clock.now,
+    backoff: AT_ONCE,
+  })
+  return {
+    store,
+    folder,
+    clock,
+    sync: (options = {}) =>
+      sync(
+        { store, source, log: SILENT, now: () => clock.now },
+        {
+          full: false,
+          parts: SYNC_PARTS,
+          pageSize: 10,
+          overlapMs: 10 * 60_000,
+          pipelineIds: [],
+          signal: new AbortController().signal,
+          ...options,
+        },
+      ),
+    async [Symbol.asyncDispose]() {
+      await source.close()
+      await store.close()
+    },
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * A list API over HTTP whose every answer a test can decide: leads in memory, keyset pages over
+ * (updated_at, id), and a list of faults taken one a request.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { WireLead } from '../../src/contract/lead.ts'
+import { generateLead } from '../bench/generate.ts'
+
+/** Answers a request in place of the upstream; `false` lets it answer itself. */
+export type Fault = (request: IncomingMessage, response: ServerResponse) => boolean | undefined
+
+export interface Upstream extends AsyncDisposable {
+  readonly url: string
+  readonly leads: Map<string, WireLead>
+  /** Taken from the front, one a request. */
+  readonly faults: Fault[]
+  readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[]
+  /** Puts a lead in or changes one; `updated_at` is the argument's. */
+  put(number: number, change?: Partial<WireLead>): WireLead
+}
+
+export async function startUpstream(count: number): Promise<Upstream> {
+  const leads = new Map<string, WireLead>()
+  const faults: Fault[] = []
+  const requests: Upstream['requests'] = []
+  const put = (number: number, change: Partial<WireLead> = {}): WireLead => {
+    const lead = { ...generateLead(number), ...change }
+    leads.set(lead.id, lead)
+    return lead
+  }
+  for (let number = 0; number < count; number++) put(number)
+
+  const server = createServer((request, response) => {
+    requests.push({ path: request.url ?? '', headers: request.headers })
+    if (faults.shift()?.(request, response)) return
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    if (url.pathname.endsWith('/leads')) return json(response, pageOf([...leads.values()], url.searchParams))
+    if (url.pathname.endsWith('/agents/status')) return json(response, { data: [] })
+    response.writeHead(404, { 'content-type': 'application/problem+json' })
+    response.end(JSON.stringify({ detail: `nothing at ${url.pathname}` }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    leads,
+    faults,
+    requests,
+    put,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** A fault that answers with a status. */
+export function status(code: number, headers: Record<string, string> = {}): Fault {
+  return (_request, response) => {
+    response.writeHead(code, { 'content-type': 'application/problem+json', ...headers })
+    response.end(JSON.stringify({ detail: `made to answer ${code}` }))
+    return true
+  }
+}
+
+/** A fault that sends a body of a type. */
+export function body(text: string, type = 'application/json'): Fault {
+  return (_request, response) => {
+    response.writeHead(200, { 'content-type': type })
+    response.end(text)
+    return true
+  }
+}
+
+/** A fault that promises more than it sends and cuts the connection. */
+export const cut: Fault = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+  response.write('{"data":[')
+  setImmediate(() => response.destroy())
+  return true
+}
+
+function pageOf(all: readonly WireLead[], query: URLSearchParams) {
+  const keyOf = (lead: WireLead): string => `${lead.updated_at} ${lead.id}`
+  const since = query.get('updated_since') ?? ''
+  const after = query.get('cursor') ?? ''
+  const limit = Number(query.get('limit') ?? 100)
+  const matching = all
+    .filter((lead) => lead.updated_at >= since)
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const rest = matching.filter((lead) => keyOf(lead) > after)
+  const data = rest.slice(0, limit)
+  const last = data.at(-1)
+  const next = last && rest.length > limit ? keyOf(last) : null
+  return { data, page: { next_cursor: next, has_more: next !== null, total: matching.length } }
+}
+
+function json(response: ServerResponse, answer: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(answer))
+}
