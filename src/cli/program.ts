@@ -17,6 +17,7 @@ export interface CommandEntry {
 }
 
 const WORK = 'Commands:'
+const BY_HAND = 'The service by hand:'
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
@@ -24,6 +25,30 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'check the settings, or print their JSON Schema',
     group: WORK,
     load: async () => (await import('./config.ts')).defineConfig,
+  },
+  {
+    name: 'leads',
+    summary: 'list leads, or show one with its history',
+    group: BY_HAND,
+    load: async () => (await import('./leads.ts')).defineLeads,
+  },
+  {
+    name: 'pipelines',
+    summary: 'create a discovery pipeline, or read its statistics',
+    group: BY_HAND,
+    load: async () => (await import('./pipelines.ts')).definePipelines,
+  },
+  {
+    name: 'webhooks',
+    summary: 'register a webhook',
+    group: BY_HAND,
+    load: async () => (await import('./webhooks.ts')).defineWebhooks,
+  },
+  {
+    name: 'agents',
+    summary: 'show what the AI agents are doing',
+    group: BY_HAND,
+    load: async () => (await import('./agents.ts')).defineAgents,
   },
 ]
 
@@ -67,17 +92,29 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
     await program.parseAsync(first === 'help' ? [...rest, '--help'] : args, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0) throw usageError(error, args)
+    if (error.exitCode !== 0) throw usageError(error, program, args)
   }
 }
 
-function usageError(error: CommanderError, args: readonly string[]): LeadsheetError {
+function usageError(error: CommanderError, program: Command, args: readonly string[]): LeadsheetError {
   const [, message = error.message, suggestion] =
     /^(?:error: )?(.*?)(?:\n\((.*)\))?$/s.exec(error.message) ?? []
-  const command = COMMANDS.find(({ name }) => args.includes(name))?.name
-  const help = `\`leadsheet ${command ? `${command} ` : ''}--help\` shows what there is.`
   const text = error.code === 'commander.help' ? 'a command is missing' : message
-  return new LeadsheetError('usage_invalid', text, { hint: suggestion ?? help, cause: error })
+  const hint = suggestion ?? `\`${calledCommand(program, args)} --help\` shows what there is.`
+  return new LeadsheetError('usage_invalid', text, { hint, cause: error })
+}
+
+/** As much of the arguments as names a command: `leadsheet leads list`. */
+function calledCommand(program: Command, args: readonly string[]): string {
+  let command = program
+  const words = [program.name()]
+  for (const word of args) {
+    const inner = command.commands.find((each) => each.name() === word)
+    if (inner === undefined) continue
+    command = inner
+    words.push(word)
+  }
+  return words.join(' ')
 }
 
 function exitStatusHelp(): string {

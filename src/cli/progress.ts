@@ -28,7 +28,7 @@ export async function openBar(label: string, stream: NodeJS.WritableStream, cloc
     // Signals are the business of main.
     gracefulExit: false,
     hideCursor: null,
-    linewrap: null,
+    linewrap: true,
   })
   bar.start(1, 0)
   const pace = createPace(clock)

@@ -44,6 +44,33 @@ export function formatTable<Row>(
   return table.toString().replace(/ +$/gm, '')
 }
 
+/** Names and values below each other; what is null or absent is left out. */
+export function formatFields(
+  fields: Readonly<Record<string, string | number | null | undefined>>,
+  name: (name: string) => string,
+): string {
+  const given = Object.entries(fields).filter(
+    ([, value]) => value !== null && value !== undefined && value !== '',
+  )
+  const width = Math.max(...given.map(([title]) => title.length))
+  return given.map(([title, value]) => `${name(title.padEnd(width))}${GAP}${cellText(value)}`).join('\n')
+}
+
+/** `2026-11-20 08:15Z` */
+export function formatInstant(instant: string | null): string | null {
+  return instant && `${instant.slice(0, 10)} ${instant.slice(11, 16)}Z`
+}
+
+/** `45%`, from 0 to 1. */
+export function formatShare(share: number | null): string | null {
+  return share === null ? null : `${Math.round(share * 100)}%`
+}
+
+/** `12,500 EUR` */
+export function formatMoney(amount: number | null, currency: string | null): string | null {
+  return amount === null ? null : `${formatNumber(amount)} ${currency ?? ''}`.trimEnd()
+}
+
 /** Text from the service, made harmless for a terminal: control characters could move its cursor or worse. */
 export function plainText(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')

@@ -35,6 +35,10 @@ export interface Terminal {
   print(...lines: readonly string[]): void
   printJson(value: unknown): void
   printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void>
+  /** Names and values below each other; what is null or absent is left out. */
+  printFields(fields: Readonly<Record<string, string | number | null | undefined>>): Promise<void>
+  /** A line on stderr beside the result, such as where to go on; nothing with `--quiet`. */
+  note(text: string): void
   /** Coloured where stdout shows colours. */
   style(format: 'bold' | 'dim' | 'red' | 'green' | 'yellow', text: string): string
   /** To be disposed: `using progress = await terminal.progress('Leads')`. */
@@ -106,6 +110,13 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       const { formatTable } = await import('./table.ts')
       const width = stdout.columns ?? Number.POSITIVE_INFINITY
       stdout.write(`${formatTable(columns, rows, { width, heading: (title) => style('bold', title) })}\n`)
+    },
+    async printFields(fields) {
+      const { formatFields } = await import('./table.ts')
+      stdout.write(`${formatFields(fields, (name) => style('dim', name))}\n`)
+    },
+    note(text) {
+      if (!flags().quiet) stderr.write(`${text}\n`)
     },
     style,
     async progress(label) {

@@ -1,0 +1,30 @@
+/** `leadsheet agents`: what the AI agents are doing now. */
+import type { Command } from 'commander'
+import type { Agent } from '../model.ts'
+import { mapAgent } from '../source/mapping.ts'
+import { addExamples } from './command.ts'
+import { type Column, formatInstant, formatShare } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import { keepReadable, withSource } from './upstream.ts'
+
+const COLUMNS: readonly Column<Agent>[] = [
+  { title: 'AGENT', value: (agent) => agent.name },
+  { title: 'KIND', value: (agent) => agent.kind },
+  { title: 'STATUS', value: (agent) => agent.status },
+  { title: 'TASK', value: (agent) => agent.taskType?.replaceAll('_', ' ') },
+  { title: 'PIPELINE', value: (agent) => agent.taskPipelineId },
+  { title: 'DONE', value: (agent) => formatShare(agent.taskProgress) },
+  { title: 'LAST SEEN', value: (agent) => formatInstant(agent.lastSeenAt) },
+  { title: 'TASKS 24H', value: (agent) => agent.tasks24h },
+  { title: 'ERRORS 24H', value: (agent) => agent.errors24h },
+  { title: 'LAST ERROR', value: (agent) => agent.lastErrorMessage },
+]
+
+export function defineAgents(command: Command, terminal: Terminal): void {
+  command.action(async () => {
+    const records = await withSource(terminal, (source) => source.fetchAgents(terminal.signal))
+    if (terminal.json) terminal.printJson({ data: records })
+    else await terminal.printTable(COLUMNS, keepReadable(terminal, records.map(mapAgent)))
+  })
+  addExamples(command, ['agents', 'agents --json'])
+}

@@ -1,0 +1,25 @@
+/** Parsers of option values, for commander: the value, or what was expected. */
+import { InvalidArgumentError } from 'commander'
+
+export function wholeNumber(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+    if (number >= min && number <= max) return number
+    throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`)
+  }
+}
+
+/** `2026-11-20` (midnight UTC) or a time with its zone; given back in UTC with milliseconds. */
+export function instant(value: string): string {
+  const isInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/i.test(value)
+  const ms = isInstant ? Date.parse(value) : Number.NaN
+  if (Number.isFinite(ms)) return new Date(ms).toISOString()
+  throw new InvalidArgumentError(
+    'Expected a date such as 2026-11-20, or a time such as 2026-11-20T08:15:00Z.',
+  )
+}
+
+/** Gathers an option that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}

@@ -1,0 +1,102 @@
+/** `leadsheet leads`: the leads as the service has them at this moment, past the local copy. */
+import type { Command } from 'commander'
+import { LEAD_SORTS, PAGE_LIMIT_MAX } from '../contract/lead.ts'
+import type { Lead } from '../model.ts'
+import { mapLead } from '../source/mapping.ts'
+import type { RawPage, Source } from '../source/open.ts'
+import { collect, instant, wholeNumber } from './arguments.ts'
+import { addExamples } from './command.ts'
+import { showLead } from './lead-detail.ts'
+import { type Column, formatInstant, formatMoney } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import { keepReadable, withSource } from './upstream.ts'
+
+const PAGE_DEFAULT = 25
+
+interface ListOptions {
+  readonly pipeline?: string
+  readonly status?: readonly string[]
+  readonly updatedSince?: string
+  readonly createdSince?: string
+  readonly minScore?: number
+  readonly q?: string
+  readonly sort?: string
+  readonly limit: number
+  readonly cursor?: string
+  readonly all?: boolean
+}
+
+const COLUMNS: readonly Column<Lead>[] = [
+  { title: 'ID', value: (lead) => lead.id, isWhole: true },
+  { title: 'COMPANY', value: (lead) => lead.companyName },
+  { title: 'COUNTRY', value: (lead) => lead.companyCountry },
+  { title: 'CONTACT', value: (lead) => lead.contactName },
+  { title: 'STATUS', value: (lead) => lead.status },
+  { title: 'SCORE', value: (lead) => lead.score },
+  { title: 'VALUE', value: (lead) => formatMoney(lead.valueAmount, lead.valueCurrency) },
+  { title: 'PIPELINE', value: (lead) => lead.pipelineId },
+  { title: 'UPDATED', value: (lead) => formatInstant(lead.updatedAt) },
+]
+
+export function defineLeads(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list')
+    .description('list leads, a page at a time')
+    .option('--pipeline <id>', 'only of this pipeline')
+    .option('--status <status>', 'only with this status; may be given several times', collect)
+    .option('--updated-since <time>', 'changed at or after this day or time', instant)
+    .option('--created-since <time>', 'created at or after this day or time', instant)
+    .option('--min-score <number>', 'with this score or more', wholeNumber(0, 100))
+    .option('--q <words>', 'with these words in company or contact')
+    .option('--sort <order>', `one of ${LEAD_SORTS.join(', ')}`)
+    .option('--limit <number>', 'leads on the page', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
+    .option('--cursor <cursor>', 'the page that the one before pointed to')
+    .option('--all', 'all pages, from the cursor on if there is one')
+    .action((options: ListOptions) => withSource(terminal, (source) => listLeads(terminal, source, options)))
+  addExamples(list, [
+    'leads list --status replied --status meeting --min-score 80',
+    'leads list --updated-since 2026-11-20 --sort=-score',
+    'leads list --q robotics --all --json > robotics.json',
+  ])
+
+  const show = command
+    .command('show')
+    .description('show one lead with its enrichment and its history')
+    .argument('<id>', 'id of the lead')
+    .action((id: string) => withSource(terminal, (source) => showLead(terminal, source, id)))
+  addExamples(show, ['leads show ld_01', 'leads show ld_01 --json'])
+}
+
+async function listLeads(terminal: Terminal, source: Source, options: ListOptions): Promise<void> {
+  const { records, nextCursor, total } = await fetchPages(terminal, source, options)
+  if (terminal.json) {
+    const page = { next_cursor: nextCursor, has_more: nextCursor !== null, total }
+    terminal.printJson({ data: records, page })
+    return
+  }
+  const leads = keepReadable(terminal, records.map(mapLead))
+  if (leads.length > 0) await terminal.printTable(COLUMNS, leads)
+  const count = total === null ? `${records.length} leads` : `${records.length} of ${total} leads`
+  terminal.note(nextCursor === null ? count : `${count}; more with --cursor ${nextCursor}, or --all`)
+}
+
+/** One page, or with `--all` that one and all after it, as a single one. */
+async function fetchPages(terminal: Terminal, source: Source, options: ListOptions): Promise<RawPage> {
+  const { pipeline, all, cursor = null, ...filters } = options
+  const limit = all ? (await terminal.config()).api.pageSize : options.limit
+  using progress = await terminal.progress('Leads')
+  const records: unknown[] = []
+  let nextCursor: string | null = cursor
+  let total: number | null = null
+  do {
+    const page = await source.listLeads(
+      { ...filters, pipelineId: pipeline, limit, cursor: nextCursor ?? undefined },
+      terminal.signal,
+    )
+    records.push(...page.records)
+    nextCursor = page.nextCursor
+    total = page.total
+    progress.update(records.length, total)
+  } while (all && nextCursor !== null)
+  return { records, nextCursor, total }
+}

@@ -1,0 +1,153 @@
+/** What holds for every command: help, usage errors, exit status, errors as JSON, a reader that leaves. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
+import { COMMANDS } from '../../src/cli/program.ts'
+import { LeadsheetError } from '../../src/errors.ts'
+import { folderWith } from '../support/folder.ts'
+import { runLeadsheet } from '../support/leadsheet.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const API = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
+
+function run(args: string, env = {}, files = {}) {
+  return runLeadsheet(args.split(' ').filter(Boolean), { cwd: folderWith(files), env })
+}
+
+describe('help and version', () => {
+  test('--version prints that of package.json', async () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    expect(await run('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  test('--help lists every command and every exit status', async () => {
+    const { status, stdout } = await run('--help')
+    expect(status).toBe(0)
+    for (const { name, summary } of COMMANDS) {
+      expect(stdout.replace(/\s+/g, ' ')).toContain(` ${name} ${summary}`)
+    }
+    for (const { status, meaning } of Object.values(EXIT_STATUS))
+      expect(stdout).toContain(`${status}  ${meaning}`)
+  })
+
+  test('the help of a command shows its options, the global ones and examples', async () => {
+    const { stdout } = await run('leads list --help')
+    expect(stdout).toMatch(
+      /--min-score <number>[\s\S]*--config <file>[\s\S]*Examples:\n {2}\$ leadsheet leads list/,
+    )
+    expect((await run('help leads list')).stdout).toBe(stdout)
+  })
+
+  test('no command at all shows the help on stderr', async () => {
+    const { status, stdout, stderr } = await run('')
+    expect([status, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^Usage: leadsheet[\s\S]*error: a command is missing\n/)
+  })
+})
+
+describe('wrong usage', () => {
+  test.each([
+    ['agnts', "unknown command 'agnts'", 'Did you mean agents?'],
+    ['config chek', "unknown command 'chek'", 'Did you mean check?'],
+    ['config check --quite', "unknown option '--quite'", 'Did you mean --quiet?'],
+    ['leads show', "missing required argument 'id'", '`leadsheet leads show --help` shows what there is.'],
+  ])('%s', async (args, message, hint) => {
+    expect(await run(args)).toEqual({ status: 2, stdout: '', stderr: `error: ${message}\nhint: ${hint}\n` })
+  })
+})
+
+describe('settings', () => {
+  test('that a command needs are named when they are missing', async () => {
+    const { status, stderr } = await run('agents')
+    expect(status).toBe(2)
+    expect(stderr).toMatch(
+      /^error: api\.url \(LEADSHEET_API_URL\) and api\.key \(.*\) are not set\nhint: .*npm run demo/,
+    )
+  })
+
+  test('with mistakes are told, a line each', async () => {
+    const { status, stderr } = await run(
+      'config check',
+      {},
+      { 'leadsheet.yaml': 'time_zone: Berlin\nlog: x' },
+    )
+    expect(status).toBe(2)
+    expect(stderr.split('\n').slice(0, 3)).toEqual([
+      'error: 2 mistakes in the settings:',
+      expect.stringMatching(/^ {2}leadsheet\.yaml:1:12 {2}time_zone: found "Berlin"/),
+      expect.stringMatching(/^ {2}leadsheet\.yaml:2:1 {2}log: no such setting/),
+    ])
+  })
+
+  test.each([['--config x.yaml config check --json'], ['config check --json --config x.yaml']])(
+    'may be named before and after the command: %s',
+    async (args) => {
+      const { status, stdout } = await run(args, API, { 'x.yaml': 'recipients: [ana@example.com]' })
+      expect(status).toBe(0)
+      expect(stdout).not.toContain('k-123456')
+      expect(JSON.parse(stdout).settings).toContainEqual({
+        setting: 'recipients',
+        value: ['ana@example.com'],
+        source: 'x.yaml:1:13',
+      })
+    },
+  )
+
+  test('that are unwise end the check with a warning and status 3', async () => {
+    const { status, stderr } = await run('config check', { LEADSHEET_API_URL: 'http://leads.example.com' })
+    expect(status).toBe(3)
+    expect(JSON.parse(stderr)).toMatchObject({ level: 'warn', msg: expect.stringContaining('unencrypted') })
+  })
+
+  test('have a schema that can be printed', async () => {
+    const { stdout } = await run('config schema')
+    expect(stdout).toBe(readFileSync(join(ROOT, 'docs/leadsheet.schema.json'), 'utf8'))
+  })
+})
+
+describe('errors', () => {
+  test('are one object on stderr with --json', async () => {
+    const { status, stdout, stderr } = await run('agents --json')
+    expect([status, stdout]).toEqual([2, ''])
+    expect(JSON.parse(stderr)).toEqual({
+      error: { code: 'config_missing', message: expect.any(String), hint: expect.any(String) },
+    })
+  })
+
+  test('of usage are JSON as well', async () => {
+    expect(JSON.parse((await run('--json bogus')).stderr).error.code).toBe('usage_invalid')
+  })
+
+  test('of an unreachable service name its address, and the log does not hold the key', async () => {
+    const { status, stderr } = await run('agents', API)
+    expect(status).toBe(1)
+    expect(stderr).toMatch(
+      /^error: http:\/\/127\.0\.0\.1:9.* failed after \d attempts: .*\nhint: .*api\.url/m,
+    )
+    expect(stderr).not.toContain('k-123456')
+  })
+
+  test.each([
+    ['config_invalid', 'usage'],
+    ['usage_invalid', 'usage'],
+    ['api_deferred', 'deferred'],
+    ['run_interrupted', 'interrupted'],
+    ['api_unreachable', 'failed'],
+  ] as const)('%s ends as %s', (code, ending) => {
+    expect(endingOf(new LeadsheetError(code, 'x'))).toBe(ending)
+  })
+
+  test('that are bugs end as failed', () => {
+    expect(endingOf(new TypeError('x'))).toBe('failed')
+  })
+})
+
+test('a reader that leaves early is no error', async () => {
+  const main = join(ROOT, 'src/main.ts')
+  const command = `set -o pipefail; "${process.execPath}" "${main}" config schema | true`
+  const { stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: folderWith() })
+  expect(stderr).toBe('')
+})

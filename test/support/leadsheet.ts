@@ -1,0 +1,45 @@
+/** Runs the real program in a process of its own, as its user would. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
+
+export interface RunOptions {
+  readonly cwd: string
+  /** Added to a bare environment without any LEADSHEET_* of the machine. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Finished {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Starts it; killed when the test is over, if it still runs then. */
+export function startLeadsheet(args: readonly string[], { cwd, env = {} }: RunOptions): ChildProcess {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH, HOME, TZ: 'UTC', ...env } })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+export async function runLeadsheet(args: readonly string[], options: RunOptions): Promise<Finished> {
+  return finished(startLeadsheet(args, options))
+}
+
+/** What a started one has said and its status, once it has left. */
+export async function finished(child: ChildProcess): Promise<Finished> {
+  const left = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  const [stdout, stderr, status] = await Promise.all([read(child.stdout), read(child.stderr), left])
+  return { status, stdout, stderr }
+}
+
+async function read(stream: NodeJS.ReadableStream | null): Promise<string> {
+  return stream === null ? '' : text(stream)
+}
