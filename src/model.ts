@@ -256,6 +256,14 @@ export interface LeadCounts {
   readonly held: number
 }
 
+/** Something that kept a part of a sync from being whole; `code` is one of the error codes. */
+export interface SyncProblem {
+  readonly part: SyncPart
+  readonly code: string
+  readonly message: string
+  readonly hint: string | null
+}
+
 /** The answer of a sync; `sync --json` prints it in snake_case. */
 export interface SyncResult {
   readonly runId: string
@@ -272,7 +280,7 @@ export interface SyncResult {
   readonly retries: number
   readonly durationMs: number
   /** What went wrong, in the order in which it did; empty when all was well. */
-  readonly problems: readonly { readonly part: SyncPart; readonly code: string; readonly message: string }[]
+  readonly problems: readonly SyncProblem[]
   /** With `deferred`: no request before this instant. */
   readonly notBefore: Instant | null
 }

@@ -19,5 +19,6 @@ export function endingOf(thrown: unknown): Ending {
 
 const ENDINGS: { readonly [Code in ErrorCode]?: Ending } = {
   api_deferred: 'deferred',
+  report_unknown: 'usage',
   run_interrupted: 'interrupted',
 }

@@ -18,8 +18,39 @@ export interface CommandEntry {
 
 const WORK = 'Commands:'
 const BY_HAND = 'The service by hand:'
+const TRYING = 'A service of your own, for trying it out:'
 
 export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'demo',
+    summary: 'try it all: a service of its own, a sync, a report and its mail',
+    group: WORK,
+    load: async () => (await import('./demo.ts')).defineDemo,
+  },
+  {
+    name: 'run',
+    summary: 'run as a daemon: sync and report as scheduled',
+    group: WORK,
+    load: async () => (await import('./run.ts')).defineRun,
+  },
+  {
+    name: 'sync',
+    summary: 'bring the local copy up to date, once',
+    group: WORK,
+    load: async () => (await import('./sync.ts')).defineSync,
+  },
+  {
+    name: 'report',
+    summary: 'make the report of a day; look at it, test it or send it',
+    group: WORK,
+    load: async () => (await import('./report.ts')).defineReport,
+  },
+  {
+    name: 'status',
+    summary: 'show how fresh the copy is, what ran and what comes next',
+    group: WORK,
+    load: async () => (await import('./status.ts')).defineStatus,
+  },
   {
     name: 'config',
     summary: 'check the settings, or print their JSON Schema',
@@ -49,6 +80,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'show what the AI agents are doing',
     group: BY_HAND,
     load: async () => (await import('./agents.ts')).defineAgents,
+  },
+  {
+    name: 'keys',
+    summary: 'create, list and revoke API keys of the reference service',
+    group: TRYING,
+    load: async () => (await import('./keys.ts')).defineKeys,
   },
 ]
 

@@ -49,7 +49,7 @@ export interface DeliverySummary {
 
 /** Writes the letters of an edition into the ledger; who has one already keeps it. */
 export async function enqueueEdition(
-  deps: Pick<EditionDeps, 'store' | 'templates' | 'version'>,
+  deps: Pick<EditionDeps, 'store' | 'templates'>,
   report: Report,
   edition: Edition,
   recipients: readonly string[],
@@ -99,7 +99,7 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
 
 /** Sends an edition to one person to look at: outside the ledger, and said in the subject. */
 export async function sendTest(
-  deps: DeliverDeps & Pick<EditionDeps, 'templates' | 'version'>,
+  deps: DeliverDeps & Pick<EditionDeps, 'templates'>,
   report: Report,
   edition: Edition,
   to: string,
@@ -114,8 +114,9 @@ export async function sendTest(
   return response
 }
 
-function letterFor(
-  deps: Pick<EditionDeps, 'store' | 'templates' | 'version'>,
+/** The letter of an edition to one recipient; `revision` makes another letter of the same edition. */
+export function letterFor(
+  deps: Pick<EditionDeps, 'store' | 'templates'>,
   report: Report,
   edition: Edition,
   to: string,
@@ -130,7 +131,7 @@ function letterFor(
     revision,
     from: sender.from,
   })
-  const rendered = renderFor(deps, report, edition, to)
+  const rendered = renderFor(deps.templates, report, edition, to)
   return {
     ...rendered,
     from: sender.from,

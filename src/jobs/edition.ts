@@ -29,8 +29,6 @@ export interface EditionDeps {
   readonly store: Store
   readonly templates: Templates
   readonly now: () => Date
-  /** Of this program, for the footer. */
-  readonly version: string
 }
 
 /**
@@ -62,13 +60,13 @@ export async function makeEdition(deps: EditionDeps, report: Report, at: Date): 
   }
   const renderedAt = deps.now().toISOString()
   const edition = { report: report.name, period, renderedAt, figures, isMailed: false }
-  const rendered = renderFor(deps, report, edition, null)
+  const rendered = renderFor(deps.templates, report, edition, null)
   return deps.store.write((trx) => saveEdition(trx, { ...edition, ...rendered }))
 }
 
 /** The edition as one recipient gets it, or for everybody with null. */
 export function renderFor(
-  deps: Pick<EditionDeps, 'templates' | 'version'>,
+  templates: Templates,
   report: Report,
   edition: Pick<Edition, 'figures' | 'renderedAt'>,
   recipient: string | null,
@@ -77,9 +75,8 @@ export function renderFor(
     title: report.title,
     recipient,
     generatedAt: edition.renderedAt,
-    productVersion: deps.version,
   })
-  return deps.templates.render(report.template, view)
+  return templates.render(report.template, view)
 }
 
 /**

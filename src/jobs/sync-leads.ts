@@ -3,7 +3,7 @@
  * transaction. The next page is on its way while the one before is written.
  */
 import { LeadsheetError } from '../errors.ts'
-import type { Instant, Lead, SyncResult } from '../model.ts'
+import type { Instant, Lead, SyncProblem } from '../model.ts'
 import { isHeld, mapLead } from '../source/mapping.ts'
 import type { RawPage } from '../source/open.ts'
 import { saveHeldRows } from '../store/held-row.ts'
@@ -36,7 +36,7 @@ export async function planScan(store: Store, options: SyncOptions, now: Date): P
 }
 
 /** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
-export async function syncLeads(run: SyncRun): Promise<SyncResult['problems']> {
+export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
   const begun = await beginScan(run)
   const scan = await readPages(run, begun).catch((thrown: unknown) => {
     const isStaleCursor =
@@ -144,7 +144,7 @@ async function savePage(
 }
 
 /** The end was reached: absences are judged, the watermark moves on, and the copy is whole as of the start. */
-async function finishScan(run: SyncRun, scan: Scan): Promise<SyncResult['problems']> {
+async function finishScan(run: SyncRun, scan: Scan): Promise<SyncProblem[]> {
   const seen = { runId: run.runId, at: run.now().toISOString() }
   return run.store.write(async (trx) => {
     const absence = scan.mode === 'full' ? await recordAbsence(trx, seen) : { removed: 0, refused: null }
@@ -158,7 +158,14 @@ async function finishScan(run: SyncRun, scan: Scan): Promise<SyncResult['problem
     if (absence.refused === null) return []
     const { absent, of } = absence.refused
     const message = `${absent} of ${of} leads were missing from a whole scan: taken for a fault, none is marked removed`
-    return [{ part: 'leads', code: 'api_unexpected', message }]
+    return [
+      {
+        part: 'leads',
+        code: 'api_unexpected',
+        message,
+        hint: 'Look at the upstream; the leads stay as they are.',
+      },
+    ]
   })
 }
 

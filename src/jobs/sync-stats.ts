@@ -1,6 +1,6 @@
 /** The statistics part of a sync: one reading of every pipeline that leads or settings name. */
 import { LeadsheetError } from '../errors.ts'
-import type { SyncResult } from '../model.ts'
+import type { SyncProblem } from '../model.ts'
 import { isHeld, mapPipelineStat } from '../source/mapping.ts'
 import { saveHeldRows } from '../store/held-row.ts'
 import { listPipelineIds, savePipelineStat } from '../store/pipeline.ts'
@@ -10,10 +10,7 @@ import type { SyncRun } from './sync.ts'
  * Returns how many pipelines were read. A pipeline that the upstream does not know is a problem of its own and
  * does not keep the others from being read.
  */
-export async function syncStats(
-  run: SyncRun,
-  onProblem: (problem: SyncResult['problems'][number]) => void,
-): Promise<number> {
+export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   const ids = [...new Set([...(await listPipelineIds(run.store.db)), ...run.options.pipelineIds])]
   let read = 0
   for (const [index, id] of ids.entries()) {
@@ -22,7 +19,8 @@ export async function syncStats(
       read++
     } catch (thrown) {
       if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') throw thrown
-      onProblem({ part: 'stats', code: thrown.code, message: `pipeline ${id}: ${thrown.message}` })
+      const { code, message, hint = null } = thrown
+      onProblem({ part: 'stats', code, message: `pipeline ${id}: ${message}`, hint })
     }
     run.options.onProgress?.({ part: 'stats', pages: 0, done: index + 1, total: ids.length })
   }

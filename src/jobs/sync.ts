@@ -4,7 +4,7 @@
  */
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Instant, SyncOutcome, SyncPart, SyncProgress, SyncResult } from '../model.ts'
+import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncProgress, SyncResult } from '../model.ts'
 import type { Source } from '../source/open.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
@@ -50,8 +50,6 @@ export interface SyncRun {
   readonly runId: string
   readonly options: SyncOptions
 }
-
-type Problem = SyncResult['problems'][number]
 
 /**
  * @throws LeadsheetError job_busy when another process is syncing. What the upstream does wrong is not thrown
@@ -106,7 +104,7 @@ export async function sync(
 interface Done {
   stats: number
   agents: number
-  readonly problems: Problem[]
+  readonly problems: SyncProblem[]
   notBefore: Instant | null
 }
 
@@ -119,6 +117,7 @@ async function runParts(run: SyncRun): Promise<Done> {
       part: 'leads',
       code: 'api_deferred',
       message: `the upstream asked for no request before ${notBefore}`,
+      hint: 'A later sync goes on from where this one was.',
     })
     return done
   }
@@ -130,7 +129,7 @@ async function runParts(run: SyncRun): Promise<Done> {
     } catch (thrown) {
       const error = run.options.signal.aborted ? stopped(run.options.signal) : thrown
       if (!(error instanceof LeadsheetError)) throw thrown
-      done.problems.push({ part, code: error.code, message: error.message })
+      done.problems.push({ part, code: error.code, message: error.message, hint: error.hint ?? null })
       done.notBefore = error.notBefore ?? null
       if (ENDING.has(error.code)) break
     }

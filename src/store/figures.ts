@@ -22,6 +22,7 @@ import type {
   StalledLead,
   TopLead,
 } from '../model.ts'
+import { countHeldRows } from './held-row.ts'
 import type { Db } from './open.ts'
 import { listOf } from './sqlite.ts'
 import { findLastFailure, findLastWholeRun } from './sync-run.ts'
@@ -175,16 +176,12 @@ async function listPipelineNames(db: Db, pipelineIds: readonly string[] | null):
 
 async function readFreshness(db: Db, periodTo: Instant): Promise<Freshness> {
   const whole = await findLastWholeRun(db)
-  const held = await db
-    .selectFrom('held_row')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
   return {
     dataAsOf: whole?.asOf ?? null,
     coversPeriod: whole !== undefined && whole.asOf >= periodTo,
     lastFailure: await findLastFailure(db, whole?.startedAt ?? ''),
     runId: whole?.id ?? null,
     requests: whole?.requests ?? null,
-    heldRows: held.n,
+    heldRows: await countHeldRows(db),
   }
 }

@@ -1,7 +1,7 @@
 /** Records that could not be mapped: kept whole, once each, with the reason. */
 import { createHash } from 'node:crypto'
 import type { HeldRow, Instant } from '../model.ts'
-import type { Trx } from './open.ts'
+import type { Db, Trx } from './open.ts'
 import { insertRows } from './sqlite.ts'
 
 export async function saveHeldRows(trx: Trx, held: readonly HeldRow[], at: Instant): Promise<void> {
@@ -17,4 +17,12 @@ export async function saveHeldRows(trx: Trx, held: readonly HeldRow[], at: Insta
     key: ['resource', 'raw_sha256'],
     update: ['reason', 'last_seen_at'],
   })
+}
+
+export async function countHeldRows(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('held_row')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return row.n
 }

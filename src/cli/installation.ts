@@ -1,0 +1,37 @@
+/** What lies in the data directory, opened for one command. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { errorText, LeadsheetError } from '../errors.ts'
+import { openStore, type Store } from '../store/open.ts'
+
+export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.url))
+
+export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
+
+/** The paths of an installation, all under its data directory. */
+export function pathsIn(dataDir: string) {
+  return {
+    database: join(dataDir, 'leadsheet.db'),
+    archive: join(dataDir, 'archive'),
+    outbox: join(dataDir, 'outbox'),
+  }
+}
+
+/**
+ * Opens the store, making the data directory if there is none.
+ * @throws LeadsheetError data_unwritable, store_*
+ */
+export async function openData(dataDir: string): Promise<Store> {
+  await mkdir(dataDir, { recursive: true }).catch((cause: unknown) => {
+    throw new LeadsheetError(
+      'data_unwritable',
+      `The data directory ${dataDir} cannot be made: ${errorText(cause)}`,
+      {
+        hint: 'Set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to.',
+        cause,
+      },
+    )
+  })
+  return openStore(pathsIn(dataDir).database, new Date())
+}

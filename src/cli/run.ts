@@ -1,0 +1,66 @@
+/** `leadsheet run`: the daemon that syncs and reports as the settings say. */
+import type { Command } from 'commander'
+import { requireDaemon } from '../config/requirements.ts'
+import { runDaemon } from '../jobs/daemon.ts'
+import { deliverDue } from '../jobs/deliver.ts'
+import { nextSlot } from '../jobs/schedule.ts'
+import { reportSchedule, syncSchedule, type Work } from '../jobs/work.ts'
+import { openTransport } from '../mail/transport.ts'
+import { openTemplates } from '../report/templates.ts'
+import { addExamples } from './command.ts'
+import { openData, pathsIn, TEMPLATES } from './installation.ts'
+import { reportOf } from './reports.ts'
+import { syncOptions } from './sync.ts'
+import type { Terminal } from './terminal.ts'
+import { withSource } from './upstream.ts'
+
+export function defineRun(command: Command, terminal: Terminal): void {
+  command.action(() => run(terminal))
+  addExamples(command, ['run', 'run --config /etc/leadsheet.yaml'])
+}
+
+async function run(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  const { mail } = requireDaemon(config)
+  const log = await terminal.log()
+  const templates = await openTemplates(TEMPLATES)
+  await withSource(terminal, async (source) => {
+    await using store = await openData(config.dataDir)
+    await using transport = openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
+      log,
+    })
+    const work: Work = {
+      store,
+      source,
+      templates,
+      transport,
+      log,
+      now: () => new Date(),
+      archive: pathsIn(config.dataDir).archive,
+      sender: { from: mail?.from ?? '', replyTo: config.mail.replyTo },
+      syncOptions: (signal) => syncOptions(config, signal),
+    }
+    const schedules = [
+      syncSchedule(work, {
+        name: 'sync-full',
+        cron: config.sync.full,
+        timeZone: config.timeZone,
+        full: true,
+      }),
+      syncSchedule(work, { name: 'sync', cron: config.sync.every, timeZone: config.timeZone, full: false }),
+      ...config.reports.map((settings) => reportSchedule(work, reportOf(settings), settings)),
+    ]
+    for (const schedule of schedules) {
+      const next = nextSlot(schedule, new Date())?.toISOString() ?? 'never'
+      log.info(
+        { schedule: schedule.name, cron: schedule.cron, timeZone: schedule.timeZone, next },
+        'scheduled',
+      )
+    }
+    await runDaemon(
+      { store, log, now: work.now, schedules, afterwards: (signal) => deliverDue(work, signal) },
+      terminal.signal,
+    )
+    log.info('stopped')
+  })
+}

@@ -1,0 +1,123 @@
+/** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { nextSlot } from '../jobs/schedule.ts'
+import { countDeliveries } from '../store/delivery.ts'
+import { countHeldRows } from '../store/held-row.ts'
+import { countLeads } from '../store/lead.ts'
+import type { Db } from '../store/open.ts'
+import { listSlots } from '../store/schedule-slot.ts'
+import { findLastFailure, findLastWholeRun, listRuns, type RunSummary } from '../store/sync-run.ts'
+import { addExamples } from './command.ts'
+import { openData, pathsIn } from './installation.ts'
+import { formatInstant } from './table.ts'
+import type { Terminal } from './terminal.ts'
+
+const RUNS = 5
+const SLOTS = 5
+
+export function defineStatus(command: Command, terminal: Terminal): void {
+  command.action(() => showStatus(terminal))
+  addExamples(command, ['status', 'status --json | jq .data_as_of'])
+}
+
+async function showStatus(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  await using store = await openData(config.dataDir)
+  const status = await readStatus(store.db, config)
+  if (terminal.json) terminal.printJson(status)
+  else await printStatus(terminal, status)
+}
+
+async function readStatus(db: Db, config: Config) {
+  const whole = await findLastWholeRun(db)
+  return {
+    database: pathsIn(config.dataDir).database,
+    leads: await countLeads(db),
+    held_rows: await countHeldRows(db),
+    data_as_of: whole?.asOf ?? null,
+    last_failure: await findLastFailure(db, whole?.startedAt ?? ''),
+    runs: await listRuns(db, RUNS),
+    next: nextSlots(config),
+    slots: await listSlots(db, SLOTS),
+    deliveries: await countDeliveries(db),
+  }
+}
+
+type Status = Awaited<ReturnType<typeof readStatus>>
+
+function nextSlots(
+  config: Config,
+): { schedule: string; cron: string; time_zone: string; next: string | null }[] {
+  const now = new Date()
+  const { timeZone } = config
+  const schedules = [
+    { name: 'sync', cron: config.sync.every, timeZone },
+    { name: 'sync-full', cron: config.sync.full, timeZone },
+    ...config.reports.map((report) => ({
+      name: `report:${report.name}`,
+      cron: report.schedule,
+      timeZone: report.timeZone,
+    })),
+  ]
+  return schedules.map(({ name, ...schedule }) => ({
+    schedule: name,
+    cron: schedule.cron,
+    time_zone: schedule.timeZone,
+    next: nextSlot(schedule, now)?.toISOString() ?? null,
+  }))
+}
+
+async function printStatus(terminal: Terminal, status: Status): Promise<void> {
+  const letters = Object.entries(status.deliveries).map(
+    ([state, count]) => `${count} ${state.replace('_', ' ')}`,
+  )
+  const failure = status.last_failure
+  await terminal.printFields({
+    Database: status.database,
+    Leads: status.leads.toLocaleString('en'),
+    'Data as of': formatInstant(status.data_as_of) ?? 'no sync has read all leads yet',
+    'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
+    'Held rows': status.held_rows > 0 ? status.held_rows : null,
+    Letters: letters.join(', ') || 'none',
+  })
+  if (status.runs.length > 0) {
+    terminal.print('')
+    await terminal.printTable<RunSummary>(
+      [
+        { title: 'SYNC', value: (run) => run.id, isWhole: true },
+        { title: 'MODE', value: (run) => run.mode },
+        { title: 'OUTCOME', value: (run) => run.outcome ?? 'running' },
+        { title: 'LEADS', value: (run) => run.seen },
+        { title: 'NEW', value: (run) => run.inserted },
+        { title: 'CHANGED', value: (run) => run.updated },
+        { title: 'GONE', value: (run) => run.removed },
+        { title: 'REQUESTS', value: (run) => run.requests },
+        { title: 'SECONDS', value: (run) => (run.durationMs === null ? null : run.durationMs / 1000) },
+      ],
+      status.runs,
+    )
+  }
+  if (status.slots.length > 0) {
+    terminal.print('')
+    await terminal.printTable(
+      [
+        { title: 'DUE', value: (slot) => formatInstant(slot.slot) },
+        { title: 'SCHEDULE', value: (slot) => slot.schedule },
+        { title: 'STATE', value: (slot) => slot.state },
+        { title: 'MESSAGE', value: (slot) => slot.message },
+      ],
+      status.slots,
+    )
+  }
+  terminal.print('')
+  await terminal.printTable(
+    [
+      { title: 'NEXT', value: (schedule) => formatInstant(schedule.next) },
+      { title: 'SCHEDULE', value: (schedule) => schedule.schedule },
+      { title: 'CRON', value: (schedule) => schedule.cron },
+      { title: 'ZONE', value: (schedule) => schedule.time_zone },
+    ],
+    status.next,
+  )
+}

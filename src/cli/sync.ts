@@ -1,0 +1,137 @@
+/** `leadsheet sync`: brings the local copy up to date, once. */
+import { type Command, Option } from 'commander'
+import type { Config } from '../config/config.ts'
+import { ERROR_CODES, type ErrorCode, LeadsheetError } from '../errors.ts'
+import { SYNC_PARTS, type SyncOptions, sync } from '../jobs/sync.ts'
+import type { SyncPart, SyncProgress, SyncResult } from '../model.ts'
+import { addExamples } from './command.ts'
+import type { Ending } from './exit-status.ts'
+import { openData } from './installation.ts'
+import type { Terminal } from './terminal.ts'
+import { withSource } from './upstream.ts'
+
+interface Options {
+  readonly full?: boolean
+  readonly only?: SyncPart
+}
+
+const ENDINGS = {
+  ok: 'done',
+  ok_no_change: 'done',
+  partial: 'partly',
+  deferred: 'deferred',
+  failed: 'failed',
+} as const
+
+export function defineSync(command: Command, terminal: Terminal): void {
+  command
+    .option('--full', 'read all leads, not only those changed since the last sync')
+    .addOption(new Option('--only <part>', 'only one part').choices(SYNC_PARTS))
+    .action((options: Options) => runSync(terminal, options))
+  addExamples(command, ['sync', 'sync --full', 'sync --only agents', 'sync --json | jq .leads.inserted'])
+}
+
+async function runSync(terminal: Terminal, options: Options): Promise<void> {
+  const config = await terminal.config()
+  const log = await terminal.log()
+  const result = await withSource(terminal, async (source) => {
+    await using store = await openData(config.dataDir)
+    return await withProgress(terminal, (onProgress) =>
+      sync(
+        { source, store, log, now: () => new Date() },
+        {
+          ...syncOptions(config, terminal.signal),
+          full: options.full === true,
+          parts: options.only === undefined ? SYNC_PARTS : [options.only],
+          onProgress,
+        },
+      ),
+    )
+  })
+  printResult(terminal, result)
+}
+
+/** What the settings say of a sync; the signal also ends when the run has used up its time. */
+export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
+  return {
+    full: false,
+    parts: SYNC_PARTS,
+    pageSize: config.api.pageSize,
+    overlapMs: config.sync.overlapMinutes * 60_000,
+    pipelineIds: config.sync.pipelines,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(config.api.runMinutes * 60_000)]),
+  }
+}
+
+/** Runs a sync with its progress shown: pages, leads, rate and time left. */
+export async function withProgress<T>(
+  terminal: Terminal,
+  work: (onProgress: (progress: SyncProgress) => void) => Promise<T>,
+): Promise<T> {
+  using bar = await terminal.progress('Syncing')
+  return work(({ part, pages, done, total }) => {
+    if (part === 'leads') bar.update(done, total, `leads, ${pages} pages`)
+  })
+}
+
+/** @throws LeadsheetError what kept the sync from reading anything */
+function printResult(terminal: Terminal, result: SyncResult): void {
+  if (terminal.json) terminal.printJson(jsonOf(result))
+  const [first] = result.problems
+  if (first && (result.outcome === 'failed' || result.outcome === 'deferred')) {
+    const notBefore = result.notBefore === null ? {} : { notBefore: result.notBefore }
+    throw new LeadsheetError(codeOf(first.code), first.message, {
+      ...(first.hint !== null && { hint: first.hint }),
+      ...notBefore,
+    })
+  }
+  if (!terminal.json) terminal.print(...summary(result))
+  for (const problem of result.problems) terminal.note(`warning: ${problem.part}: ${problem.message}`)
+  if (result.leads.held > 0)
+    terminal.note(`warning: ${result.leads.held} records could not be read; they are in the table held_row`)
+  terminal.end(endingOf(result))
+}
+
+export function endingOf(result: SyncResult): Ending {
+  return result.leads.held > 0 && result.complete ? 'partly' : ENDINGS[result.outcome]
+}
+
+function codeOf(code: string): ErrorCode {
+  return Object.keys(ERROR_CODES).find((known): known is ErrorCode => known === code) ?? 'api_unexpected'
+}
+
+export function summary(result: SyncResult): string[] {
+  const { leads } = result
+  const n = (count: number): string => count.toLocaleString('en')
+  const changes = [
+    `${n(leads.inserted)} new`,
+    `${n(leads.updated)} changed`,
+    `${n(leads.unchanged)} as before`,
+    leads.removed > 0 ? `${n(leads.removed)} gone` : '',
+    leads.held > 0 ? `${n(leads.held)} held` : '',
+  ].filter((text) => text !== '')
+  const seconds = (result.durationMs / 1000).toFixed(1)
+  const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
+  return [
+    `${n(leads.seen)} leads read: ${changes.join(', ')}`,
+    `${result.stats} pipelines and ${result.agents} agents read`,
+    `${result.requests} requests${retries} in ${seconds} s; run ${result.runId}${result.complete ? '' : ', not complete'}`,
+  ]
+}
+
+function jsonOf(result: SyncResult) {
+  return {
+    run_id: result.runId,
+    outcome: result.outcome,
+    complete: result.complete,
+    leads: result.leads,
+    stats: result.stats,
+    agents: result.agents,
+    pages: result.pages,
+    requests: result.requests,
+    retries: result.retries,
+    duration_ms: result.durationMs,
+    problems: result.problems,
+    not_before: result.notBefore,
+  }
+}

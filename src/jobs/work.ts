@@ -1,0 +1,80 @@
+/** What the daemon does at a due time: a sync, or a report that first sees to it that its data is there. */
+import { LeadsheetError } from '../errors.ts'
+import type { SyncResult } from '../model.ts'
+import { dayBefore } from '../report/period.ts'
+import type { Source } from '../source/open.ts'
+import { findLastWholeRun } from '../store/sync-run.ts'
+import { type DeliverDeps, deliverEdition, enqueueEdition, type Sender } from './deliver.ts'
+import { archiveEdition, type EditionDeps, makeEdition, type Report } from './edition.ts'
+import type { Schedule } from './schedule.ts'
+import { type SyncOptions, sync } from './sync.ts'
+
+export interface Work extends EditionDeps, DeliverDeps {
+  readonly source: Source
+  /** Folder of the archived pages. */
+  readonly archive: string
+  readonly sender: Sender
+  readonly syncOptions: (signal: AbortSignal) => SyncOptions
+}
+
+export function syncSchedule(
+  work: Work,
+  settings: {
+    readonly name: string
+    readonly cron: string
+    readonly timeZone: string
+    readonly full: boolean
+  },
+): Schedule {
+  return {
+    name: settings.name,
+    cron: settings.cron,
+    timeZone: settings.timeZone,
+    runsAtFirstSight: !settings.full,
+    async run(_slot, signal) {
+      const result = await sync(work, { ...work.syncOptions(signal), full: settings.full })
+      const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
+      if (signal.aborted) return { state: 'again', message }
+      return { state: result.outcome === 'failed' ? 'failed' : 'done', message }
+    },
+  }
+}
+
+export function reportSchedule(
+  work: Work,
+  report: Report,
+  settings: { readonly schedule: string; readonly timeZone: string; readonly recipients: readonly string[] },
+): Schedule {
+  return {
+    name: `report:${report.name}`,
+    cron: settings.schedule,
+    timeZone: settings.timeZone,
+    runsAtFirstSight: false,
+    async run(slot, signal) {
+      await syncUpTo(work, dayBefore(slot, report.timeZone).to, signal)
+      if (signal.aborted) return { state: 'again', message: 'stopped before the report was made' }
+      const edition = await makeEdition(work, report, slot)
+      await archiveEdition(work.archive, edition)
+      await enqueueEdition(work, report, edition, settings.recipients, work.sender)
+      const deliveries = await deliverEdition(work, edition, signal)
+      const sent = deliveries.filter((one) => one.state === 'sent').length
+      return { state: 'done', message: `${edition.subject}: ${sent} of ${deliveries.length} letters sent` }
+    },
+  }
+}
+
+/** A report is made from data that covers its period; where the sync fails, the report says how old its data is. */
+async function syncUpTo(work: Work, to: string, signal: AbortSignal): Promise<void> {
+  const whole = await findLastWholeRun(work.store.db)
+  if (whole && whole.asOf >= to) return
+  try {
+    await sync(work, work.syncOptions(signal))
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    work.log.warn({ code: thrown.code }, thrown.message)
+  }
+}
+
+function summaryOf({ leads }: SyncResult): string {
+  return `${leads.seen} leads read, ${leads.inserted} new, ${leads.updated} changed, ${leads.removed} gone`
+}
