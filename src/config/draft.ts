@@ -35,9 +35,8 @@ export function draftSettings(
   cwd: string,
 ): Draft {
   const tree: SettingTree = file?.tree ?? {}
-  const problems: string[] = []
-  const warnings: string[] = []
   const origins = new Map<string, DraftOrigin>()
+  layOver(tree, origins, variables, cwd)
 
   const findOrigin = (path: SettingPath, part: 'value' | 'name'): DraftOrigin => {
     for (let length = path.length; length > 0; length--) {
@@ -45,32 +44,21 @@ export function draftSettings(
       if (origin) return origin
     }
     const name = pathText(path)
-    return file === null
+    return file === null || valueAt(tree, path.slice(0, 1)) === undefined
       ? { place: 'default', name, base: cwd }
       : { place: file.locate(path, part), name, base: dirname(file.path) }
   }
-
-  for (const { path, filePath } of SECRET_FILES) {
-    const isGiven = variables.some((given) =>
-      [pathText(path), pathText(filePath)].includes(pathText(given.path)),
-    )
-    if (isGiven) for (const replaced of [path, filePath]) setValueAt(tree, replaced, undefined)
-  }
-  for (const { variable, path, value } of variables) {
-    setValueAt(tree, path, value)
-    origins.set(pathText(path), { place: 'environment', name: variable, base: cwd })
-  }
+  const problems: string[] = []
+  const warnings: string[] = []
   for (const { path, filePath } of SECRET_FILES) {
     const named = valueAt(tree, filePath)
     if (typeof named !== 'string') continue
     const origin = findOrigin(filePath, 'value')
-    if (valueAt(tree, path) !== undefined) {
-      problems.push(
-        mistakeLine(origin, `${findOrigin(path, 'value').name} is set too; give only one of them`),
-      )
-      continue
-    }
-    const secret = readSecret(resolve(origin.base, named))
+    const other = valueAt(tree, path) === undefined ? null : findOrigin(path, 'value').name
+    const secret =
+      other === null
+        ? readSecret(resolve(origin.base, named))
+        : { problem: `${other} is set too; give only one of them` }
     if ('problem' in secret) {
       problems.push(mistakeLine(origin, secret.problem))
       continue
@@ -80,6 +68,23 @@ export function draftSettings(
     origins.set(pathText(path), { ...origin, place: secret.path })
   }
   return { tree, findOrigin, problems, warnings }
+}
+
+function layOver(
+  tree: SettingTree,
+  origins: Map<string, DraftOrigin>,
+  variables: readonly VariableSetting[],
+  cwd: string,
+): void {
+  const given = variables.map(({ path }) => pathText(path))
+  for (const { path, filePath } of SECRET_FILES) {
+    if (!given.includes(pathText(path)) && !given.includes(pathText(filePath))) continue
+    for (const replaced of [path, filePath]) setValueAt(tree, replaced, undefined)
+  }
+  for (const { variable, path, value } of variables) {
+    setValueAt(tree, path, value)
+    origins.set(pathText(path), { place: 'environment', name: variable, base: cwd })
+  }
 }
 
 function readSecret(

@@ -52,10 +52,10 @@ export function apiUrlFault(text: string): string | null {
 export function mailUrlFault(text: string): string | null {
   const url = URL.parse(text)
   if (url === null) return 'it is no URL'
+  if (!isDecodable(url.username + url.password + url.pathname)) return 'a % of its own is written %25'
   if (url.protocol === 'file:') return url.host === '' ? null : 'a file: URL must not name a host'
   if (!/^smtps?:$/.test(url.protocol)) return 'the protocol is another'
-  if (url.hostname === '') return 'the host is missing'
-  return isDecodable(url.username + url.password) ? null : 'a % in the user or password is written %25'
+  return url.hostname === '' ? 'the host is missing' : null
 }
 
 function isDecodable(text: string): boolean {

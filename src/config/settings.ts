@@ -69,7 +69,7 @@ const reportSchema = section({
     description: 'What the report is called on the command line and in the archive; unique.',
   }),
   template: slug.optional().meta({ description: 'Folder in templates/; the name of the report if absent.' }),
-  title: text('a title').optional().meta({ description: "Headline; the template's own if absent." }),
+  title: text('a title').optional().meta({ description: 'Headline; made of the name if absent.' }),
   schedule: cron.default(DAILY_AT_SEVEN).meta({
     description: 'When it is made and sent: minute hour day month weekday, in the time zone of the report.',
   }),

@@ -91,6 +91,11 @@ reports:
   })
 })
 
+test('the default data directory is in the working directory, wherever the settings file is', () => {
+  const cwd = folderWith({ 'deploy/x.yaml': 'time_zone: UTC' })
+  expect(loadConfig({ cwd, env: {}, file: 'deploy/x.yaml' }).dataDir).toBe(`${cwd}/data`)
+})
+
 describe('the environment', () => {
   test('wins over the file', () => {
     const { config } = load('time_zone: Europe/Paris\nrecipients: [old@example.com]', {

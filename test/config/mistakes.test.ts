@@ -77,7 +77,15 @@ describe('a mistake in the file', () => {
     ],
     [
       'mail: { url: "smtp://u:5%@h" }',
-      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; a % in the user or password is written %25',
+      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; a % of its own is written %25',
+    ],
+    [
+      'mail: { url: "file:./100%" }',
+      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; a % of its own is written %25',
+    ],
+    [
+      'mail: { url: "smtp:" }',
+      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; the host is missing',
     ],
     [
       'mail: { from: "Ana <ana>" }',
