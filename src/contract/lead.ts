@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { LEAD_STATUSES } from './stage.ts'
 
-/** An instant, RFC 3339 in UTC with milliseconds: `2026-11-20T08:15:00.000Z`. */
-export const instantSchema = z.iso.datetime()
+/** An instant, RFC 3339 in UTC: `2026-11-20T08:15:00.000Z`. Answers always have the milliseconds. */
+export const instantSchema = z.iso.datetime('expected an instant in UTC such as 2026-11-20T08:15:00.000Z')
 
 export const companySchema = z
   .object({
@@ -86,6 +86,13 @@ export const LEAD_SORTS = [
   'id',
 ] as const
 
+/** A whole number as a query string has it: digits alone, so that `limit=` is not read as 0. */
+const digits = (number: z.ZodInt) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
+    number,
+  )
+
 const repeatable = <T extends z.ZodType>(item: T) =>
   z.preprocess(
     (value) => (value === undefined || Array.isArray(value) ? value : [value]),
@@ -98,10 +105,10 @@ export const leadQuerySchema = z.strictObject({
   status: repeatable(z.enum(LEAD_STATUSES)).meta({ description: 'repeatable' }),
   updated_since: instantSchema.optional().meta({ description: 'updated_at at or after this instant' }),
   created_since: instantSchema.optional().meta({ description: 'created_at at or after this instant' }),
-  min_score: z.coerce.number().int().min(0).max(100).optional(),
+  min_score: digits(z.int().min(0).max(100)).optional(),
   q: z.string().min(1).max(200).optional().meta({ description: 'words in company or contact' }),
   sort: z.enum(LEAD_SORTS).default('updated_at'),
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  limit: digits(z.int().min(1).max(PAGE_LIMIT_MAX)).default(PAGE_LIMIT_DEFAULT),
   cursor: z.string().optional().meta({ description: 'opaque; from page.next_cursor of the page before' }),
 })
 export type LeadQuery = z.infer<typeof leadQuerySchema>

@@ -39,10 +39,14 @@ export type WirePipeline = z.infer<typeof pipelineSchema>
 
 export const statsQuerySchema = z
   .strictObject({ from: instantSchema.optional(), to: instantSchema.optional() })
-  .refine((query) => query.from === undefined || query.to === undefined || query.from < query.to, {
-    message: 'from must be before to',
-    path: ['from'],
-  })
+  .refine(
+    (query) =>
+      query.from === undefined || query.to === undefined || Date.parse(query.from) < Date.parse(query.to),
+    {
+      message: 'from must be before to',
+      path: ['from'],
+    },
+  )
 
 const rate = z.number().min(0).max(1).nullable()
 

@@ -1,0 +1,53 @@
+/** Who calls, whether they may, and how often: runs before the body is read. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findApiKey } from '../store/api-key.ts'
+import type { ServiceDatabase } from '../store/database.ts'
+import type { KeyScope } from '../store/tables.ts'
+import { ProblemError } from './problem.ts'
+import type { RateLimiter } from './rate-limit.ts'
+
+/**
+ * @returns the id of the key
+ * @throws ProblemError unauthorized, rate_limited, forbidden
+ */
+export async function authenticate(
+  db: ServiceDatabase,
+  limiter: RateLimiter,
+  scope: KeyScope,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<string> {
+  const shown = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
+  const key = shown === undefined ? undefined : await findApiKey(db, shown)
+  if (key === undefined) throw unauthorized(request.headers.authorization, shown)
+  const { isAllowed, limit, remaining, resetSeconds } = limiter.count(key.id)
+  reply.headers({
+    'ratelimit-limit': limit,
+    'ratelimit-remaining': remaining,
+    'ratelimit-reset': resetSeconds,
+  })
+  if (!isAllowed) {
+    throw new ProblemError(
+      'rate_limited',
+      `This key may make ${limit} requests a minute; the next minute begins in ${resetSeconds} s.`,
+      { headers: { 'retry-after': String(resetSeconds) } },
+    )
+  }
+  if (scope === 'write' && key.scope !== 'write') {
+    throw new ProblemError('forbidden', 'This key may only read; the request needs a key of scope write.')
+  }
+  return key.id
+}
+
+/** Never says whether a key exists, only what is wrong with the header. */
+function unauthorized(header: string | undefined, shown: string | undefined): ProblemError {
+  const [detail, challenge] =
+    header === undefined
+      ? ['The request has no Authorization header; send "Authorization: Bearer <key>".', '']
+      : shown === undefined
+        ? ['The Authorization header is not of the form "Bearer <key>".', ', error="invalid_request"']
+        : ['The API key is unknown or has been revoked.', ', error="invalid_token"']
+  return new ProblemError('unauthorized', detail, {
+    headers: { 'www-authenticate': `Bearer realm="lead pipeline service"${challenge}` },
+  })
+}

@@ -1,0 +1,248 @@
+/**
+ * The OpenAPI 3.1 description, made from the endpoints and the schemas that check requests and answers,
+ * so that it cannot say anything else than the service does.
+ */
+import { z } from 'zod'
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemSchema } from '../../contract/problem.ts'
+import { eventSchema } from '../../contract/webhook.ts'
+import type { Endpoint } from './endpoint.ts'
+
+type Json = Record<string, unknown>
+
+/** What any endpoint may refuse with. */
+const COMMON_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_request',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'internal',
+]
+/** What any endpoint that takes a body may refuse with. */
+const BODY_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_json',
+  'idempotency_conflict',
+  'body_too_large',
+  'unsupported_media_type',
+]
+
+export function describeApi(endpoints: readonly Endpoint[]): Json {
+  const components = new Components()
+  const paths: Record<string, Json> = {}
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: describeEndpoint(endpoint, components) }
+  }
+  const webhooks = { event: describeEvent(components) }
+  return {
+    openapi: '3.1.1',
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    info: {
+      title: 'Lead pipeline service',
+      version: '1.0.0',
+      summary: 'Automated lead-discovery pipelines: leads, statistics, agents and events.',
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'the service that serves this document' }],
+    security: [{ apiKey: [] }],
+    tags: TAGS,
+    paths,
+    webhooks,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, `lsk_…`. Its scope is `read` or `write`; write includes read.',
+        },
+      },
+      headers: HEADERS,
+      schemas: components.schemas,
+    },
+  }
+}
+
+const DESCRIPTION = [
+  'Every error is `application/problem+json` (RFC 9457) with a stable `code`.',
+  'Instants are RFC 3339 in UTC. Answers may gain fields: ignore those that you do not know.',
+  '`updated_at` of a lead moves with every change of it, its activity included, and never lies in the future;',
+  'a removed lead is no longer listed and answers 404.',
+  'In the reference service all that happens is simulated; contacts, scores, values and enrichment are invented.',
+].join(' ')
+
+const TAGS = [
+  { name: 'leads', description: 'Companies that agents discovered, with their state in a pipeline' },
+  { name: 'pipelines', description: 'What is looked for, and how it goes' },
+  { name: 'webhooks', description: 'Being told of events' },
+  { name: 'agents', description: 'Who does the work' },
+]
+
+const integerHeader = (description: string): Json => ({
+  description,
+  required: true,
+  schema: { type: 'integer', minimum: 0 },
+})
+
+const HEADERS: Json = {
+  'RateLimit-Limit': integerHeader('Requests that the key may make in a minute'),
+  'RateLimit-Remaining': integerHeader('Requests that are left of them'),
+  'RateLimit-Reset': integerHeader('Seconds until the next minute begins'),
+  'Retry-After': integerHeader('Seconds to wait before the next request'),
+  'WWW-Authenticate': {
+    description: 'A Bearer challenge (RFC 6750)',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'Idempotency-Replayed': {
+    description: 'Present when this is the kept answer to an earlier request with the same Idempotency-Key',
+    schema: { type: 'string', const: 'true' },
+  },
+}
+const RATE_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
+
+const IDEMPOTENCY_PARAMETER: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Names the request for 24 hours: sent again with the same body, it is answered, not repeated.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+}
+
+function describeEndpoint(endpoint: Endpoint, components: Components): Json {
+  const { method, path, operationId, summary, description, body, answer, scope, problems } = endpoint
+  const isPost = method === 'POST'
+  const allProblems = [...new Set([...problems, ...COMMON_PROBLEMS, ...(isPost ? BODY_PROBLEMS : [])])]
+  const success = {
+    description: isPost ? 'Created' : 'As asked for',
+    headers: headerRefs([...RATE_HEADERS, ...(isPost ? ['Idempotency-Replayed'] : [])]),
+    content: { 'application/json': { schema: components.refer(answer, 'output') } },
+  }
+  return {
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: TAGS.map((tag) => tag.name).filter((name) => path.includes(`/${name}`)),
+    security: [{ apiKey: [scope] }],
+    parameters: [
+      ...pathParameters(path),
+      ...queryParameters(endpoint),
+      ...(isPost ? [IDEMPOTENCY_PARAMETER] : []),
+    ],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: components.refer(body, 'input') } },
+          },
+        }),
+    responses: { [isPost ? '201' : '200']: success, ...problemResponses(allProblems, components) },
+  }
+}
+
+function pathParameters(path: string): readonly Json[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+}
+
+function queryParameters({ query }: Endpoint): readonly Json[] {
+  if (query === undefined) return []
+  const { properties } = toSchema(query, 'output') as { properties: Record<string, Json> }
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    ...(description === undefined ? {} : { description }),
+    schema,
+    ...(schema.type === 'array' ? { style: 'form', explode: true } : {}),
+  }))
+}
+
+function problemResponses(codes: readonly ProblemCode[], components: Components): Json {
+  const problem = components.refer(problemSchema, 'output')
+  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, own]) => [
+      String(status),
+      {
+        description: own.map((code) => `${PROBLEMS[code].title} (\`${code}\`)`).join('; '),
+        headers: headerRefs(problemHeaders(status)),
+        content: {
+          [PROBLEM_TYPE]: {
+            schema: { allOf: [problem, { type: 'object', properties: { code: { enum: own } } }] },
+          },
+        },
+      },
+    ]),
+  )
+}
+
+function problemHeaders(status: number): readonly string[] {
+  if (status === 401) return ['WWW-Authenticate']
+  return status === 429 ? [...RATE_HEADERS, 'Retry-After'] : RATE_HEADERS
+}
+
+function headerRefs(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+function describeEvent(components: Components): Json {
+  return {
+    post: {
+      operationId: 'receiveEvent',
+      summary: 'An event, POSTed to each webhook that is registered for its type',
+      tags: ['webhooks'],
+      security: [],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: components.refer(eventSchema, 'output') } },
+      },
+      responses: { '2XX': { description: 'Received' } },
+    },
+  }
+}
+
+type Direction = 'input' | 'output'
+
+/** The named schemas of the document. A schema that differs on the way in (defaults) gets `Input` to its name. */
+class Components {
+  readonly schemas: Record<string, Json> = {}
+
+  /** A reference to the schema, which is added with all that it refers to. */
+  refer(schema: z.ZodType, direction: Direction): Json {
+    const id = z.globalRegistry.get(schema)?.id
+    if (id === undefined) throw new TypeError('a schema of the document has no id')
+    const { $defs, ...own } = toSchema(schema, direction) as { $defs?: Record<string, Json> } & Json
+    for (const [name, definition] of Object.entries({ ...$defs, [id]: own })) {
+      this.schemas[componentName(name, direction)] = pointToComponents(definition, direction)
+    }
+    return { $ref: `#/components/schemas/${componentName(id, direction)}` }
+  }
+}
+
+function componentName(id: string, direction: Direction): string {
+  return direction === 'input' && !id.endsWith('Create') ? `${id}Input` : id
+}
+
+function pointToComponents(schema: Json, direction: Direction): Json {
+  const text = JSON.stringify(schema, (key, value) =>
+    key === 'id' && typeof value === 'string' ? undefined : value,
+  )
+  return JSON.parse(
+    text.replace(/"#\/\$defs\/(\w+)"/g, (_, id) => `"#/components/schemas/${componentName(id, direction)}"`),
+  )
+}
+
+function toSchema(schema: z.ZodType, direction: Direction): Json {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, {
+    io: direction,
+    target: 'draft-2020-12',
+    override: ({ jsonSchema }) => {
+      // The format says it; zod's pattern for it is half a page.
+      if (jsonSchema.format === 'date-time' || jsonSchema.format === 'email') delete jsonSchema.pattern
+    },
+  })
+  return described
+}

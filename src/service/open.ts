@@ -1,0 +1,124 @@
+/** The reference service: opens its store, plays the history up to now, and serves the API over HTTP. */
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { API_PREFIX } from '../contract/paths.ts'
+import { errorText, LeadsheetError } from '../errors.ts'
+import { createClock } from './clock.ts'
+import { createRateLimiter } from './http/rate-limit.ts'
+import { createServer, type ServiceLog } from './http/server.ts'
+import { ENDPOINTS } from './routes/endpoints.ts'
+import { DAY_MS } from './simulation/calendar.ts'
+import { readCompanies } from './simulation/companies.ts'
+import { openLife } from './simulation/life.ts'
+import { createApiKey } from './store/api-key.ts'
+import { openServiceDatabase } from './store/database.ts'
+import type { KeyScope } from './store/tables.ts'
+import { startTicker } from './ticker.ts'
+
+export interface ServiceOptions {
+  /** The service's SQLite file; made if it is not there. */
+  readonly file: string
+  /** The companies that agents can discover, such as data/companies.ndjson. */
+  readonly companiesFile: string
+  /** 127.0.0.1 unless told otherwise. */
+  readonly host?: string
+  /** 0, the default, takes a free one. */
+  readonly port?: number
+  /** What a new history follows from, 1 by default; a history in the file keeps its own. */
+  readonly seed?: number
+  /** Simulated seconds per real second, 1 by default. */
+  readonly speed?: number
+  /** The real clock. */
+  readonly now?: () => number
+  /** How far back a new history starts, 90 by default; it then begins at midnight (UTC). */
+  readonly historyDays?: number
+  /** 1,200 by default. */
+  readonly rateLimitPerMinute?: number
+  readonly logger?: ServiceLog
+  /** Milliseconds of history played so far while opening, and in all. */
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+export interface Service extends AsyncDisposable {
+  /** The base of the API, which ends in `/api/v1`. */
+  readonly url: string
+  /** @returns the key, shown this once */
+  createKey(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
+  /** Simulated time. */
+  now(): Date
+  /** Plays up to the simulated present at once, which otherwise happens every second. */
+  catchUp(): Promise<void>
+  close(): Promise<void>
+}
+
+/** @throws LeadsheetError service_data, service_port, job_busy, data_unwritable, store_corrupt, store_newer */
+export async function openService(options: ServiceOptions): Promise<Service> {
+  const { speed = 1, seed = 1, historyDays = 90, rateLimitPerMinute = 1200, now = Date.now } = options
+  const log = options.logger ?? warnOfErrors
+  const companies = readCompanies(options.companiesFile)
+  const db = await openServiceDatabase(options.file)
+  try {
+    const life = await openLife(db, { seed, companies, historyDays, now: now() })
+    const clock = createClock(now, speed, life.until())
+    await life.advance(clock.now(), { stretchMs: DAY_MS, onProgress: options.onProgress })
+    const context = { db, life, now: () => Math.max(clock.now(), life.until()) }
+    const limiter = createRateLimiter(rateLimitPerMinute, now)
+    const app = createServer({ context, endpoints: ENDPOINTS, limiter, realNow: now, log })
+    const origin = await listen(app, options.host ?? '127.0.0.1', options.port ?? 0)
+    const ticker = startTicker(life, clock, log)
+    const closeAll = async (): Promise<void> => {
+      await ticker.stop()
+      await app.close()
+      await db.destroy()
+    }
+    let closed: Promise<void> | undefined
+    const close = (): Promise<void> => {
+      closed ??= closeAll()
+      return closed
+    }
+    return {
+      url: `${origin}${API_PREFIX}`,
+      createKey: (key) => createApiKey(db, key, now()),
+      now: () => new Date(context.now()),
+      catchUp: ticker.catchUp,
+      close,
+      [Symbol.asyncDispose]: close,
+    }
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    await app.close()
+    throw new LeadsheetError(
+      'service_port',
+      `The service cannot listen on ${host}:${port}: ${reasonOf(error)}.`,
+      {
+        hint: 'Choose another port, or 0 for any that is free.',
+        cause: error,
+      },
+    )
+  }
+  const { address, family, port: taken } = app.server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') return 'another program has it'
+  return code === 'EACCES' ? 'this account may not use it' : errorText(error)
+}
+
+/** Without a logger, requests go unnoted but failures do not. */
+const warnOfErrors: ServiceLog = {
+  info: () => undefined,
+  error: (fields, message) => {
+    const cause = 'err' in fields ? `: ${errorText(fields.err)}` : ''
+    process.emitWarning(`${message}${cause}`, 'LeadsheetService')
+  },
+}

@@ -1,0 +1,118 @@
+/** The agents as they stand at an instant, from the work on leads, the searches under way and the incidents. */
+import type { WireAgent } from '../../contract/agent.ts'
+import type { AgentFacts } from '../store/agent.ts'
+import { instantOf } from '../store/instant.ts'
+import type { PipelineRow } from '../store/tables.ts'
+import { AGENTS, type AgentProfile } from './agents.ts'
+import { HOUR_MS } from './calendar.ts'
+import { listDiscoveries } from './discovery.ts'
+import { isStep, WORK } from './schedule.ts'
+import type { World } from './world.ts'
+
+interface Task {
+  readonly agentId: string
+  readonly type: string
+  readonly pipelineId: string
+  readonly leadId: string | null
+  readonly startedAt: number
+  readonly endsAt: number
+}
+
+/** No search takes longer than this. */
+const LONGEST_SEARCH_MS = HOUR_MS
+const HEARTBEAT_MS = 20_000
+
+export function composeAgents(
+  world: World,
+  facts: AgentFacts,
+  pipelines: readonly PipelineRow[],
+  asOf: number,
+): WireAgent[] {
+  const tasks = [...listLeadTasks(facts), ...listSearches(world, pipelines, asOf)]
+  return AGENTS.map((agent) => {
+    const { status, since, task } = stateOf(world, agent, facts, tasks, asOf)
+    const errors = facts.errors.get(agent.id)
+    return {
+      id: agent.id,
+      name: agent.name,
+      kind: agent.kind,
+      status,
+      status_changed_at: instantOf(since),
+      current_task: task === undefined ? null : wireTask(task, asOf),
+      last_seen_at: instantOf(lastSeenAt(agent, status, since, errors?.lastAt ?? since, asOf)),
+      last_24h: { tasks: facts.finished.get(agent.id)?.last24h ?? 0, errors: errors?.last24h ?? 0 },
+      last_error: errors === undefined ? null : { at: instantOf(errors.lastAt), message: errors.lastMessage },
+    }
+  })
+}
+
+function listLeadTasks(facts: AgentFacts): readonly Task[] {
+  return facts.tasks.map((task) => ({
+    agentId: task.agent_id,
+    type: isStep(task.next_step) ? WORK[task.next_step].task : 'work_on_lead',
+    pipelineId: task.pipeline_id,
+    leadId: task.id,
+    startedAt: task.started_at,
+    endsAt: task.ends_at,
+  }))
+}
+
+function listSearches(world: World, pipelines: readonly PipelineRow[], asOf: number): readonly Task[] {
+  return pipelines
+    .flatMap((pipeline) => listDiscoveries(world, pipeline, asOf, asOf + LONGEST_SEARCH_MS))
+    .filter((discovery) => discovery.startedAt <= asOf)
+    .map((discovery) => ({
+      agentId: discovery.agentId,
+      type: 'search_companies',
+      pipelineId: discovery.pipelineId,
+      leadId: null,
+      startedAt: discovery.startedAt,
+      endsAt: discovery.at,
+    }))
+    .sort((a, b) => a.endsAt - b.endsAt)
+}
+
+function stateOf(
+  world: World,
+  agent: AgentProfile,
+  facts: AgentFacts,
+  tasks: readonly Task[],
+  asOf: number,
+): { readonly status: WireAgent['status']; readonly since: number; readonly task?: Task } {
+  const incident = facts.incidents.get(agent.id)
+  if (incident !== undefined && asOf < incident.ends_at) {
+    return { status: incident.status, since: incident.started_at }
+  }
+  const own = tasks.filter((task) => task.agentId === agent.id)
+  const [task] = own
+  if (task !== undefined) {
+    return { status: 'running', since: Math.min(...own.map((one) => one.startedAt)), task }
+  }
+  const lastWorkAt = facts.finished.get(agent.id)?.lastAt ?? world.epochAt
+  return { status: 'idle', since: Math.max(lastWorkAt, incident?.ends_at ?? world.epochAt) }
+}
+
+function wireTask(task: Task, asOf: number): NonNullable<WireAgent['current_task']> {
+  const progress = (asOf - task.startedAt) / (task.endsAt - task.startedAt)
+  return {
+    type: task.type,
+    pipeline_id: task.pipelineId,
+    lead_id: task.leadId,
+    started_at: instantOf(task.startedAt),
+    progress: Math.round(progress * 100) / 100,
+  }
+}
+
+/** A paused agent says nothing, a failing one is heard of when it tries again, the others all the time. */
+function lastSeenAt(
+  agent: AgentProfile,
+  status: WireAgent['status'],
+  since: number,
+  lastErrorAt: number,
+  asOf: number,
+): number {
+  if (status === 'paused') return since
+  if (status === 'failing') return lastErrorAt
+  const phase = (AGENTS.indexOf(agent) * HEARTBEAT_MS) / AGENTS.length
+  return Math.max(since, Math.floor(asOf - ((asOf - phase) % HEARTBEAT_MS)))
+}

@@ -1,0 +1,82 @@
+/** The twelve agents: who they are, which leads each takes on, and what fails when one fails. */
+import type { WireAgent } from '../../contract/agent.ts'
+import type { Random } from './random.ts'
+
+export type AgentKind = WireAgent['kind']
+
+export interface AgentProfile {
+  readonly id: string
+  readonly name: string
+  readonly kind: AgentKind
+  /** Takes leads of these regions first; an empty list takes any. */
+  readonly regions: readonly string[]
+  /** Where a discovery agent finds companies: what a lead's `source` says. */
+  readonly sources?: readonly string[]
+}
+
+const EASTERN = ['Europe', 'Africa', 'Middle East and North Africa']
+const AMERICAN = ['North America', 'Latin America']
+const ASIAN = ['South Asia', 'Southeast Asia', 'East Asia', 'Oceania']
+
+export const AGENTS: readonly AgentProfile[] = [
+  discovery('agt_scout_1', 'Scout-1 (EU registers)', EASTERN, ['company register', 'trade fair list']),
+  discovery('agt_scout_2', 'Scout-2 (startup directories)', [], ['startup directory', 'accelerator list']),
+  discovery('agt_scout_3', 'Scout-3 (launches and jobs)', [], ['product launch', 'job board', 'news']),
+  agent('agt_enricher_1', 'Enricher-1 (company sites)', 'enrichment', []),
+  agent('agt_enricher_2', 'Enricher-2 (people)', 'enrichment', []),
+  agent('agt_enricher_3', 'Enricher-3 (technology)', 'enrichment', []),
+  agent('agt_scorer_1', 'Scorer-1', 'scoring', []),
+  agent('agt_scorer_2', 'Scorer-2', 'scoring', []),
+  agent('agt_outreach_1', 'Outreach-1 (EMEA)', 'outreach', EASTERN),
+  agent('agt_outreach_2', 'Outreach-2 (Americas)', 'outreach', AMERICAN),
+  agent('agt_outreach_3', 'Outreach-3 (Americas)', 'outreach', AMERICAN),
+  agent('agt_outreach_4', 'Outreach-4 (Asia-Pacific)', 'outreach', ASIAN),
+]
+
+/** What an agent of a kind reports when it cannot go on. */
+export const FAILURES: Readonly<Record<AgentKind, readonly string[]>> = {
+  discovery: [
+    'HTTP 503 from the source',
+    'Search timed out after 30 s',
+    'Source refused the session: login expired',
+  ],
+  enrichment: [
+    'HTTP 429 from company site crawler',
+    'DNS lookup failed for 14 of 15 company sites',
+    'People search quota used up until the next window',
+  ],
+  scoring: ['Model endpoint answered HTTP 529: overloaded', 'Scoring timed out after 60 s'],
+  outreach: [
+    'SMTP 451 4.7.1 from relay: try again later',
+    'Mailbox sync failed: OAuth token expired',
+    'Calendar API answered HTTP 500',
+  ],
+}
+
+export function agentOf(id: string): AgentProfile {
+  const found = AGENTS.find((one) => one.id === id)
+  if (found === undefined) throw new RangeError(`no agent ${id}`)
+  return found
+}
+
+/** One of the kind's agents for the region, else one that takes any, else any of the kind. */
+export function pickAgent(kind: AgentKind, region: string | null, random: Random): AgentProfile {
+  const able = AGENTS.filter((one) => one.kind === kind)
+  const own = able.filter((one) => region !== null && one.regions.includes(region))
+  const open = able.filter((one) => one.regions.length === 0)
+  if (own.length > 0 && (open.length === 0 || random.chance(0.7))) return random.pick(own)
+  return random.pick(open.length > 0 ? open : able)
+}
+
+function agent(id: string, name: string, kind: AgentKind, regions: readonly string[]): AgentProfile {
+  return { id, name, kind, regions }
+}
+
+function discovery(
+  id: string,
+  name: string,
+  regions: readonly string[],
+  sources: readonly string[],
+): AgentProfile {
+  return { id, name, kind: 'discovery', regions, sources }
+}

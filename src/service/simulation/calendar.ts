@@ -1,0 +1,47 @@
+/** The working week of the simulation, in UTC: nothing is sent to a person at night or at a weekend. */
+
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+/** How busy a day is against an average working day, Sunday first. */
+export const WEEKDAY_ACTIVITY = [0.04, 0.9, 1.15, 1.2, 1.1, 0.7, 0.05] as const
+
+/** Office hours by region, as hours of the UTC day; none crosses midnight. */
+const OFFICE_HOURS: Readonly<Record<string, readonly [number, number]>> = {
+  'North America': [14, 23],
+  'Latin America': [13, 22],
+  Europe: [7, 16],
+  Africa: [7, 16],
+  'Middle East and North Africa': [6, 15],
+  'South Asia': [4, 13],
+  'Southeast Asia': [1, 10],
+  'East Asia': [1, 10],
+  Oceania: [0, 7],
+}
+const OFFICE_HOURS_ELSEWHERE = [8, 17] as const
+
+export function startOfDay(at: number): number {
+  return Math.floor(at / DAY_MS) * DAY_MS
+}
+
+/** 0 is Sunday. */
+export function weekday(at: number): number {
+  return new Date(at).getUTCDay()
+}
+
+export function isWeekend(at: number): boolean {
+  return weekday(at) % 6 === 0
+}
+
+/**
+ * The instant itself when it is in the region's office hours, else soon after the office next opens.
+ * @param settleMs how long after opening; must be shorter than the office day
+ */
+export function intoOfficeHours(at: number, region: string | null, settleMs: number): number {
+  const [opens, closes] = (region === null ? undefined : OFFICE_HOURS[region]) ?? OFFICE_HOURS_ELSEWHERE
+  for (let day = startOfDay(at); ; day += DAY_MS) {
+    if (isWeekend(day) || at >= day + closes * HOUR_MS) continue
+    return at >= day + opens * HOUR_MS ? at : day + opens * HOUR_MS + settleMs
+  }
+}

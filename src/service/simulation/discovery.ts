@@ -1,0 +1,90 @@
+/** When a pipeline's agents come upon a company: a pure function of seed, pipeline and day. */
+import { agentOf, pickAgent } from './agents.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, WEEKDAY_ACTIVITY, weekday } from './calendar.ts'
+import { characterOf } from './characters.ts'
+import { type Random, randomFor } from './random.ts'
+import type { World } from './world.ts'
+
+export interface Discovery {
+  readonly pipelineId: string
+  readonly at: number
+  readonly agentId: string
+  /** When the agent began the search that ends in this find. */
+  readonly startedAt: number
+  readonly source: string
+}
+
+interface Searched {
+  readonly id: string
+  readonly created_at: number
+}
+
+/** A new pipeline of a client gets its first leads within the hour, so that it is seen to work. */
+const FIRST_SWEEP_LEADS = 12
+const FIRST_SWEEP_MS = 90 * MINUTE_MS
+/** Of discoveries, those made in the daytime; the rest is spread over the 24 hours. */
+const DAYTIME_SHARE = 0.85
+
+/** The pipeline's discoveries with `from < at <= to`, in order of time. */
+export function listDiscoveries(
+  world: World,
+  pipeline: Searched,
+  from: number,
+  to: number,
+): readonly Discovery[] {
+  const found: Discovery[] = []
+  // A day earlier too: an agent that was out may have pushed that day's work past midnight.
+  for (let day = startOfDay(from) - DAY_MS; day <= to; day += DAY_MS) {
+    for (const discovery of discoveriesOfDay(world, pipeline, day)) {
+      if (discovery.at > from && discovery.at <= to) found.push(discovery)
+    }
+  }
+  return found.sort((a, b) => a.at - b.at)
+}
+
+function discoveriesOfDay(world: World, pipeline: Searched, day: number): readonly Discovery[] {
+  const random = randomFor(world.seed, 'discovery', pipeline.id, day)
+  const planned = Array.from({ length: countOfDay(world, pipeline.id, day, random) }, () =>
+    Math.round(
+      day + (random.chance(DAYTIME_SHARE) ? random.between(6, 20) : random.between(0, 24)) * HOUR_MS,
+    ),
+  )
+  if (startOfDay(pipeline.created_at) === day && pipeline.created_at > world.epochAt) {
+    planned.push(...firstSweep(pipeline.created_at, random))
+  }
+  return planned
+    .map((at) => withAgent(world, pipeline.id, at, random))
+    .filter((discovery) => discovery.at > pipeline.created_at)
+}
+
+function countOfDay(world: World, pipelineId: string, day: number, random: Random): number {
+  const { leadsPerDay, growth } = characterOf(pipelineId)
+  const trend = 1 + growth * (trendAt(world, day) - 0.5)
+  const expected = leadsPerDay * (WEEKDAY_ACTIVITY[weekday(day)] ?? 1) * trend * random.between(0.75, 1.25)
+  return Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0)
+}
+
+/** From 0 at the start of the history to 1 after 90 days, where trends level off. */
+export function trendAt(world: World, at: number): number {
+  return Math.min(1, Math.max(0, (at - world.epochAt) / (90 * DAY_MS)))
+}
+
+function firstSweep(createdAt: number, random: Random): readonly number[] {
+  return Array.from({ length: FIRST_SWEEP_LEADS }, (_, index) =>
+    Math.round(createdAt + MINUTE_MS + (index + random.unit()) * (FIRST_SWEEP_MS / FIRST_SWEEP_LEADS)),
+  )
+}
+
+function withAgent(world: World, pipelineId: string, planned: number, random: Random): Discovery {
+  const agent = pickAgent('discovery', pipelineId === 'pl_emea' ? 'Europe' : null, random)
+  const outage = world.incidents.duringWork(agent.id, planned)
+  const at = outage === undefined ? planned : outage.endsAt + Math.round(random.between(2, 40) * MINUTE_MS)
+  const searched = at - Math.round(random.between(15, 45) * MINUTE_MS)
+  return {
+    pipelineId,
+    at,
+    agentId: agent.id,
+    startedAt: outage === undefined ? searched : Math.max(searched, outage.endsAt),
+    source: random.pick(agentOf(agent.id).sources ?? ['web search']),
+  }
+}

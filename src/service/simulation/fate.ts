@@ -1,0 +1,84 @@
+/** How a lead turns out, drawn from its own chance: asked twice, the answer is the same. */
+import { DAY_MS } from './calendar.ts'
+import { type Character, characterOf } from './characters.ts'
+import type { Company } from './companies.ts'
+import { trendAt } from './discovery.ts'
+import { type Random, randomFor } from './random.ts'
+import type { World } from './world.ts'
+
+export interface Fate {
+  readonly score: number
+  readonly isQualified: boolean
+  /** The expected deal, whole USD. */
+  readonly dealUsd: number
+  /** The status after which nothing more happens to it, though it is not closed. */
+  readonly stallsAt: 'contacted' | 'replied' | 'meeting' | null
+  readonly replies: boolean
+  readonly meets: boolean
+  readonly wins: boolean
+  /** From first contact to the answer. */
+  readonly replyAfterMs: number
+  readonly meetingAfterMs: number
+  /** From the meeting to the decision. */
+  readonly decisionAfterMs: number
+}
+
+/** Of contacted leads, those that end in silence though an answer or a decision was due. */
+const STALL_RATE = { contacted: 0.008, replied: 0.03, meeting: 0.04 } as const
+
+export function fateOf(
+  world: World,
+  lead: { readonly id: string; readonly pipeline_id: string; readonly created_at: number },
+  company: Company,
+): Fate {
+  const character = characterOf(lead.pipeline_id)
+  const random = randomFor(world.seed, 'fate', lead.id)
+  const score = drawScore(company, random)
+  const warmth = 0.75 + Math.max(0, score - 50) / 80
+  const drift = 1 + character.replyDrift * (trendAt(world, lead.created_at) - 0.5)
+  const replies = random.chance(character.replyRate * warmth * drift)
+  const meets = replies && random.chance(character.meetingRate * warmth)
+  const wins = meets && random.chance(character.winRate * warmth)
+  return {
+    score,
+    isQualified: score >= character.qualifyingScore,
+    dealUsd: drawDeal(company, character, random),
+    replies,
+    meets,
+    wins,
+    stallsAt: drawStall(replies, meets, random),
+    replyAfterMs: drawDays(random, 1.9 * character.pace, 0.7, [0.1, 6]) * DAY_MS,
+    meetingAfterMs: drawDays(random, 2.8 * character.pace, 0.45, [1, 5]) * DAY_MS,
+    decisionAfterMs: drawDays(random, 12 * character.pace, 0.4, [6, 24]) * DAY_MS,
+  }
+}
+
+function drawScore(company: Company, random: Random): number {
+  const size = Math.min(12, 3.5 * Math.log10(1 + (company.employees ?? 0)))
+  const known = (company.domain === null ? -8 : 0) + (company.isHiring ? 5 : 0)
+  const standing = { active: 0, acquired: -9, inactive: -38 }[company.state]
+  return Math.round(bounded(random.between(42, 86) + size + known + standing, 1, 99))
+}
+
+function drawDeal(company: Company, character: Character, random: Random): number {
+  const usd = character.dealSize * random.spread(4000 + 700 * (company.employees ?? 2) ** 0.7, 0.45)
+  const step = usd < 20_000 ? 500 : usd < 100_000 ? 1000 : 5000
+  return Math.min(400_000, Math.max(step, Math.round(usd / step) * step))
+}
+
+/** At the last status that it would have before it is closed. */
+function drawStall(replies: boolean, meets: boolean, random: Random): Fate['stallsAt'] {
+  const last = meets ? 'meeting' : replies ? 'replied' : 'contacted'
+  return random.chance(STALL_RATE[last]) ? last : null
+}
+
+/** Anything out of bounds is drawn anew between them: cut off, it would pile up at the bound. */
+function drawDays(random: Random, median: number, sigma: number, bounds: readonly [number, number]): number {
+  const days = random.spread(median, sigma)
+  const elsewhere = random.between(...bounds)
+  return days < bounds[0] || days > bounds[1] ? elsewhere : days
+}
+
+function bounded(value: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, value))
+}

@@ -1,0 +1,38 @@
+/** The companies that a pipeline can still discover, in the order in which it will. */
+import { criteriaSchema } from '../../contract/pipeline.ts'
+import type { PipelineRow } from '../store/tables.ts'
+import type { Company } from './companies.ts'
+import { randomFor } from './random.ts'
+import { isTargeted } from './targeting.ts'
+import type { World } from './world.ts'
+
+export interface Pool {
+  /** How many more it may take: companies left, or less if the criteria set a limit. */
+  remaining(): number
+  /** The part of all its companies that is still to be found, from 0 to 1. */
+  remainingShare(): number
+  /** @throws RangeError when nothing remains */
+  take(): Company
+}
+
+/** @param taken ids of companies that the pipeline has had as leads, those removed since included */
+export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlySet<number>): Pool {
+  const criteria = criteriaSchema.parse(JSON.parse(pipeline.criteria))
+  const targeted = [...world.companies.values()].filter((company) => isTargeted(company, criteria))
+  const candidates = targeted
+    .filter((company) => !taken.has(company.id))
+    .map((company) => ({ company, rank: randomFor(world.seed, 'rank', pipeline.id, company.id).unit() }))
+    .sort((a, b) => b.rank - a.rank)
+    .map((ranked) => ranked.company)
+  let mayTake = Math.max(0, (criteria.limit ?? Number.POSITIVE_INFINITY) - taken.size)
+  return {
+    remaining: () => Math.min(mayTake, candidates.length),
+    remainingShare: () => (targeted.length === 0 ? 0 : candidates.length / targeted.length),
+    take: () => {
+      const company = mayTake > 0 ? candidates.pop() : undefined
+      if (company === undefined) throw new RangeError(`pipeline ${pipeline.id} has nothing left to discover`)
+      mayTake -= 1
+      return company
+    },
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Chance that follows from names: the same parts always give the same numbers, in whatever order things
+ * are asked. That is what makes a history played in one go equal to one played in pieces.
+ */
+
+export interface Random {
+  /** From 0 up to 1. */
+  unit(): number
+  between(min: number, max: number): number
+  /** A whole number from min to max, both included. */
+  whole(min: number, max: number): number
+  chance(probability: number): boolean
+  pick<T>(list: readonly T[]): T
+  /** Log-normal: half of the results are below the median; sigma 0.5 is tame, 1 is wild. */
+  spread(median: number, sigma: number): number
+}
+
+/** @param parts what the chance is about, such as the seed, a lead's id and the step's number */
+export function randomFor(...parts: readonly (string | number)[]): Random {
+  const unit = sfc32(hash128(parts.join('|')))
+  const between = (min: number, max: number): number => min + unit() * (max - min)
+  const whole = (min: number, max: number): number => Math.floor(between(min, max + 1))
+  return {
+    unit,
+    between,
+    whole,
+    chance: (probability) => unit() < probability,
+    pick: (list) => {
+      const item = list[whole(0, list.length - 1)]
+      if (item === undefined) throw new RangeError('there is nothing to pick from')
+      return item
+    },
+    spread: (median, sigma) => median * Math.exp(sigma * normal(unit)),
+  }
+}
+
+const ID_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** An id such as `ld_7k2m9q4xw0zt`: 60 bits that follow from the parts. */
+export function idFor(prefix: string, ...parts: readonly (string | number)[]): string {
+  const random = randomFor(prefix, ...parts)
+  const letters = Array.from({ length: 12 }, () => ID_ALPHABET[random.whole(0, 31)])
+  return `${prefix}_${letters.join('')}`
+}
+
+/** Box-Muller. */
+function normal(unit: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - unit())) * Math.cos(2 * Math.PI * unit())
+}
+
+/** cyrb128 (public domain, bryc): spreads a text over four words. */
+function hash128(text: string): readonly [number, number, number, number] {
+  let [a, b, c, d] = [1779033703, 3144134277, 1013904242, 2773480762]
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    a = b ^ Math.imul(a ^ code, 597399067)
+    b = c ^ Math.imul(b ^ code, 2869860233)
+    c = d ^ Math.imul(c ^ code, 951274213)
+    d = a ^ Math.imul(d ^ code, 2716044179)
+  }
+  a = Math.imul(c ^ (a >>> 18), 597399067)
+  b = Math.imul(d ^ (b >>> 22), 2869860233)
+  c = Math.imul(a ^ (c >>> 17), 951274213)
+  d = Math.imul(b ^ (d >>> 19), 2716044179)
+  return [a ^ b ^ c ^ d, b ^ a, c ^ a, d ^ a]
+}
+
+/** sfc32 (public domain, PractRand), warmed up so that near seeds part. */
+function sfc32(seed: readonly [number, number, number, number]): () => number {
+  let [a, b, c, d] = seed
+  const next = (): number => {
+    const sum = (((a + b) | 0) + d) | 0
+    d = (d + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = ((c << 21) | (c >>> 11)) + sum
+    return (sum >>> 0) / 4294967296
+  }
+  for (let i = 0; i < 12; i++) next()
+  return next
+}

@@ -1,0 +1,84 @@
+/** What can happen next to a lead, and when and by whom it will be done. */
+import type { LeadRow } from '../store/tables.ts'
+import { type AgentKind, type AgentProfile, agentOf, pickAgent } from './agents.ts'
+import { HOUR_MS, intoOfficeHours, MINUTE_MS } from './calendar.ts'
+import type { Random } from './random.ts'
+import type { World } from './world.ts'
+
+interface Work {
+  readonly kind: AgentKind
+  /** What the agent's `current_task` says while it is at it. */
+  readonly task: string
+  /** Working time in minutes, from and to. */
+  readonly minutes: readonly [number, number]
+  /** Only in the office hours of the company's region. */
+  readonly isOffice: boolean
+}
+
+export const WORK = {
+  enrich: { kind: 'enrichment', task: 'enrich_company', minutes: [8, 25], isOffice: false },
+  score: { kind: 'scoring', task: 'score_lead', minutes: [4, 14], isOffice: false },
+  decide: { kind: 'scoring', task: 'qualify_lead', minutes: [2, 8], isOffice: false },
+  contact: { kind: 'outreach', task: 'write_message', minutes: [12, 35], isOffice: true },
+  follow_up: { kind: 'outreach', task: 'write_follow_up', minutes: [6, 18], isOffice: true },
+  read_reply: { kind: 'outreach', task: 'read_reply', minutes: [2, 10], isOffice: true },
+  meet: { kind: 'outreach', task: 'prepare_meeting', minutes: [20, 50], isOffice: true },
+  negotiate: { kind: 'outreach', task: 'negotiate', minutes: [10, 30], isOffice: true },
+  close: { kind: 'outreach', task: 'close_lead', minutes: [5, 15], isOffice: true },
+  erase: { kind: 'enrichment', task: 'erase_data', minutes: [1, 3], isOffice: true },
+} as const satisfies Record<string, Work>
+export type Step = keyof typeof WORK
+
+export function isStep(name: string | null): name is Step {
+  return name !== null && name in WORK
+}
+
+export interface Plan {
+  readonly step: Step
+  /** Not before this instant; office hours and agents that are out may make it later. */
+  readonly earliestAt: number
+}
+
+/** Writes the plan into the lead's row; `now` is the instant at which it is made. */
+export function schedule(
+  world: World,
+  lead: LeadRow,
+  region: string | null,
+  plan: Plan,
+  now: number,
+  random: Random,
+): void {
+  const work: Work = WORK[plan.step]
+  const agent = keptAgent(lead, work.kind) ?? pickAgent(work.kind, region, random)
+  let at = Math.round(Math.max(plan.earliestAt, now + MINUTE_MS))
+  let freeFrom = now
+  // Each pass can only move it later, and no agent is out two days running for as long as it works.
+  for (let settled = false; !settled; ) {
+    if (work.isOffice) at = intoOfficeHours(at, region, Math.round(random.between(0.05, 2.5) * HOUR_MS))
+    const outage = world.incidents.duringWork(agent.id, at)
+    settled = outage === undefined
+    if (outage !== undefined) {
+      freeFrom = outage.endsAt
+      at = outage.endsAt + Math.round(random.between(2, 45) * MINUTE_MS)
+    }
+  }
+  const workMs = Math.round(random.between(...work.minutes) * MINUTE_MS)
+  lead.next_step = plan.step
+  lead.next_at = at
+  lead.next_agent_id = agent.id
+  lead.next_task_at = Math.max(now, freeFrom, at - workMs)
+}
+
+/** Leaves the lead as it is for good. */
+export function rest(lead: LeadRow): void {
+  lead.next_step = null
+  lead.next_at = null
+  lead.next_agent_id = null
+  lead.next_task_at = null
+}
+
+/** One outreach agent keeps a lead to the end. */
+function keptAgent(lead: LeadRow, kind: AgentKind): AgentProfile | undefined {
+  const last = lead.agent_id === null ? undefined : agentOf(lead.agent_id)
+  return kind === 'outreach' && last?.kind === 'outreach' ? last : undefined
+}

@@ -1,0 +1,164 @@
+/**
+ * Plays a stretch of time: everything that falls into it, strictly in order of time, so that it makes no
+ * difference whether a history is played in one stretch or in many.
+ */
+import { searchText } from '../store/search.ts'
+import type { LeadRow, PipelineRow } from '../store/tables.ts'
+import { DAY_MS, startOfDay } from './calendar.ts'
+import { type Changes, noChanges, recordDiscovery, recordEvent } from './changes.ts'
+import type { Company } from './companies.ts'
+import { type Discovery, listDiscoveries } from './discovery.ts'
+import { createHeap } from './heap.ts'
+import type { Pool } from './pool.ts'
+import { idFor, randomFor } from './random.ts'
+import { planFirstStep, takeStep } from './steps.ts'
+import { lineFor } from './wording.ts'
+import type { World } from './world.ts'
+
+export interface Searched {
+  readonly pipeline: PipelineRow
+  readonly pool: Pool
+}
+
+interface Occurrence {
+  readonly at: number
+  /** Orders what happens in the same millisecond. */
+  readonly key: string
+  readonly happen: () => void
+}
+
+/** Below this share of its companies a pipeline finds new ones ever more rarely. */
+const SCARCE_SHARE = 0.35
+
+/**
+ * @param due the leads whose next step is at or before `to`; they are changed
+ * @param searched the pipelines with their pools, which are used up
+ * @returns what changed with `from < at <= to`
+ */
+export function simulate(
+  world: World,
+  due: readonly LeadRow[],
+  searched: readonly Searched[],
+  from: number,
+  to: number,
+): Changes {
+  const changes = noChanges()
+  const heap = createHeap<Occurrence>((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1))
+  const queue = (lead: LeadRow): void => {
+    if (lead.next_at === null || lead.next_at > to) return
+    heap.push({
+      at: lead.next_at,
+      key: lead.id,
+      happen: () => {
+        takeStep(world, changes, lead)
+        queue(lead)
+      },
+    })
+  }
+  for (const lead of due) queue(lead)
+  for (const one of searched) {
+    for (const discovery of listDiscoveries(world, one.pipeline, from, to)) {
+      const happen = (): void => {
+        const lead = discover(world, changes, one, discovery)
+        if (lead !== undefined) queue(lead)
+      }
+      heap.push({ at: discovery.at, key: one.pipeline.id, happen })
+    }
+  }
+  for (const occurrence of listIncidentOccurrences(world, changes, from, to)) heap.push(occurrence)
+  for (let next = heap.pop(); next !== undefined; next = heap.pop()) next.happen()
+  return changes
+}
+
+function discover(
+  world: World,
+  changes: Changes,
+  { pipeline, pool }: Searched,
+  found: Discovery,
+): LeadRow | undefined {
+  if (pipeline.status !== 'active') return undefined
+  if (pool.remaining() === 0) return void complete(changes, pipeline, found.at)
+  const random = randomFor(world.seed, 'found', pipeline.id, found.at)
+  if (!random.chance(pool.remainingShare() / SCARCE_SHARE)) return undefined
+  const company = pool.take()
+  const lead = newLead(world, company, found)
+  recordDiscovery(changes, lead, lineFor('discovered', random, { source: found.source }))
+  planFirstStep(world, lead, company)
+  if (pool.remaining() === 0) complete(changes, pipeline, found.at)
+  return lead
+}
+
+function complete(changes: Changes, pipeline: PipelineRow, at: number): void {
+  pipeline.status = 'completed'
+  pipeline.updated_at = at
+  changes.pipelines.set(pipeline.id, pipeline)
+  const data = { pipeline_id: pipeline.id, name: pipeline.name, status: pipeline.status }
+  recordEvent(changes, at, { type: 'pipeline.updated', data })
+}
+
+function newLead(world: World, company: Company, found: Discovery): LeadRow {
+  const names = { company_name: company.name, company_domain: company.domain }
+  const nobody = { contact_name: null, contact_title: null, contact_email: null }
+  return {
+    id: idFor('ld', world.seed, found.pipelineId, company.id),
+    pipeline_id: found.pipelineId,
+    company_id: company.id,
+    status: 'discovered',
+    ...names,
+    industry: company.industry,
+    subindustry: company.subindustry,
+    employees: company.employees,
+    city: company.city,
+    country: company.country,
+    region: company.region,
+    one_liner: company.oneLiner,
+    ...nobody,
+    score: null,
+    value_amount: null,
+    value_currency: null,
+    source: found.source,
+    agent_id: found.agentId,
+    tags: JSON.stringify(company.tags.slice(0, 6)),
+    enrichment: null,
+    search_text: searchText({ ...names, ...nobody }),
+    created_at: found.at,
+    updated_at: found.at,
+    status_changed_at: found.at,
+    next_step: null,
+    next_at: null,
+    next_agent_id: null,
+    next_task_at: null,
+    step_count: 0,
+  }
+}
+
+/** An incident's start, each of its errors, and its end, as far as they fall into the stretch. */
+function listIncidentOccurrences(
+  world: World,
+  changes: Changes,
+  from: number,
+  to: number,
+): readonly Occurrence[] {
+  const all: Occurrence[] = []
+  for (let day = startOfDay(from) - DAY_MS; day <= to; day += DAY_MS) {
+    const incident = day < world.epochAt ? undefined : world.incidents.startingOn(day)
+    if (incident === undefined) continue
+    const { agentId, status, startedAt, endsAt, errors } = incident
+    const tell = (at: number, now: 'failing' | 'paused' | 'idle', message: string | null): void =>
+      recordEvent(changes, at, {
+        type: 'agent.status_changed',
+        data: { agent_id: agentId, status: now, message },
+      })
+    const begin = (): void => {
+      changes.incidents.push({ agent_id: agentId, status, started_at: startedAt, ends_at: endsAt })
+      tell(startedAt, status, errors[0]?.message ?? null)
+    }
+    all.push({ at: startedAt, key: `${agentId} 1`, happen: begin })
+    for (const { at, message } of errors) {
+      const happen = (): void => void changes.agentErrors.push({ agent_id: agentId, at, message })
+      all.push({ at, key: `${agentId} 2`, happen })
+    }
+    all.push({ at: endsAt, key: `${agentId} 3`, happen: () => tell(endsAt, 'idle', null) })
+  }
+  return all.filter((occurrence) => occurrence.at > from && occurrence.at <= to)
+}

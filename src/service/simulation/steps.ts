@@ -1,0 +1,200 @@
+/** What an agent's step does to a lead, and which step follows. */
+import type { LeadRow } from '../store/tables.ts'
+import { FAILURES } from './agents.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './calendar.ts'
+import { type Changes, type LeadChange, record, recordRemoval } from './changes.ts'
+import type { Company } from './companies.ts'
+import { inventContact } from './contact.ts'
+import { inventEnrichment } from './enrichment.ts'
+import { type Fate, fateOf } from './fate.ts'
+import { type Random, randomFor } from './random.ts'
+import { isStep, rest, type Step, schedule } from './schedule.ts'
+import { lineFor } from './wording.ts'
+import type { World } from './world.ts'
+
+interface Moment {
+  readonly world: World
+  readonly changes: Changes
+  readonly lead: LeadRow
+  readonly company: Company
+  readonly fate: Fate
+  readonly random: Random
+  readonly at: number
+  readonly agentId: string | null
+}
+
+/** What follows and how long after; null lets the lead rest. */
+type Next = { readonly step: Step; readonly afterMs: number } | null
+
+/** Does the step that is due now, and plans the next one or lets the lead rest. */
+export function takeStep(world: World, changes: Changes, lead: LeadRow): void {
+  const company = world.companies.get(lead.company_id)
+  const { next_step: step, next_at: at, next_agent_id: agentId } = lead
+  rest(lead)
+  changes.leads.set(lead.id, lead)
+  // A company that has left the file since: its lead is kept, but nothing more happens to it.
+  if (company === undefined || at === null || !isStep(step)) return
+  const random = randomFor(world.seed, 'step', lead.id, lead.step_count)
+  lead.step_count += 1
+  const fate = fateOf(world, lead, company)
+  const next = STEPS[step]({ world, changes, lead, company, random, at, agentId, fate })
+  if (next === null) return
+  schedule(world, lead, company.region, { step: next.step, earliestAt: at + next.afterMs }, at, random)
+}
+
+/** Plans the first step of a lead that has just been discovered. */
+export function planFirstStep(world: World, lead: LeadRow, company: Company): void {
+  const random = randomFor(world.seed, 'step', lead.id, 'first')
+  const plan = { step: 'enrich', earliestAt: lead.created_at + queueMs(random, 0.7) } as const
+  schedule(world, lead, company.region, plan, lead.created_at, random)
+}
+
+const STEPS: Readonly<Record<Step, (moment: Moment) => Next>> = {
+  enrich,
+  score,
+  decide,
+  contact,
+  follow_up: followUp,
+  read_reply: readReply,
+  meet,
+  negotiate,
+  close,
+  erase,
+}
+
+function enrich(moment: Moment): Next {
+  const { world, changes, lead, company, random, at, agentId } = moment
+  if (lead.step_count <= 3 && random.chance(0.04)) {
+    const message = random.pick(FAILURES.enrichment)
+    change(moment, { type: 'error', summary: `${message}; will be tried again` })
+    if (agentId !== null) changes.agentErrors.push({ agent_id: agentId, at, message })
+    return { step: 'enrich', afterMs: random.between(20, 90) * MINUTE_MS }
+  }
+  const person = inventContact(world.seed, company)
+  change(moment, {
+    type: 'enriched',
+    summary: lineFor('enriched', random, { contact: person.name }),
+    set: {
+      status: 'enriched',
+      contact_name: person.name,
+      contact_title: person.title,
+      contact_email: person.email,
+      enrichment: JSON.stringify(inventEnrichment(world.seed, company)),
+    },
+  })
+  return { step: 'score', afterMs: queueMs(random, 1.4) }
+}
+
+function score(moment: Moment): Next {
+  const { fate, random } = moment
+  change(moment, {
+    type: 'scored',
+    summary: lineFor('scored', random, { score: fate.score }),
+    set: { score: fate.score },
+  })
+  return { step: 'decide', afterMs: random.between(3, 50) * MINUTE_MS }
+}
+
+function decide(moment: Moment): Next {
+  const { fate, company, random } = moment
+  if (fate.isQualified) {
+    change(moment, {
+      type: 'status_changed',
+      summary: lineFor('qualified', random, { score: fate.score }),
+      set: { status: 'qualified', value_amount: fate.dealUsd, value_currency: 'USD' },
+    })
+    return { step: 'contact', afterMs: random.between(0.6, 1.9) * DAY_MS }
+  }
+  const line = company.state === 'inactive' ? 'no longer operating' : 'disqualified'
+  change(moment, {
+    type: 'status_changed',
+    summary: lineFor(line, random, { score: fate.score }),
+    set: { status: 'disqualified' },
+  })
+  return random.chance(0.01) ? { step: 'erase', afterMs: random.between(5, 25) * DAY_MS } : null
+}
+
+function contact(moment: Moment): Next {
+  const { fate, random } = moment
+  const line = moment.lead.contact_email === null ? 'contacted without address' : 'contacted'
+  change(moment, {
+    type: 'status_changed',
+    summary: lineFor(line, random, { contact: moment.lead.contact_name ?? 'the company' }),
+    set: { status: 'contacted' },
+  })
+  if (fate.replies && fate.replyAfterMs < 3.3 * DAY_MS)
+    return { step: 'read_reply', afterMs: fate.replyAfterMs }
+  return { step: 'follow_up', afterMs: random.between(2.6, 3.6) * DAY_MS }
+}
+
+function followUp(moment: Moment): Next {
+  const { fate, random, lead, at } = moment
+  const isFirst = at - lead.status_changed_at < 5.8 * DAY_MS
+  change(moment, { type: 'note', summary: lineFor(isFirst ? 'first follow-up' : 'last follow-up', random) })
+  if (fate.stallsAt === 'contacted') return null
+  if (fate.replies) return { step: 'read_reply', afterMs: lead.status_changed_at + fate.replyAfterMs - at }
+  if (isFirst) return { step: 'follow_up', afterMs: random.between(3.2, 4.4) * DAY_MS }
+  return { step: 'close', afterMs: random.between(3.5, 5) * DAY_MS }
+}
+
+function readReply(moment: Moment): Next {
+  const { fate, random } = moment
+  const line = fate.meets ? 'replied with interest' : 'replied'
+  change(moment, {
+    type: 'status_changed',
+    summary: lineFor(line, random),
+    set: { status: 'replied' },
+  })
+  if (fate.stallsAt === 'replied') return null
+  if (fate.meets) return { step: 'meet', afterMs: fate.meetingAfterMs }
+  return { step: 'close', afterMs: random.between(0.5, 4) * DAY_MS }
+}
+
+function meet(moment: Moment): Next {
+  change(moment, {
+    type: 'status_changed',
+    summary: lineFor('meeting', moment.random),
+    set: { status: 'meeting' },
+  })
+  return { step: 'negotiate', afterMs: moment.random.between(2, 4) * DAY_MS }
+}
+
+function negotiate(moment: Moment): Next {
+  const { fate, random, lead, at } = moment
+  change(moment, { type: 'note', summary: lineFor('negotiating', random) })
+  if (fate.stallsAt === 'meeting') return null
+  const decidedAt = lead.status_changed_at + fate.decisionAfterMs
+  if (decidedAt - at < 5 * DAY_MS) return { step: 'close', afterMs: decidedAt - at }
+  return { step: 'negotiate', afterMs: random.between(2.6, 4.4) * DAY_MS }
+}
+
+function close(moment: Moment): Next {
+  const { fate, random, lead } = moment
+  const isWon = lead.status === 'meeting' && fate.wins
+  change(moment, {
+    type: 'status_changed',
+    summary: lineFor(isWon ? 'won' : lossOf(lead.status), random),
+    set: { status: isWon ? 'won' : 'lost' },
+  })
+  return null
+}
+
+function lossOf(status: LeadRow['status']): 'lost in silence' | 'lost after reply' | 'lost after meeting' {
+  if (status === 'contacted') return 'lost in silence'
+  return status === 'replied' ? 'lost after reply' : 'lost after meeting'
+}
+
+/** A person may have their data erased: the lead is gone, not merely closed. */
+function erase({ changes, lead, at }: Moment): Next {
+  recordRemoval(changes, lead, at, 'erased at the request of the contact')
+  return null
+}
+
+function change(moment: Moment, made: Omit<LeadChange, 'at' | 'agentId'>): void {
+  record(moment.changes, moment.lead, { ...made, at: moment.at, agentId: moment.agentId })
+}
+
+/** How long a lead waits for the machines to come to it. */
+function queueMs(random: Random, medianHours: number): number {
+  return Math.min(10, Math.max(0.05, random.spread(medianHours, 0.9))) * HOUR_MS
+}

@@ -1,0 +1,20 @@
+/** What the simulation knows beside the database: its seed, the companies, and when agents are out. */
+import type { Company } from './companies.ts'
+import { createIncidentCalendar, type IncidentCalendar } from './incidents.ts'
+
+export interface World {
+  readonly seed: number
+  /** Midnight (UTC) at which the history starts. */
+  readonly epochAt: number
+  readonly companies: ReadonlyMap<number, Company>
+  readonly incidents: IncidentCalendar
+}
+
+export function createWorld(seed: number, epochAt: number, companies: readonly Company[]): World {
+  return {
+    seed,
+    epochAt,
+    companies: new Map(companies.map((company) => [company.id, company])),
+    incidents: createIncidentCalendar(seed),
+  }
+}

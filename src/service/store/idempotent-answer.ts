@@ -1,0 +1,53 @@
+/** Answers kept for a day under the caller's Idempotency-Key, so that a request sent twice acts once. */
+import type { ServiceDatabase } from './database.ts'
+
+const KEPT_MS = 24 * 60 * 60_000
+
+export interface RequestName {
+  readonly keyId: string
+  readonly path: string
+  readonly idempotencyKey: string
+}
+
+export interface KeptAnswer {
+  /** Digest of the body that the answer was given to. */
+  readonly requestSha256: string
+  readonly answer: string
+}
+
+/** Forgets what is older than a day. As a first statement it also makes its transaction a writing one. */
+export async function deleteOldAnswers(db: ServiceDatabase, now: number): Promise<void> {
+  await db
+    .deleteFrom('idempotent_answer')
+    .where('created_at', '<=', now - KEPT_MS)
+    .execute()
+}
+
+export function findAnswer(db: ServiceDatabase, name: RequestName): Promise<KeptAnswer | undefined> {
+  return db
+    .selectFrom('idempotent_answer')
+    .select(['request_sha256 as requestSha256', 'answer'])
+    .where('key_id', '=', name.keyId)
+    .where('path', '=', name.path)
+    .where('idempotency_key', '=', name.idempotencyKey)
+    .executeTakeFirst()
+}
+
+export async function insertAnswer(
+  db: ServiceDatabase,
+  name: RequestName,
+  kept: KeptAnswer,
+  now: number,
+): Promise<void> {
+  await db
+    .insertInto('idempotent_answer')
+    .values({
+      key_id: name.keyId,
+      path: name.path,
+      idempotency_key: name.idempotencyKey,
+      request_sha256: kept.requestSha256,
+      answer: kept.answer,
+      created_at: now,
+    })
+    .execute()
+}

@@ -1,0 +1,171 @@
+/** Leads as the API reads them: one, a page, a count. The simulation writes them (simulation.ts). */
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { WireActivity, WireLead, WireLeadDetail } from '../../contract/lead.ts'
+import type { LeadStatus } from '../../contract/stage.ts'
+import type { ServiceDatabase } from './database.ts'
+import { instantOf } from './instant.ts'
+import { fold } from './search.ts'
+import type { ActivityRow, LeadRow, ServiceTables } from './tables.ts'
+
+export interface LeadFilters {
+  readonly pipelineId?: string | undefined
+  readonly statuses?: readonly LeadStatus[] | undefined
+  readonly updatedSince?: number | undefined
+  readonly createdSince?: number | undefined
+  readonly minScore?: number | undefined
+  /** Each of its words must occur in company or contact. */
+  readonly q?: string | undefined
+}
+
+export type LeadSortKey = 'created_at' | 'updated_at' | 'score' | 'id'
+
+export interface LeadOrder {
+  readonly key: LeadSortKey
+  readonly descending: boolean
+}
+
+/** Where a page ends: the sort key's value and the id of its last lead. */
+export interface LeadPosition {
+  /** Not used when sorting by id. A missing score counts as -1. */
+  readonly value: number
+  readonly id: string
+}
+
+const LIST_COLUMNS = [
+  'id',
+  'pipeline_id',
+  'status',
+  'company_name',
+  'company_domain',
+  'industry',
+  'subindustry',
+  'employees',
+  'city',
+  'country',
+  'region',
+  'one_liner',
+  'contact_name',
+  'contact_title',
+  'contact_email',
+  'score',
+  'value_amount',
+  'value_currency',
+  'source',
+  'agent_id',
+  'tags',
+  'created_at',
+  'updated_at',
+  'status_changed_at',
+] as const satisfies readonly (keyof LeadRow)[]
+export type ListedLead = Pick<LeadRow, (typeof LIST_COLUMNS)[number]>
+
+/** Leads that come after a position in the order; keyset, so that changes elsewhere shift nothing. */
+export function listLeads(
+  db: ServiceDatabase,
+  filters: LeadFilters,
+  order: LeadOrder,
+  after: LeadPosition | null,
+  limit: number,
+): Promise<ListedLead[]> {
+  const direction = order.descending ? 'desc' : 'asc'
+  let query = db
+    .selectFrom('lead')
+    .select(LIST_COLUMNS)
+    .where((eb) => matches(eb, filters))
+  if (after !== null) query = query.where(comesAfter(order, after))
+  if (order.key !== 'id') query = query.orderBy(sortExpression(order.key), direction)
+  return query.orderBy('id', direction).limit(limit).execute()
+}
+
+export async function countLeads(db: ServiceDatabase, filters: LeadFilters): Promise<number> {
+  const row = await db
+    .selectFrom('lead')
+    .select((eb) => eb.fn.countAll<number>().as('leads'))
+    .where((eb) => matches(eb, filters))
+    .executeTakeFirstOrThrow()
+  return row.leads
+}
+
+export function positionOf(lead: ListedLead, order: LeadOrder): LeadPosition {
+  return { value: order.key === 'id' ? 0 : (lead[order.key] ?? -1), id: lead.id }
+}
+
+export async function findLead(db: ServiceDatabase, id: string): Promise<WireLeadDetail | undefined> {
+  const lead = await db.selectFrom('lead').selectAll().where('id', '=', id).executeTakeFirst()
+  if (lead === undefined) return undefined
+  const activity = await db
+    .selectFrom('activity')
+    .selectAll()
+    .where('lead_id', '=', id)
+    .orderBy('id')
+    .execute()
+  return {
+    ...toWireLead(lead),
+    enrichment: lead.enrichment === null ? null : JSON.parse(lead.enrichment),
+    activity: activity.map(toWireActivity),
+  }
+}
+
+export function toWireLead(row: ListedLead): WireLead {
+  return {
+    id: row.id,
+    pipeline_id: row.pipeline_id,
+    status: row.status,
+    company: {
+      name: row.company_name,
+      domain: row.company_domain,
+      industry: row.industry,
+      subindustry: row.subindustry,
+      employees: row.employees,
+      city: row.city,
+      country: row.country,
+      region: row.region,
+      one_liner: row.one_liner,
+    },
+    contact:
+      row.contact_name === null
+        ? null
+        : { name: row.contact_name, title: row.contact_title, email: row.contact_email },
+    score: row.score,
+    value:
+      row.value_amount === null || row.value_currency === null
+        ? null
+        : { amount: row.value_amount, currency: row.value_currency },
+    source: row.source,
+    agent_id: row.agent_id,
+    tags: JSON.parse(row.tags),
+    created_at: instantOf(row.created_at),
+    updated_at: instantOf(row.updated_at),
+    status_changed_at: instantOf(row.status_changed_at),
+  }
+}
+
+function toWireActivity(row: ActivityRow): WireActivity {
+  const { type, agent_id, summary, from_status, to_status } = row
+  return { id: `act_${row.id}`, type, at: instantOf(row.at), agent_id, summary, from_status, to_status }
+}
+
+function matches(eb: ExpressionBuilder<ServiceTables, 'lead'>, filters: LeadFilters): Expression<SqlBool> {
+  const { pipelineId, statuses, updatedSince, createdSince, minScore, q } = filters
+  const all: Expression<SqlBool>[] = fold(q ?? '')
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => sql<SqlBool>`instr(search_text, ${word}) > 0`)
+  if (pipelineId !== undefined) all.push(eb('pipeline_id', '=', pipelineId))
+  if (statuses !== undefined) all.push(eb('status', 'in', statuses))
+  if (updatedSince !== undefined) all.push(eb('updated_at', '>=', updatedSince))
+  if (createdSince !== undefined) all.push(eb('created_at', '>=', createdSince))
+  if (minScore !== undefined) all.push(eb('score', '>=', minScore))
+  return eb.and(all)
+}
+
+function comesAfter(order: LeadOrder, after: LeadPosition): Expression<SqlBool> {
+  const than = sql.raw(order.descending ? '<' : '>')
+  if (order.key === 'id') return sql<SqlBool>`id ${than} ${after.id}`
+  return sql<SqlBool>`(${sortExpression(order.key)}, id) ${than} (${after.value}, ${after.id})`
+}
+
+/** Word for word what the indexes are on, or SQLite would not use them. */
+function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
+  return key === 'score' ? sql<number>`ifnull(score, -1)` : sql.ref<number>(key)
+}

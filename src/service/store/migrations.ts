@@ -1,0 +1,152 @@
+/** The service's schema, step by step. A step that has shipped is never edited; a new one follows it. */
+import { type Kysely, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+export const MIGRATIONS: Record<string, Migration> = {
+  '001_init': { up: (db) => inTransaction(db, INIT) },
+}
+
+/** Kysely does not wrap SQLite migrations; half a schema after a crash could not be repaired by rerunning. */
+async function inTransaction(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (const statement of statements) await sql.raw(statement).execute(trx)
+  })
+}
+
+const INIT = [
+  `create table simulation (
+    id integer primary key check (id = 1),
+    seed integer not null,
+    epoch_at integer not null,
+    simulated_until integer not null
+  ) strict`,
+
+  `create table api_key (
+    id text primary key,
+    name text not null,
+    scope text not null check (scope in ('read', 'write')),
+    prefix text not null,
+    sha256 text not null unique,
+    created_at integer not null,
+    revoked_at integer
+  ) strict`,
+  `create index api_key_prefix on api_key (prefix)`,
+
+  `create table pipeline (
+    id text primary key,
+    name text not null,
+    criteria text not null check (json_valid(criteria)),
+    status text not null check (status in ('active', 'paused', 'completed')),
+    created_at integer not null,
+    updated_at integer not null
+  ) strict`,
+
+  `create table lead (
+    id text primary key,
+    pipeline_id text not null references pipeline (id),
+    company_id integer not null,
+    status text not null,
+    company_name text not null,
+    company_domain text,
+    industry text,
+    subindustry text,
+    employees integer,
+    city text,
+    country text,
+    region text,
+    one_liner text,
+    contact_name text,
+    contact_title text,
+    contact_email text,
+    score integer check (score between 0 and 100),
+    value_amount integer,
+    value_currency text,
+    source text not null,
+    agent_id text,
+    tags text not null check (json_valid(tags)),
+    enrichment text check (json_valid(enrichment)),
+    search_text text not null,
+    created_at integer not null,
+    updated_at integer not null,
+    status_changed_at integer not null,
+    next_step text,
+    next_at integer,
+    next_agent_id text,
+    next_task_at integer,
+    step_count integer not null,
+    unique (pipeline_id, company_id)
+  ) strict`,
+  // One index for each sort order of the list, ending in the id that breaks ties.
+  `create index lead_created on lead (created_at, id)`,
+  `create index lead_updated on lead (updated_at, id)`,
+  `create index lead_score on lead (ifnull(score, -1), id)`,
+  `create index lead_pipeline_updated on lead (pipeline_id, updated_at, id)`,
+  `create index lead_status_updated on lead (status, updated_at, id)`,
+  `create index lead_next on lead (next_at) where next_at is not null`,
+
+  `create table removed_lead (
+    lead_id text primary key,
+    pipeline_id text not null references pipeline (id),
+    company_id integer not null,
+    removed_at integer not null
+  ) strict`,
+
+  `create table activity (
+    id integer primary key autoincrement,
+    lead_id text not null references lead (id) on delete cascade,
+    type text not null,
+    at integer not null,
+    agent_id text,
+    summary text not null,
+    from_status text,
+    to_status text
+  ) strict`,
+  `create index activity_lead on activity (lead_id, id)`,
+  `create index activity_agent on activity (agent_id, at)`,
+
+  `create table event (
+    id integer primary key autoincrement,
+    type text not null,
+    at integer not null,
+    pipeline_id text,
+    lead_id text,
+    agent_id text,
+    data text not null check (json_valid(data))
+  ) strict`,
+
+  `create table agent_incident (
+    agent_id text not null,
+    status text not null check (status in ('failing', 'paused')),
+    started_at integer not null,
+    ends_at integer not null,
+    primary key (agent_id, started_at)
+  ) strict`,
+
+  `create table agent_error (
+    id integer primary key,
+    agent_id text not null,
+    at integer not null,
+    message text not null
+  ) strict`,
+  `create index agent_error_agent on agent_error (agent_id, at)`,
+
+  `create table webhook (
+    id text primary key,
+    url text not null,
+    events text not null check (json_valid(events)),
+    description text,
+    status text not null check (status in ('active', 'disabled')),
+    secret text not null,
+    created_at integer not null
+  ) strict`,
+
+  `create table idempotent_answer (
+    key_id text not null references api_key (id),
+    path text not null,
+    idempotency_key text not null,
+    request_sha256 text not null,
+    answer text not null,
+    created_at integer not null,
+    primary key (key_id, path, idempotency_key)
+  ) strict`,
+]

@@ -1,0 +1,112 @@
+/** The figures of a pipeline, counted from its leads and their activity each time they are asked for. */
+import { sql } from 'kysely'
+import type { WirePipelineStats } from '../../contract/pipeline.ts'
+import { FUNNEL_STATUSES, type LeadStatus, STAGES } from '../../contract/stage.ts'
+import { HOUR_MS } from '../simulation/calendar.ts'
+import type { ServiceDatabase } from './database.ts'
+
+type Figures = Pick<WirePipelineStats, 'totals' | 'stages' | 'open_value' | 'won_value' | 'win_rate'>
+
+/**
+ * @param from leads created at or after; null is from the start
+ * @param to leads created before; null is up to now
+ */
+export async function readPipelineStats(
+  db: ServiceDatabase,
+  pipelineId: string,
+  from: number | null,
+  to: number | null,
+): Promise<Figures> {
+  const cohort = sql`
+    select id, status, value_amount from lead where pipeline_id = ${pipelineId}
+    and (${from} is null or created_at >= ${from}) and (${to} is null or created_at < ${to})`
+  const current = await readCurrent(db, cohort)
+  const reached = await readReached(db, cohort)
+  const medians = await readMedianHours(db, cohort)
+  const count = (status: LeadStatus): number => current.get(status)?.leads ?? 0
+  const open = STAGES.filter((stage) => stage.outcome === 'open').map((stage) => stage.status)
+  const decided = count('won') + count('lost')
+  return {
+    totals: {
+      leads: sum([...current.values()].map((row) => row.leads)),
+      open: sum(open.map(count)),
+      won: count('won'),
+      lost: count('lost'),
+      disqualified: count('disqualified'),
+    },
+    stages: FUNNEL_STATUSES.map((stage, index) => ({
+      stage,
+      current: count(stage),
+      reached: reached[index] ?? 0,
+      conversion: index === 0 ? null : ratio(reached[index] ?? 0, reached[index - 1] ?? 0),
+      median_hours: medians.get(stage) ?? null,
+    })),
+    open_value: usd(sum(open.map((status) => current.get(status)?.amount ?? 0))),
+    won_value: usd(current.get('won')?.amount ?? 0),
+    win_rate: ratio(count('won'), decided),
+  }
+}
+
+type Cohort = ReturnType<typeof sql>
+
+async function readCurrent(
+  db: ServiceDatabase,
+  cohort: Cohort,
+): Promise<ReadonlyMap<LeadStatus, { readonly leads: number; readonly amount: number }>> {
+  const { rows } = await sql<{ status: LeadStatus; leads: number; amount: number }>`
+    select status, count(*) as leads, sum(ifnull(value_amount, 0)) as amount from (${cohort}) group by status
+  `.execute(db)
+  return new Map(rows.map((row) => [row.status, row]))
+}
+
+/** For each stage of the funnel, the leads that came as far or further, wherever they ended. */
+async function readReached(db: ServiceDatabase, cohort: Cohort): Promise<readonly number[]> {
+  const positions = JSON.stringify(FUNNEL_STATUSES)
+  const { rows } = await sql<{ furthest: number; leads: number }>`
+    select furthest, count(*) as leads from (
+      select max(funnel.key) as furthest
+      from (${cohort}) cohort
+      join activity on activity.lead_id = cohort.id
+      join json_each(${positions}) funnel on funnel.value = activity.to_status
+      group by cohort.id
+    ) group by furthest
+  `.execute(db)
+  return FUNNEL_STATUSES.map((_, index) =>
+    sum(rows.filter((row) => row.furthest >= index).map((row) => row.leads)),
+  )
+}
+
+/** Median time in each stage, of the leads that have left it. */
+async function readMedianHours(
+  db: ServiceDatabase,
+  cohort: Cohort,
+): Promise<ReadonlyMap<LeadStatus, number>> {
+  const { rows } = await sql<{ stage: LeadStatus; median: number }>`
+    with passage as (
+      select to_status as stage, lead(at) over (partition by lead_id order by activity.id) - at as duration
+      from activity join (${cohort}) cohort on cohort.id = lead_id
+      where to_status is not null
+    ), ranked as (
+      select stage, duration,
+        row_number() over (partition by stage order by duration) as position,
+        count(*) over (partition by stage) as passages
+      from passage where duration is not null
+    )
+    select stage, avg(duration) as median from ranked
+    where position in ((passages + 1) / 2, (passages + 2) / 2)
+    group by stage
+  `.execute(db)
+  return new Map(rows.map((row) => [row.stage, Math.round((row.median / HOUR_MS) * 100) / 100]))
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function ratio(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000
+}
+
+function usd(amount: number): Figures['open_value'] {
+  return { amount, currency: 'USD' }
+}

@@ -1,0 +1,132 @@
+/** Reads what the simulation goes on from, and writes what a stretch of it changed, whole or not at all. */
+import type { Insertable } from 'kysely'
+import { LeadsheetError } from '../../errors.ts'
+import type { Changes } from '../simulation/changes.ts'
+import type { ServiceDatabase } from './database.ts'
+import type { LeadRow, PipelineRow, ServiceTables } from './tables.ts'
+
+export interface SimulationState {
+  readonly seed: number
+  readonly epochAt: number
+  readonly simulatedUntil: number
+}
+
+export async function readSimulation(db: ServiceDatabase): Promise<SimulationState | undefined> {
+  const row = await db.selectFrom('simulation').selectAll().executeTakeFirst()
+  return row && { seed: row.seed, epochAt: row.epoch_at, simulatedUntil: row.simulated_until }
+}
+
+/** Starts a history: nothing has happened yet at its epoch but that the pipelines stand ready. */
+export async function insertSimulation(
+  db: ServiceDatabase,
+  state: SimulationState,
+  pipelines: readonly PipelineRow[],
+): Promise<void> {
+  const { seed, epochAt, simulatedUntil } = state
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('simulation')
+      .values({ id: 1, seed, epoch_at: epochAt, simulated_until: simulatedUntil })
+      .execute()
+    await trx.insertInto('pipeline').values(pipelines).execute()
+  })
+}
+
+/** Leads whose next step is due at or before the instant. */
+export function listDueLeads(db: ServiceDatabase, to: number): Promise<LeadRow[]> {
+  return db.selectFrom('lead').selectAll().where('next_at', '<=', to).execute()
+}
+
+/** Companies that the pipeline has had as leads, those removed since included. */
+export async function listTakenCompanies(db: ServiceDatabase, pipelineId: string): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('lead')
+    .select('company_id')
+    .where('pipeline_id', '=', pipelineId)
+    .unionAll(db.selectFrom('removed_lead').select('company_id').where('pipeline_id', '=', pipelineId))
+    .execute()
+  return new Set(rows.map((row) => row.company_id))
+}
+
+/**
+ * @param from what `simulated_until` must still be, so that two processes never play the same time
+ * @throws LeadsheetError job_busy when another process has moved it
+ */
+export async function writeChanges(
+  db: ServiceDatabase,
+  changes: Changes,
+  from: number,
+  to: number,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const moved = await trx
+      .updateTable('simulation')
+      .set({ simulated_until: to })
+      .where('simulated_until', '=', from)
+      .executeTakeFirst()
+    if (moved.numUpdatedRows !== 1n) {
+      throw new LeadsheetError('job_busy', 'Another process is serving from the same service database.', {
+        hint: 'Stop the other one, or name another database file.',
+      })
+    }
+    await upsertLeads(trx, [...changes.leads.values()])
+    await insertBatches(trx, 'activity', changes.activities)
+    await insertBatches(trx, 'event', changes.events)
+    await insertBatches(trx, 'agent_incident', changes.incidents)
+    await insertBatches(trx, 'agent_error', changes.agentErrors)
+    await insertBatches(trx, 'removed_lead', changes.removed)
+    for (const { lead_id } of changes.removed) {
+      await trx.deleteFrom('lead').where('id', '=', lead_id).execute()
+    }
+    for (const { id, status, updated_at } of changes.pipelines.values()) {
+      await trx.updateTable('pipeline').set({ status, updated_at }).where('id', '=', id).execute()
+    }
+  })
+}
+
+const BATCH_ROWS = 200
+
+async function upsertLeads(db: ServiceDatabase, leads: readonly LeadRow[]): Promise<void> {
+  for (const batch of batches(leads)) {
+    await db
+      .insertInto('lead')
+      .values(batch)
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet(({ ref }) => ({
+          status: ref('excluded.status'),
+          contact_name: ref('excluded.contact_name'),
+          contact_title: ref('excluded.contact_title'),
+          contact_email: ref('excluded.contact_email'),
+          score: ref('excluded.score'),
+          value_amount: ref('excluded.value_amount'),
+          value_currency: ref('excluded.value_currency'),
+          agent_id: ref('excluded.agent_id'),
+          enrichment: ref('excluded.enrichment'),
+          search_text: ref('excluded.search_text'),
+          updated_at: ref('excluded.updated_at'),
+          status_changed_at: ref('excluded.status_changed_at'),
+          next_step: ref('excluded.next_step'),
+          next_at: ref('excluded.next_at'),
+          next_agent_id: ref('excluded.next_agent_id'),
+          next_task_at: ref('excluded.next_task_at'),
+          step_count: ref('excluded.step_count'),
+        })),
+      )
+      .execute()
+  }
+}
+
+async function insertBatches<T extends keyof ServiceTables>(
+  db: ServiceDatabase,
+  table: T,
+  rows: readonly Insertable<ServiceTables[T]>[],
+): Promise<void> {
+  for (const batch of batches(rows)) await db.insertInto(table).values(batch).execute()
+}
+
+/** Far under SQLite's 32,766 variables a statement. */
+function batches<T>(rows: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, index) =>
+    rows.slice(index * BATCH_ROWS, (index + 1) * BATCH_ROWS),
+  )
+}

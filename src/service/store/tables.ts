@@ -1,0 +1,165 @@
+/** The service's own tables, typed. Instants are whole milliseconds since 1970 (UTC), unlike on the wire. */
+import type { Generated, Insertable, Selectable } from 'kysely'
+import type { AGENT_STATUSES } from '../../contract/agent.ts'
+import type { WireActivity } from '../../contract/lead.ts'
+import type { WirePipeline } from '../../contract/pipeline.ts'
+import type { LeadStatus } from '../../contract/stage.ts'
+import type { EventType } from '../../contract/webhook.ts'
+
+export interface ServiceTables {
+  simulation: SimulationTable
+  api_key: ApiKeyTable
+  pipeline: PipelineTable
+  lead: LeadTable
+  removed_lead: RemovedLeadTable
+  activity: ActivityTable
+  event: EventTable
+  agent_incident: AgentIncidentTable
+  agent_error: AgentErrorTable
+  webhook: WebhookTable
+  idempotent_answer: IdempotentAnswerTable
+}
+
+/** One row: what the history follows from, and how far it has been played. */
+interface SimulationTable {
+  id: 1
+  seed: number
+  epoch_at: number
+  simulated_until: number
+}
+
+interface ApiKeyTable {
+  id: string
+  name: string
+  scope: KeyScope
+  /** The first characters of the key: enough to find it, useless to call with. */
+  prefix: string
+  sha256: string
+  created_at: number
+  revoked_at: number | null
+}
+export type KeyScope = 'read' | 'write'
+
+interface PipelineTable {
+  id: string
+  name: string
+  /** JSON of the contract's `Criteria`. */
+  criteria: string
+  status: WirePipeline['status']
+  created_at: number
+  updated_at: number
+}
+export type PipelineRow = Selectable<PipelineTable>
+
+interface LeadTable {
+  id: string
+  pipeline_id: string
+  company_id: number
+  status: LeadStatus
+  company_name: string
+  company_domain: string | null
+  industry: string | null
+  subindustry: string | null
+  employees: number | null
+  city: string | null
+  country: string | null
+  region: string | null
+  one_liner: string | null
+  contact_name: string | null
+  contact_title: string | null
+  contact_email: string | null
+  score: number | null
+  value_amount: number | null
+  value_currency: string | null
+  source: string
+  agent_id: string | null
+  /** JSON array of strings. */
+  tags: string
+  /** JSON object, null until enriched. */
+  enrichment: string | null
+  /** Folded text of company and contact, for `q`. */
+  search_text: string
+  created_at: number
+  updated_at: number
+  status_changed_at: number
+  /** What happens next to the lead, when, by whom, and when that agent takes it up; null at rest. */
+  next_step: string | null
+  next_at: number | null
+  next_agent_id: string | null
+  next_task_at: number | null
+  /** Steps done so far: makes each step's chance its own. */
+  step_count: number
+}
+export type LeadRow = Selectable<LeadTable>
+
+interface RemovedLeadTable {
+  lead_id: string
+  pipeline_id: string
+  company_id: number
+  removed_at: number
+}
+export type RemovedLeadRow = Selectable<RemovedLeadTable>
+
+interface ActivityTable {
+  id: Generated<number>
+  lead_id: string
+  type: WireActivity['type']
+  at: number
+  agent_id: string | null
+  summary: string
+  from_status: LeadStatus | null
+  to_status: LeadStatus | null
+}
+export type ActivityRow = Selectable<ActivityTable>
+export type NewActivity = Insertable<ActivityTable>
+
+interface EventTable {
+  id: Generated<number>
+  type: EventType
+  at: number
+  pipeline_id: string | null
+  lead_id: string | null
+  agent_id: string | null
+  /** JSON of the event's `data` on the wire. */
+  data: string
+}
+export type EventRow = Selectable<EventTable>
+export type NewEvent = Insertable<EventTable>
+
+interface AgentIncidentTable {
+  agent_id: string
+  status: Extract<(typeof AGENT_STATUSES)[number], 'failing' | 'paused'>
+  started_at: number
+  ends_at: number
+}
+export type AgentIncidentRow = Selectable<AgentIncidentTable>
+
+interface AgentErrorTable {
+  id: Generated<number>
+  agent_id: string
+  at: number
+  message: string
+}
+export type NewAgentError = Insertable<AgentErrorTable>
+
+interface WebhookTable {
+  id: string
+  url: string
+  /** JSON array of event types. */
+  events: string
+  description: string | null
+  status: 'active' | 'disabled'
+  /** In clear: deliveries are signed with it. */
+  secret: string
+  created_at: number
+}
+
+interface IdempotentAnswerTable {
+  key_id: string
+  path: string
+  idempotency_key: string
+  request_sha256: string
+  /** The body of the first answer, which was a 201. */
+  answer: string
+  created_at: number
+}

@@ -1,0 +1,51 @@
+/** Keeps the simulation up with its clock while the service is open. */
+import type { Clock } from './clock.ts'
+import type { ServiceLog } from './http/server.ts'
+import { HOUR_MS } from './simulation/calendar.ts'
+import type { Life } from './simulation/life.ts'
+
+const TICK_MS = 1000
+/** Short enough that a stretch blocks the event loop for a few milliseconds only. */
+const STRETCH_MS = 2 * HOUR_MS
+
+export interface Ticker {
+  /** Plays up to the clock's present. */
+  catchUp(): Promise<void>
+  /** Resolves when nothing is being played any more. */
+  stop(): Promise<void>
+}
+
+export function startTicker(life: Life, clock: Clock, log: ServiceLog): Ticker {
+  const stopping = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let turn = Promise.resolve()
+
+  const catchUp = (): Promise<void> =>
+    life.advance(clock.now(), { stretchMs: STRETCH_MS, signal: stopping.signal })
+
+  const tick = async (): Promise<void> => {
+    try {
+      await catchUp()
+    } catch (error) {
+      // A full disk or a locked file may pass: what was not written is played again next time.
+      log.error({ err: error }, 'the simulation could not go on')
+    }
+    wait()
+  }
+  const wait = (): void => {
+    if (stopping.signal.aborted) return
+    timer = setTimeout(() => {
+      turn = tick()
+    }, TICK_MS)
+  }
+
+  wait()
+  return {
+    catchUp,
+    stop: async () => {
+      stopping.abort()
+      clearTimeout(timer)
+      await turn
+    },
+  }
+}
