@@ -20,7 +20,6 @@ export interface DailyContext {
   /** The address it goes to; null for the archive. */
   readonly recipient: string | null
   readonly generatedAt: Instant
-  readonly productVersion: string
 }
 
 /** What `templates/layout/page.hbs` needs of any report. */
@@ -115,7 +114,6 @@ function footerOf(
     words.footer.leads(figures.leads),
     ...(runId === null ? [] : [words.footer.run(oneLine(runId, 40), requests)]),
     words.footer.zone(reader.timeZone),
-    words.footer.version(context.productVersion),
   ].join(' · ')
   return context.recipient === null
     ? [data]

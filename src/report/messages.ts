@@ -148,7 +148,6 @@ export const words = {
     run: (id: string, requests: number | null) =>
       `sync ${id}${requests === null ? '' : ` (${plural(requests, 'request', 'requests')})`}`,
     zone: (name: string) => `times in ${name}`,
-    version: (version: string) => `leadsheet ${version}`,
     recipient: (address: string, title: string) => `Sent to ${address} as a recipient of “${title}”.`,
   },
 } as const

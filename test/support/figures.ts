@@ -18,7 +18,6 @@ export const CONTEXT = {
   title: 'Daily leads',
   recipient: 'dana@example.com',
   generatedAt: GENERATED_AT,
-  productVersion: '0.1.0',
 }
 
 /** A Friday with much to tell: two pipelines, two currencies, one agent failing. */

@@ -1,0 +1,61 @@
+/** A folder as a mail server: each letter becomes one `.eml` file, whole or not there. */
+import { createHash, randomUUID } from 'node:crypto'
+import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Log } from '../log.ts'
+import type { Letter } from '../model.ts'
+import { sendError } from './failure.ts'
+import type { Handover, Receipt } from './handover.ts'
+import { buildMessage } from './letter.ts'
+
+export function openDirectory(path: string, log: Log) {
+  const name = `file:${path}`
+  const failed = (cause: unknown): never => {
+    throw sendError(cause, 'connect', name)
+  }
+  const prepare = () =>
+    mkdir(path, { recursive: true })
+      .then(() => access(path, constants.W_OK))
+      .catch(failed)
+  const close = async (): Promise<void> => {}
+  return {
+    name,
+    send: async (letter: Letter, { signal, onData }: Handover): Promise<Receipt> => {
+      const message = await buildMessage(letter)
+      signal.throwIfAborted()
+      await prepare()
+      await onData?.()
+      const file = join(path, fileNameOf(letter))
+      await writeWhole(file, message).catch(failed)
+      log.debug({ file, bytes: message.length }, 'letter written')
+      return { response: `written to ${file}` }
+    },
+    verify: prepare,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** `2026-11-21-daily-dana-example.com-1f9c04a2.eml`: readable, and the same for the same Message-ID. */
+export function fileNameOf(letter: Letter): string {
+  const slug = (text: string) =>
+    text
+      .toLowerCase()
+      .replace(/[^a-z0-9.]+/g, '-')
+      .replace(/^[-.]+|[-.]+$/g, '')
+      .slice(0, 60)
+  const id = createHash('sha256').update(letter.messageId).digest('hex').slice(0, 8)
+  return `${letter.date.slice(0, 10)}-${slug(letter.report)}-${slug(letter.to)}-${id}.eml`
+}
+
+/** The same letter written twice is one file; a crash leaves the file whole or not at all. */
+async function writeWhole(file: string, message: Buffer): Promise<void> {
+  const unfinished = `${file}.${randomUUID()}.part`
+  try {
+    await writeFile(unfinished, message, { flag: 'wx', flush: true })
+    await rename(unfinished, file)
+  } catch (thrown) {
+    await rm(unfinished, { force: true })
+    throw thrown
+  }
+}

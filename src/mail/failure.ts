@@ -1,0 +1,130 @@
+/**
+ * What a failed attempt to send means: decided from the facts of the failure (how far it got, what the server
+ * replied), never from its wording.
+ */
+import { errorText, LeadsheetError } from '../errors.ts'
+
+/** How far an attempt got. In `data`, the message may have left whole. */
+export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
+
+/**
+ * `transient`: not delivered, try again. `permanent`: not delivered, and never will be as it is.
+ * `configuration`: not delivered until somebody changes a setting. `unknown`: nobody can tell.
+ */
+export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown'
+
+interface SendFault {
+  readonly phase: SendPhase
+  /** Of nodemailer or the system, such as EAUTH, ETLS, ECONNECTION, EACCES. */
+  readonly code: string
+  /** The code that nodemailer replaced by its own. */
+  readonly originalCode: string
+  /** Of the server's reply; null when there was none. */
+  readonly replyCode: number | null
+}
+
+const SAID_LENGTH = 300
+// RFC 4954, 6: authentication required, mechanism too weak, credentials refused, encryption required.
+const AUTH_REPLIES = [530, 534, 535, 538]
+// Not retried: the message or an address is refused before the server is asked.
+const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
+const SETTINGS_AT_FAULT = [
+  'EAUTH',
+  'ENOAUTH',
+  'ETLS',
+  'EREQUIRETLS',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOTDIR',
+  'EISDIR',
+]
+const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
+
+/** @param thrown what {@link sendError} made, or the error inside it */
+export function classifySendFailure(thrown: unknown): SendFailure {
+  const { phase, code, originalCode, replyCode } = faultOf(thrown)
+  if (replyCode !== null) return meaningOfReply(replyCode, phase)
+  if (phase === 'data') return 'unknown'
+  if (REFUSED_HERE.includes(code)) return 'permanent'
+  const isSetting =
+    SETTINGS_AT_FAULT.includes(code) || CERTIFICATE.test(originalCode) || CERTIFICATE.test(code)
+  return isSetting ? 'configuration' : 'transient'
+}
+
+function meaningOfReply(replyCode: number, phase: SendPhase): SendFailure {
+  if (AUTH_REPLIES.includes(replyCode)) return 'configuration'
+  if (replyCode < 500) return 'transient'
+  if (isBeforeLetter(phase)) return 'configuration'
+  // Bad sequence of commands speaks of the session and not of the message.
+  return replyCode === 503 ? 'transient' : 'permanent'
+}
+
+function isBeforeLetter(phase: SendPhase): boolean {
+  return phase === 'connect' || phase === 'login'
+}
+
+/**
+ * The error of a failed attempt: `mail_rejected` when only this letter is concerned, else `mail_unreachable`.
+ * @param place where it was to go, such as `smtp://mail.example.com:587`
+ * @param secret taken out of whatever the server may have echoed
+ */
+export function sendError(
+  cause: unknown,
+  phase: SendPhase,
+  place: string,
+  options: { readonly recipient?: string; readonly secret?: string } = {},
+): LeadsheetError {
+  const fault = Object.assign(cause instanceof Error ? cause : new Error(String(cause)), { phase })
+  const kind = classifySendFailure(fault)
+  const { replyCode, code } = faultOf(fault)
+  const isThisLetter =
+    replyCode === null
+      ? REFUSED_HERE.includes(code)
+      : replyCode !== 421 && kind !== 'configuration' && !isBeforeLetter(phase)
+  const said = (replyCode === null ? errorText(fault) : replyOf(fault))
+    .replace(/\s+/g, ' ')
+    .slice(0, SAID_LENGTH)
+  const safe = options.secret ? said.replaceAll(options.secret, '[redacted]') : said
+  const whom = options.recipient === undefined ? '' : ` for ${options.recipient}`
+  const trouble = isThisLetter ? 'refused the message' : TROUBLE[kind]
+  return new LeadsheetError(
+    isThisLetter ? 'mail_rejected' : 'mail_unreachable',
+    `${place} ${trouble}${whom}: ${safe.trim()}`,
+    { hint: HINTS[kind], cause: fault },
+  )
+}
+
+const TROUBLE = {
+  transient: 'could not be reached',
+  configuration: 'did not let us in',
+  permanent: 'did not let us in',
+  unknown: 'was lost after the message was sent and before it was confirmed',
+} as const satisfies Record<SendFailure, string>
+
+const HINTS = {
+  transient: 'Nothing was delivered; it can be tried again.',
+  configuration:
+    'Check the user, password, port and protocol of the mail URL, and the certificate of the server.',
+  permanent: 'Check the address of the recipient and of the sender.',
+  unknown: 'The message may have arrived. Sent again it has the same Message-ID.',
+} as const satisfies Record<SendFailure, string>
+
+function faultOf(thrown: unknown): SendFault {
+  const error: unknown = thrown instanceof LeadsheetError ? thrown.cause : thrown
+  const facts: Readonly<Record<string, unknown>> = error instanceof Error ? { ...error } : {}
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  return {
+    phase: PHASES.find((phase) => phase === facts.phase) ?? 'connect',
+    code: text(facts.code),
+    originalCode: text(facts.originalCode),
+    replyCode: typeof facts.responseCode === 'number' ? facts.responseCode : null,
+  }
+}
+
+const PHASES: readonly SendPhase[] = ['connect', 'login', 'envelope', 'data']
+
+/** The server's own words. */
+function replyOf(error: Error): string {
+  return 'response' in error && typeof error.response === 'string' ? error.response : error.message
+}

@@ -1,0 +1,70 @@
+/**
+ * A letter as bytes. Everything in it follows from the letter, also what mail programs draw by lot (Message-ID,
+ * Date, part boundaries), so that a second attempt sends the same bytes as the first.
+ */
+import { createHash } from 'node:crypto'
+import MailComposer from 'nodemailer/lib/mail-composer'
+import type { Instant, Letter } from '../model.ts'
+import { parseMailbox } from './address.ts'
+
+/** What a letter is; two letters that agree in all of it are one. */
+export interface LetterIdentity {
+  /** Of this copy of the database, so that two installations never share an id. */
+  readonly installationId: string
+  readonly report: string
+  readonly periodFrom: Instant
+  readonly recipient: string
+  /** 0, unless a person asked for a new letter on purpose. */
+  readonly revision: number
+  /** The sender; the id is in the name of its domain. */
+  readonly from: string
+}
+
+/** `<…@domain>`, 40 letters and digits from a hash of the identity (RFC 5322, 3.6.4). */
+export function messageId(identity: LetterIdentity): string {
+  const { installationId, report, periodFrom, recipient, revision, from } = identity
+  const hash = createHash('sha256')
+    .update(JSON.stringify([installationId, report, periodFrom, recipient, revision]))
+    .digest()
+  return `<${base32(hash).slice(0, 40)}@${domainOf(from)}>`
+}
+
+/**
+ * The message as it goes over the wire, without Bcc or anything read from files or the network.
+ * @throws LeadsheetError config_invalid for an address that is none
+ */
+export async function buildMessage(letter: Letter): Promise<Buffer> {
+  const composer = new MailComposer({
+    from: parseMailbox(letter.from),
+    to: parseMailbox(letter.to),
+    ...(letter.replyTo === null ? {} : { replyTo: parseMailbox(letter.replyTo) }),
+    subject: letter.subject,
+    text: letter.text,
+    html: letter.html,
+    messageId: letter.messageId,
+    date: new Date(letter.date),
+    headers: {
+      // RFC 3834: keeps holiday notes and other robots from answering.
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'All',
+      'List-Id': `leadsheet ${letter.report} <${letter.report}.leadsheet.${domainOf(letter.from)}>`,
+      'X-Leadsheet-Report': letter.report,
+    },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    baseBoundary: createHash('sha256').update(letter.messageId).digest('hex').slice(0, 24),
+  })
+  return composer.compile().build()
+}
+
+function domainOf(from: string): string {
+  const { address } = parseMailbox(from)
+  return address.slice(address.lastIndexOf('@') + 1)
+}
+
+/** RFC 4648, 7 (extended hex alphabet), in small letters and without padding. */
+function base32(bytes: Uint8Array): string {
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
+  const digits = bits.match(/.{1,5}/g) ?? []
+  return digits.map((five) => Number.parseInt(five.padEnd(5, '0'), 2).toString(32)).join('')
+}

@@ -1,0 +1,89 @@
+/**
+ * A mail server. One connection, opened for the first letter and kept while it lasts; one letter at a time, each
+ * with an envelope of its own, so that one recipient's refusal says nothing about another.
+ */
+import type { Log } from '../log.ts'
+import type { Letter } from '../model.ts'
+import { classifySendFailure, sendError } from './failure.ts'
+import type { Handover, Receipt } from './handover.ts'
+import { buildMessage } from './letter.ts'
+import { type SmtpTimeouts, serverOf } from './smtp-server.ts'
+import { connect, handOver, NotBegun, type Progress, type SmtpSession } from './smtp-session.ts'
+
+export interface SmtpOptions {
+  readonly log: Log
+  readonly timeouts?: Partial<SmtpTimeouts>
+}
+
+/**
+ * @param url `smtp:` or `smtps:`, already checked to have a host
+ * @returns a `Transport`
+ */
+export function openSmtp(url: URL, { log, timeouts }: SmtpOptions) {
+  const server = serverOf(url, timeouts)
+  let kept: SmtpSession | null = null
+  // A connection carries one letter at a time, so letters wait for one another.
+  let turn: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(work)
+    turn = mine.catch(() => {})
+    return mine
+  }
+  const drop = () => {
+    kept?.close()
+    kept = null
+  }
+
+  const attempt = async (letter: Letter, message: Buffer, handover: Handover): Promise<string> => {
+    const isReused = kept !== null
+    const progress: Progress = { phase: 'connect' }
+    try {
+      kept ??= await connect(server, handover.signal, progress)
+      progress.phase = 'envelope'
+      return await handOver(kept, server, letter, message, handover, progress)
+    } catch (thrown) {
+      drop()
+      if (thrown instanceof NotBegun) throw thrown.cause
+      const { phase } = progress
+      const error = sendError(thrown, phase, server.name, {
+        recipient: letter.to,
+        secret: server.password,
+      })
+      const isConnectionLost = error.code === 'mail_unreachable' && classifySendFailure(error) === 'transient'
+      // A server may close an idle connection just as it is used again. Nothing of the letter has left yet, and
+      // now that none is kept, the second attempt is the last.
+      if (isReused && phase === 'envelope' && isConnectionLost && !handover.signal.aborted) {
+        return attempt(letter, message, handover)
+      }
+      throw error
+    }
+  }
+
+  const close = () =>
+    inTurn(async () => {
+      kept?.quit()
+      drop()
+    })
+  return {
+    name: server.name,
+    send: (letter: Letter, handover: Handover): Promise<Receipt> =>
+      inTurn(async () => {
+        const message = await buildMessage(letter)
+        const signal = AbortSignal.any([handover.signal, AbortSignal.timeout(server.timeouts.totalMs)])
+        const response = await attempt(letter, message, { ...handover, signal })
+        log.debug({ server: server.name, messageId: letter.messageId, response }, 'letter handed over')
+        return { response }
+      }),
+    verify: (signal: AbortSignal): Promise<void> =>
+      inTurn(async () => {
+        const progress: Progress = { phase: 'connect' }
+        try {
+          kept ??= await connect(server, signal, progress)
+        } catch (thrown) {
+          throw sendError(thrown, progress.phase, server.name, { secret: server.password })
+        }
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

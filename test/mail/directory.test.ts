@@ -1,0 +1,89 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import PostalMime from 'postal-mime'
+import { expect, it } from 'vitest'
+import { openLog } from '../../src/log.ts'
+import { classifySendFailure } from '../../src/mail/failure.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import { folderWith } from '../support/folder.ts'
+import { LETTER } from '../support/letter.ts'
+
+const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
+const { signal } = new AbortController()
+const outbox = (folder: string) => openTransport(pathToFileURL(folder).href, { log })
+
+it('writes a letter as a file that any mail program opens', async () => {
+  const folder = join(folderWith(), 'data', 'outbox')
+  const { response } = await outbox(folder).send(LETTER, { signal })
+  const [file] = readdirSync(folder)
+  expect(file).toMatch(/^2026-11-21-daily-dana-example\.org-[0-9a-f]{8}\.eml$/)
+  expect(response).toBe(`written to ${join(folder, file ?? '')}`)
+  const mail = await PostalMime.parse(readFileSync(join(folder, file ?? '')))
+  expect(mail.subject).toBe(LETTER.subject)
+})
+
+it('writes the same letter into the same file, and another into another', async () => {
+  const folder = folderWith()
+  await outbox(folder).send(LETTER, { signal })
+  await outbox(folder).send(LETTER, { signal })
+  expect(readdirSync(folder)).toHaveLength(1)
+  await outbox(folder).send({ ...LETTER, messageId: '<other@example.com>' }, { signal })
+  expect(readdirSync(folder)).toHaveLength(2)
+})
+
+it('takes a path relative to the working directory', async () => {
+  const transport = openTransport('file:data/out%20box', { log })
+  expect(transport.name).toBe('file:data/out box')
+})
+
+it('keeps a strange recipient or report within the folder', async () => {
+  const folder = folderWith()
+  await outbox(folder).send({ ...LETTER, to: 'a/../../b@example.org', report: '../../etc' }, { signal })
+  expect(readdirSync(folder)).toEqual([
+    expect.stringMatching(/^2026-11-21-etc-a-\.\.-\.\.-b-example\.org-\w+\.eml$/),
+  ])
+})
+
+it('writes nothing when what must come first fails, and lets that error through', async () => {
+  const folder = folderWith()
+  const onData = () => {
+    throw new Error('the ledger is locked')
+  }
+  await expect(outbox(folder).send(LETTER, { signal, onData })).rejects.toThrow('the ledger is locked')
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('names a folder that cannot be written as a matter of settings', async () => {
+  const folder = folderWith({ outbox: 'a file where the folder should be' })
+  const failure = await outbox(join(folder, 'outbox', 'mail'))
+    .send(LETTER, { signal })
+    .catch((thrown: unknown) => thrown)
+  expect(failure).toMatchObject({ code: 'mail_unreachable' })
+  expect(String(failure)).toContain(join(folder, 'outbox'))
+  expect(classifySendFailure(failure)).toBe('configuration')
+  await expect(outbox(join(folder, 'outbox', 'mail')).verify(signal)).rejects.toThrow('ENOTDIR')
+})
+
+it('leaves no unfinished file behind', async () => {
+  const folder = folderWith()
+  const transport = outbox(folder)
+  await transport.send(LETTER, { signal })
+  const [file] = readdirSync(folder)
+  const blocked = folderWith()
+  // A folder under the name of the letter: the last step cannot succeed.
+  mkdirSync(join(blocked, file ?? ''))
+  writeFileSync(join(blocked, file ?? '', 'x'), '')
+  await expect(outbox(blocked).send(LETTER, { signal })).rejects.toThrow()
+  expect(readdirSync(blocked)).toEqual([file])
+})
+
+it.each(['http://mail.example.com', 'smtp://', 'mail.example.com', ''])('refuses %j as a mail URL', (url) => {
+  expect(() => openTransport(url, { log })).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+})
+
+it('does not repeat a password when it refuses a mail URL', () => {
+  expect(() => openTransport('smpt://dana:hunter22@mail.example.com', { log })).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining('hunter22') }),
+  )
+})

@@ -1,0 +1,118 @@
+import PostalMime from 'postal-mime'
+import { describe, expect, it } from 'vitest'
+import { parseMailbox } from '../../src/mail/address.ts'
+import { buildMessage, type LetterIdentity, messageId } from '../../src/mail/letter.ts'
+import { LETTER } from '../support/letter.ts'
+
+const IDENTITY: LetterIdentity = {
+  installationId: '0190f7c2',
+  report: 'daily',
+  periodFrom: '2026-11-19T23:00:00.000Z',
+  recipient: 'dana@example.org',
+  revision: 0,
+  from: 'leadsheet <reports@example.com>',
+}
+
+describe('the Message-ID', () => {
+  it('is the same whenever it is asked for, and in the name of the sender', () => {
+    expect(messageId(IDENTITY)).toBe(messageId({ ...IDENTITY }))
+    expect(messageId(IDENTITY)).toMatch(/^<[0-9a-v]{40}@example\.com>$/)
+  })
+
+  it.each([
+    { installationId: '0190f7c3' },
+    { report: 'weekly' },
+    { periodFrom: '2026-11-20T23:00:00.000Z' },
+    { recipient: 'eve@example.org' },
+    { revision: 1 },
+  ])('is another with %o', (difference) => {
+    expect(messageId({ ...IDENTITY, ...difference })).not.toBe(messageId(IDENTITY))
+  })
+
+  it('does not confuse fields that run into one another', () => {
+    const one = messageId({ ...IDENTITY, installationId: 'a', report: 'bc' })
+    expect(messageId({ ...IDENTITY, installationId: 'ab', report: 'c' })).not.toBe(one)
+  })
+})
+
+describe('a message', () => {
+  it('carries text first and HTML second, and who wrote it', async () => {
+    const raw = await buildMessage(LETTER)
+    const mail = await PostalMime.parse(raw)
+    expect(mail.subject).toBe(LETTER.subject)
+    expect(mail.from).toEqual({ name: 'leadsheet', address: 'reports@example.com' })
+    expect(mail.to).toEqual([{ name: '', address: 'dana@example.org' }])
+    expect(mail.replyTo).toEqual([{ name: '', address: 'ops@example.com' }])
+    expect(mail.text?.trim()).toBe(LETTER.text.trim())
+    expect(mail.html?.trim()).toBe(LETTER.html)
+    expect(mail.messageId).toBe(LETTER.messageId)
+    expect(mail.date).toBe(LETTER.date)
+    const source = raw.toString('latin1')
+    expect(source).toMatch(/content-type: multipart\/alternative/i)
+    expect(source.indexOf('text/plain')).toBeLessThan(source.indexOf('text/html'))
+  })
+
+  it('says that a robot wrote it', async () => {
+    const { headers } = await PostalMime.parse(await buildMessage(LETTER))
+    const named = new Map(headers.map(({ key, value }) => [key, value]))
+    expect(named.get('auto-submitted')).toBe('auto-generated')
+    expect(named.get('x-auto-response-suppress')).toBe('All')
+    expect(named.get('x-leadsheet-report')).toBe('daily')
+    expect(named.get('list-id')).toBe('leadsheet daily <daily.leadsheet.example.com>')
+    expect(named.has('x-mailer')).toBe(false)
+  })
+
+  it('is the same to the byte on every attempt', async () => {
+    expect(await buildMessage(LETTER)).toEqual(await buildMessage({ ...LETTER }))
+  })
+
+  it('keeps a line break in the subject from becoming a header', async () => {
+    const raw = await buildMessage({
+      ...LETTER,
+      subject: 'Hello\r\nBcc: eve@example.org\r\n\r\n<b>',
+      report: 'a\r\nX-Evil: 1',
+    })
+    const { headers } = await PostalMime.parse(raw)
+    expect(headers.map(({ key }) => key)).not.toContain('bcc')
+    expect(headers.map(({ key }) => key)).not.toContain('x-evil')
+  })
+})
+
+describe('an address', () => {
+  it.each([
+    ['dana@example.org', { name: '', address: 'dana@example.org' }],
+    ['Dana Q. <dana@example.org>', { name: 'Dana Q.', address: 'dana@example.org' }],
+    ["o'hara+leads@mail.example.org", { name: '', address: "o'hara+leads@mail.example.org" }],
+    ['root@localhost', { name: '', address: 'root@localhost' }],
+    ['dana@Bücher.example', { name: '', address: 'dana@xn--bcher-kva.example' }],
+  ])('%s is taken', (text, mailbox) => {
+    expect(parseMailbox(text)).toEqual(mailbox)
+  })
+
+  it.each([
+    'dana@x\r\nRCPT TO:<eve@example.org>',
+    'dana@example.org>\r\nRCPT TO:<eve@example.org',
+    'dana@example.org, eve@example.org',
+    'dana@example.org;eve@example.org',
+    'Dana\r\nBcc: eve@example.org <dana@example.org>',
+    'dana',
+    '@example.org',
+    'dana@',
+    'dana@-example.org',
+    'dana@exa mple.org',
+    'da na@example.org',
+    '<dana@example.org> eve@example.org',
+    `${'d'.repeat(65)}@example.org`,
+    '',
+  ])('%j is refused', (text) => {
+    expect(() => parseMailbox(text)).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+  })
+
+  it('is read in no time, however long the text', () => {
+    const before = performance.now()
+    for (const text of ['a@'.repeat(25_000), `${'<'.repeat(50_000)}a@b`, `a@${'b-'.repeat(25_000)}`]) {
+      expect(() => parseMailbox(text)).toThrow('is not a mail address')
+    }
+    expect(performance.now() - before).toBeLessThan(500)
+  })
+})

@@ -1,0 +1,312 @@
+import { describe, expect, it } from 'vitest'
+import { openLog } from '../../src/log.ts'
+import { classifySendFailure, type SendFailure } from '../../src/mail/failure.ts'
+import type { SmtpTimeouts } from '../../src/mail/smtp-server.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import { LETTER } from '../support/letter.ts'
+import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
+
+const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
+const { signal } = new AbortController()
+const open = (url: string, timeouts: Partial<SmtpTimeouts> = {}) => openTransport(url, { log, timeouts })
+const failureOf = (sending: Promise<unknown>) =>
+  sending.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+
+describe('a letter sent over SMTP', () => {
+  it('arrives as it was written, at its one recipient', async () => {
+    await using server = await openMailServer()
+    await using transport = open(server.url)
+    const { response } = await transport.send(LETTER, { signal })
+    expect(response).toMatch(/^250 /)
+    expect(server.received).toHaveLength(1)
+    expect(server.received[0]).toMatchObject({ from: 'reports@example.com', to: ['dana@example.org'] })
+    expect(server.received[0]?.mail).toMatchObject({ subject: LETTER.subject, messageId: LETTER.messageId })
+    expect(server.received[0]?.mail.text?.trim()).toBe(LETTER.text.trim())
+  })
+
+  it('shares a connection with those before it', async () => {
+    await using server = await openMailServer()
+    await using transport = open(server.url)
+    for (let letter = 0; letter < 3; letter++) await transport.send(LETTER, { signal })
+    await Promise.all([transport.send(LETTER, { signal }), transport.send(LETTER, { signal })])
+    expect(server.received).toHaveLength(5)
+    expect(server.connections()).toBe(1)
+  })
+
+  it('goes over a new connection when the server closed the idle one', async () => {
+    await using server = await openMailServer()
+    await using transport = open(server.url)
+    await transport.send(LETTER, { signal })
+    server.dropConnections()
+    await transport.send(LETTER, { signal })
+    expect(server.received).toHaveLength(2)
+    expect(server.connections()).toBe(2)
+  })
+
+  it('logs in when the URL has a user', async () => {
+    const users: string[] = []
+    await using server = await openMailServer({
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _session, done) => {
+        users.push(`${username} ${password}`)
+        done(null, { user: username })
+      },
+    })
+    await using transport = open(server.url.replace('//', '//dana%40example.org:p%2Fw@'))
+    await transport.verify(signal)
+    await transport.send(LETTER, { signal })
+    expect(users).toEqual(['dana@example.org p/w'])
+  })
+
+  it('leaves one recipient’s refusal to that one', async () => {
+    await using server = await openMailServer({
+      onRcptTo: ({ address }, _session, done) =>
+        done(
+          address.startsWith('eve') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null,
+        ),
+    })
+    await using transport = open(server.url)
+    const outcomes = await Promise.all(
+      ['dana', 'eve', 'fay'].map((name) =>
+        failureOf(transport.send({ ...LETTER, to: `${name}@example.org` }, { signal })),
+      ),
+    )
+    expect(outcomes).toEqual([null, expect.objectContaining({ code: 'mail_rejected' }), null])
+    expect(String(outcomes[1])).toContain('eve@example.org')
+    expect(String(outcomes[1])).toContain('550 no such user')
+    expect(server.received.map(({ to }) => to)).toEqual([['dana@example.org'], ['fay@example.org']])
+  })
+
+  it('is not sent to an address that would smuggle in another', async () => {
+    await using server = await openMailServer()
+    await using transport = open(server.url)
+    const to = 'dana@x\r\nRCPT TO:<eve@example.org>'
+    await expect(transport.send({ ...LETTER, to }, { signal })).rejects.toMatchObject({
+      code: 'config_invalid',
+    })
+    expect(server.connections()).toBe(0)
+  })
+})
+
+describe('the moment from which a letter may have left', () => {
+  it('comes after the server was ready and before the first byte', async () => {
+    await using server = await openScriptedServer({})
+    await using transport = open(server.url)
+    let before = { commands: [] as readonly string[], bodies: -1 }
+    const onData = async () => {
+      // Long enough for a body that did not wait to arrive.
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      before = { commands: [...server.commands], bodies: server.bodies() }
+    }
+    await transport.send(LETTER, { signal, onData })
+    expect(before.commands.at(-1)).toBe('DATA')
+    expect(before.bodies).toBe(0)
+    expect(server.bodies()).toBe(1)
+  })
+
+  it('keeps the letter here when what must come first fails', async () => {
+    await using server = await openScriptedServer({})
+    await using transport = open(server.url)
+    const onData = () => Promise.reject(new Error('the ledger is locked'))
+    await expect(transport.send(LETTER, { signal, onData })).rejects.toThrow('the ledger is locked')
+    expect(server.bodies()).toBe(0)
+    await transport.send(LETTER, { signal })
+    expect(server.bodies()).toBe(1)
+  })
+})
+
+describe('a failure', () => {
+  interface Case {
+    readonly when: string
+    readonly script: Partial<Record<Step, Answer>>
+    readonly means: SendFailure
+    readonly code: 'mail_unreachable' | 'mail_rejected'
+    readonly mayHaveLeft?: boolean
+  }
+  const cases: readonly Case[] = [
+    {
+      when: '421 for a greeting',
+      script: { greeting: '421 too busy' },
+      means: 'transient',
+      code: 'mail_unreachable',
+    },
+    {
+      when: '554 for a greeting',
+      script: { greeting: '554 go away' },
+      means: 'configuration',
+      code: 'mail_unreachable',
+    },
+    {
+      when: 'a drop before the greeting',
+      script: { greeting: 'drop' },
+      means: 'transient',
+      code: 'mail_unreachable',
+    },
+    { when: 'no greeting', script: { greeting: 'stall' }, means: 'transient', code: 'mail_unreachable' },
+    {
+      when: '454 to a login',
+      script: { AUTH: '454 try later' },
+      means: 'transient',
+      code: 'mail_unreachable',
+    },
+    {
+      when: '535 to a login',
+      script: { AUTH: '535 wrong' },
+      means: 'configuration',
+      code: 'mail_unreachable',
+    },
+    {
+      when: '503 to a login',
+      script: { AUTH: '503 no logins here' },
+      means: 'configuration',
+      code: 'mail_unreachable',
+    },
+    {
+      when: '530 to MAIL',
+      script: { MAIL: '530 log in first' },
+      means: 'configuration',
+      code: 'mail_unreachable',
+    },
+    { when: '451 to MAIL', script: { MAIL: '451 later' }, means: 'transient', code: 'mail_rejected' },
+    { when: '553 to MAIL', script: { MAIL: '553 not you' }, means: 'permanent', code: 'mail_rejected' },
+    { when: '450 to RCPT', script: { RCPT: '450 greylisted' }, means: 'transient', code: 'mail_rejected' },
+    { when: '550 to RCPT', script: { RCPT: '550 no such user' }, means: 'permanent', code: 'mail_rejected' },
+    {
+      when: '421 to RCPT',
+      script: { RCPT: '421 shutting down' },
+      means: 'transient',
+      code: 'mail_unreachable',
+    },
+    { when: 'a drop at RCPT', script: { RCPT: 'drop' }, means: 'transient', code: 'mail_unreachable' },
+    { when: '452 to DATA', script: { DATA: '452 no space' }, means: 'transient', code: 'mail_rejected' },
+    { when: '503 to DATA', script: { DATA: '503 bad sequence' }, means: 'transient', code: 'mail_rejected' },
+    { when: 'a drop at DATA', script: { DATA: 'drop' }, means: 'transient', code: 'mail_unreachable' },
+    {
+      when: '451 to the body',
+      script: { body: '451 later' },
+      means: 'transient',
+      code: 'mail_rejected',
+      mayHaveLeft: true,
+    },
+    {
+      when: '554 to the body',
+      script: { body: '554 spam' },
+      means: 'permanent',
+      code: 'mail_rejected',
+      mayHaveLeft: true,
+    },
+    {
+      when: 'a drop after the body',
+      script: { body: 'drop' },
+      means: 'unknown',
+      code: 'mail_unreachable',
+      mayHaveLeft: true,
+    },
+    {
+      when: 'no reply to the body',
+      script: { body: 'stall' },
+      means: 'unknown',
+      code: 'mail_unreachable',
+      mayHaveLeft: true,
+    },
+  ]
+
+  it.each(cases)('by $when is $means', async ({ script, means, code, mayHaveLeft = false }) => {
+    await using server = await openScriptedServer(script)
+    await using transport = open(server.url.replace('//', '//dana:hunter22@'), {
+      greetingMs: 200,
+      socketMs: 300,
+      dataReplyMs: 200,
+    })
+    let hasLeft = false
+    const onData = () => {
+      hasLeft = true
+    }
+    const failure = await failureOf(transport.send(LETTER, { signal, onData }))
+    expect(failure).toMatchObject({
+      code,
+      message: expect.stringContaining(`smtp://127.0.0.1:${server.port}`),
+    })
+    expect(classifySendFailure(failure)).toBe(means)
+    expect(hasLeft).toBe(mayHaveLeft)
+    expect(JSON.stringify([String(failure), failure])).not.toContain('hunter22')
+  })
+
+  it('by a server that is not there is transient, and named with host and port', async () => {
+    const server = await openScriptedServer({})
+    await server[Symbol.asyncDispose]()
+    await using transport = open(server.url)
+    const failure = await failureOf(transport.verify(signal))
+    expect(String(failure)).toMatch(
+      new RegExp(`smtp://127\\.0\\.0\\.1:${server.port} could not be reached: .*ECONNREFUSED`),
+    )
+    expect(classifySendFailure(failure)).toBe('transient')
+  })
+
+  it('by an unknown host is transient', async () => {
+    await using transport = open('smtp://mail.invalid:25')
+    expect(classifySendFailure(await failureOf(transport.verify(signal)))).toBe('transient')
+  })
+
+  it('that echoes the password does not carry it on', async () => {
+    await using server = await openScriptedServer({ AUTH: '535 hunter22 is not the password of dana' })
+    await using transport = open(server.url.replace('//', '//dana:hunter22@'))
+    const failure = await failureOf(transport.send(LETTER, { signal }))
+    expect(String(failure)).toContain('535 [redacted] is not the password')
+  })
+
+  it('by a signal ends the wait at once', async () => {
+    await using server = await openScriptedServer({ body: 'stall' })
+    await using transport = open(server.url)
+    const stop = new AbortController()
+    const sending = transport.send(LETTER, {
+      signal: stop.signal,
+      onData: () => void setTimeout(() => stop.abort(), 50),
+    })
+    expect(classifySendFailure(await failureOf(sending))).toBe('unknown')
+  })
+
+  it('by taking too long in all is transient', async () => {
+    await using server = await openScriptedServer({ MAIL: 'stall' })
+    await using transport = open(server.url, { totalMs: 150 })
+    const failure = await failureOf(transport.send(LETTER, { signal }))
+    expect(failure).toMatchObject({ code: 'mail_unreachable' })
+    expect(classifySendFailure(failure)).toBe('transient')
+  })
+})
+
+describe('encryption', () => {
+  // 0.0.0.0 reaches this machine under a name that does not count as it.
+  const elsewhere = (url: string) => url.replace('127.0.0.1', '0.0.0.0').replace('//', '//dana:hunter22@')
+
+  it('is required of a server elsewhere: nothing is said to one that has none', async () => {
+    await using server = await openScriptedServer({})
+    await using transport = open(elsewhere(server.url))
+    const failure = await failureOf(transport.send(LETTER, { signal }))
+    expect(classifySendFailure(failure)).toBe('configuration')
+    expect(server.commands.filter((command) => /^(?:AUTH|MAIL|RCPT|DATA)/.test(command))).toEqual([])
+    expect(server.bodies()).toBe(0)
+  })
+
+  it('is done without where the URL allows it', async () => {
+    await using server = await openScriptedServer({})
+    await using transport = open(`${elsewhere(server.url)}?insecure=true`)
+    await transport.send(LETTER, { signal })
+    expect(server.bodies()).toBe(1)
+  })
+
+  it('needs a certificate that holds, by STARTTLS and from the start', async () => {
+    await using started = await openMailServer({ disabledCommands: [] })
+    await using secure = await openMailServer({ secure: true })
+    for (const url of [started.url, secure.url.replace('smtp:', 'smtps:')]) {
+      await using transport = open(elsewhere(url))
+      const failure = await failureOf(transport.send(LETTER, { signal }))
+      expect(failure).toMatchObject({ code: 'mail_unreachable' })
+      expect(classifySendFailure(failure)).toBe('configuration')
+    }
+    expect([...started.received, ...secure.received]).toEqual([])
+  })
+})

@@ -1,0 +1,144 @@
+/** Real mail servers on 127.0.0.1: one that takes mail, and one that misbehaves exactly where it is told to. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+
+export interface Received {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly raw: Buffer
+  readonly mail: Email
+}
+
+export interface MailServer extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  readonly received: readonly Received[]
+  /** Connections made so far. */
+  connections(): number
+  /** Ends every open connection, as a server does with idle ones. */
+  dropConnections(): void
+}
+
+/** Takes everything, unless the options say otherwise. Without STARTTLS and logins unless they turn them on. */
+export async function openMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
+  const received: Received[] = []
+  const sockets = new Set<Socket>()
+  let connections = 0
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', async () => {
+        const raw = Buffer.concat(chunks)
+        const { mailFrom, rcptTo } = session.envelope
+        received.push({
+          from: mailFrom ? mailFrom.address : '',
+          to: rcptTo.map(({ address }) => address),
+          raw,
+          mail: await PostalMime.parse(raw),
+        })
+        done()
+      })
+    },
+    ...options,
+  })
+  // A client that gives up or dislikes our certificate is what some tests are about.
+  server.on('error', () => {})
+  server.server.on('connection', (socket: Socket) => {
+    connections++
+    sockets.add(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  const { port } = server.server.address() as AddressInfo
+  return {
+    port,
+    url: `smtp://127.0.0.1:${port}`,
+    received,
+    connections: () => connections,
+    dropConnections: () => {
+      for (const socket of sockets) socket.destroy()
+    },
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** A reply, or what else may happen in its place. */
+export type Answer = string | 'drop' | 'stall'
+export type Step = 'greeting' | 'EHLO' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'body'
+
+export interface ScriptedServer extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  /** Every line that clients sent outside of a body. */
+  readonly commands: readonly string[]
+  /** Bodies that arrived up to their final dot, whatever was answered to them. */
+  bodies(): number
+}
+
+const USUAL: Readonly<Record<Step, Answer>> = {
+  greeting: '220 mail.example.com ESMTP',
+  EHLO: '250-mail.example.com\r\n250 AUTH PLAIN',
+  AUTH: '235 2.7.0 Accepted',
+  MAIL: '250 2.1.0 Ok',
+  RCPT: '250 2.1.5 Ok',
+  DATA: '354 Go ahead',
+  body: '250 2.0.0 Queued as 4F2A',
+}
+
+/** Answers as usual but where the script has something else. */
+export async function openScriptedServer(script: Partial<Record<Step, Answer>>): Promise<ScriptedServer> {
+  const commands: string[] = []
+  let bodies = 0
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    let isBody = false
+    let rest = ''
+    const answer = (step: Step): void => {
+      const reply = script[step] ?? USUAL[step]
+      if (reply === 'drop') socket.destroy()
+      else if (reply !== 'stall') socket.write(`${reply}\r\n`)
+      if (step === 'DATA') isBody = reply.startsWith('354')
+    }
+    const take = (line: string): void => {
+      if (isBody) {
+        if (line !== '.') return
+        isBody = false
+        bodies++
+        answer('body')
+        return
+      }
+      commands.push(line)
+      const verb = line.slice(0, 4).toUpperCase()
+      if (verb === 'QUIT') socket.end('221 Bye\r\n')
+      else if (verb in USUAL) answer(verb as Step)
+      else socket.write('502 5.5.2 Command not recognized\r\n')
+    }
+    socket.on('data', (chunk) => {
+      const lines = (rest + chunk.toString('latin1')).split('\r\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) take(line)
+    })
+    answer('greeting')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `smtp://127.0.0.1:${port}`,
+    commands,
+    bodies: () => bodies,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
