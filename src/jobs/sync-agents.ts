@@ -3,7 +3,7 @@ import type { Agent } from '../model.ts'
 import { isHeld, mapAgent } from '../source/mapping.ts'
 import { saveAgents } from '../store/agent.ts'
 import { saveHeldRows } from '../store/held-row.ts'
-import type { SyncRun } from './sync.ts'
+import type { SyncRun } from './sync-run.ts'
 
 /** Returns how many agents were read. */
 export async function syncAgents(run: SyncRun): Promise<number> {

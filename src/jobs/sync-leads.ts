@@ -20,7 +20,7 @@ import {
   startScan,
 } from '../store/scan.ts'
 import { addPage, markLeadsWhole } from '../store/sync-run.ts'
-import type { SyncOptions, SyncRun } from './sync.ts'
+import type { SyncOptions, SyncRun } from './sync-run.ts'
 
 /** A scan that began longer ago is not resumed: its cursor may be gone and its absences mean little. */
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000

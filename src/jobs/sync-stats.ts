@@ -4,7 +4,7 @@ import type { SyncProblem } from '../model.ts'
 import { isHeld, mapPipelineStat } from '../source/mapping.ts'
 import { saveHeldRows } from '../store/held-row.ts'
 import { listPipelineIds, savePipelineStat } from '../store/pipeline.ts'
-import type { SyncRun } from './sync.ts'
+import type { SyncRun } from './sync-run.ts'
 
 /**
  * Returns how many pipelines were read. A pipeline that the upstream does not know is a problem of its own and

@@ -4,15 +4,16 @@
  */
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncProgress, SyncResult } from '../model.ts'
+import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../model.ts'
 import type { Source } from '../source/open.ts'
-import { claimLease, type Lease } from '../store/lease.ts'
+import { claimLease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
 import { readWatermark, saveNotBefore } from '../store/scan.ts'
 import { saveStages } from '../store/stage.ts'
 import { finishRun, readCounts, startRun } from '../store/sync-run.ts'
 import { syncAgents } from './sync-agents.ts'
 import { planScan, syncLeads } from './sync-leads.ts'
+import type { SyncOptions, SyncRun } from './sync-run.ts'
 import { syncStats } from './sync-stats.ts'
 
 export const SYNC_PARTS = ['leads', 'stats', 'agents'] as const satisfies readonly SyncPart[]
@@ -26,30 +27,6 @@ const ENDING = new Set([
   'run_interrupted',
   'job_busy',
 ])
-
-export interface SyncOptions {
-  /** Read all leads, not only those changed since the last sync. */
-  readonly full: boolean
-  readonly parts: readonly SyncPart[]
-  readonly pageSize: number
-  /** How far before the watermark an incremental scan begins, so that nothing written late is missed. */
-  readonly overlapMs: number
-  /** Pipelines whose statistics are wanted though no lead names them. */
-  readonly pipelineIds: readonly string[]
-  readonly signal: AbortSignal
-  readonly onProgress?: (progress: SyncProgress) => void
-}
-
-/** What every part of a run works with. */
-export interface SyncRun {
-  readonly source: Source
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
-  readonly lease: Lease
-  readonly runId: string
-  readonly options: SyncOptions
-}
 
 /**
  * @throws LeadsheetError job_busy when another process is syncing. What the upstream does wrong is not thrown

@@ -7,7 +7,8 @@ import { findLastWholeRun } from '../store/sync-run.ts'
 import { type DeliverDeps, deliverEdition, enqueueEdition, type Sender } from './deliver.ts'
 import { archiveEdition, type EditionDeps, makeEdition, type Report } from './edition.ts'
 import type { Schedule } from './schedule.ts'
-import { type SyncOptions, sync } from './sync.ts'
+import { sync } from './sync.ts'
+import type { SyncOptions } from './sync-run.ts'
 
 export interface Work extends EditionDeps, DeliverDeps {
   readonly source: Source

@@ -1,7 +1,8 @@
 /** A store, a source and a clock put together, for tests that sync. */
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { SYNC_PARTS, type SyncOptions, sync } from '../../src/jobs/sync.ts'
+import { SYNC_PARTS, sync } from '../../src/jobs/sync.ts'
+import type { SyncOptions } from '../../src/jobs/sync-run.ts'
 import type { SyncResult } from '../../src/model.ts'
 import { openSource } from '../../src/source/open.ts'
 import { openStore, type Store } from '../../src/store/open.ts'

@@ -1,0 +1,30 @@
+/** What every part of a sync works with: leads, statistics and agents stand beside each other below the sync. */
+import type { Log } from '../log.ts'
+import type { SyncPart, SyncProgress } from '../model.ts'
+import type { Source } from '../source/open.ts'
+import type { Lease } from '../store/lease.ts'
+import type { Store } from '../store/open.ts'
+
+export interface SyncOptions {
+  /** Read all leads, not only those changed since the last sync. */
+  readonly full: boolean
+  readonly parts: readonly SyncPart[]
+  readonly pageSize: number
+  /** How far before the watermark an incremental scan begins, so that nothing written late is missed. */
+  readonly overlapMs: number
+  /** Pipelines whose statistics are wanted though no lead names them. */
+  readonly pipelineIds: readonly string[]
+  readonly signal: AbortSignal
+  readonly onProgress?: (progress: SyncProgress) => void
+}
+
+/** What every part of a run works with. */
+export interface SyncRun {
+  readonly source: Source
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+  readonly lease: Lease
+  readonly runId: string
+  readonly options: SyncOptions
+}

@@ -1,0 +1,148 @@
+/** Who may import whom, held for every file of src. The table changes with the design: say why in the commit. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** A folder of src, or a file directly in it, and what it may import beside itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  model: [],
+  log: [],
+  retry: ['errors'],
+  config: ['errors', 'model'],
+  contract: ['errors'],
+  source: ['contract', 'model', 'errors', 'log', 'retry'],
+  store: ['model', 'errors'],
+  report: ['model', 'errors'],
+  mail: ['model', 'errors', 'log', 'retry'],
+  jobs: ['source', 'store', 'report', 'mail', 'model', 'errors', 'log', 'retry'],
+  service: ['contract', 'errors', 'log', 'retry'],
+  web: ['jobs', 'store', 'report', 'source', 'model', 'errors', 'log'],
+  cli: [
+    ...['errors', 'model', 'log', 'retry', 'config', 'contract'],
+    ...['source', 'store', 'report', 'mail', 'jobs', 'service', 'web'],
+  ],
+  main: ['cli', 'errors'],
+}
+
+/** Packages that only some may import, and text that only some may hold; paths begin there. */
+const KEPT_IN: Readonly<Record<string, readonly string[]>> = {
+  undici: ['src/source/client.ts'],
+  'better-sqlite3': ['src/store/', 'src/service/'],
+  kysely: ['src/store/', 'src/service/'],
+}
+const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
+  'process.env': ['src/config/'],
+  'sql.raw': [],
+}
+
+interface Source {
+  /** From the root of the project: `src/cli/table.ts`. */
+  readonly path: string
+  readonly code: string
+  /** As written: `./table.ts`, `kysely/migration`. */
+  readonly specifiers: readonly string[]
+  /** Files of ours, from the root of the project. */
+  readonly imports: readonly string[]
+}
+
+const sources = globSync('src/**/*.ts', { cwd: ROOT })
+  .sort()
+  .map((path) => readSource(path, readFileSync(join(ROOT, path), 'utf8')))
+
+describe('the table of layers', () => {
+  test('names every folder and file directly in src', () => {
+    const areas = new Set(sources.map(({ path }) => areaOf(path)))
+    expect([...areas].filter((area) => MAY_IMPORT[area] === undefined)).toEqual([])
+  })
+
+  test('is kept by every import', () => {
+    expect(sources.flatMap(forbiddenImports)).toEqual([])
+  })
+
+  test('would tell of an import that breaks it', () => {
+    const source = readSource('src/store/lead.ts', "import type { Source } from '../source/open.ts'\n")
+    expect(forbiddenImports(source)).toEqual(['src/store/lead.ts imports src/source/open.ts'])
+  })
+})
+
+describe('imports between files', () => {
+  test('have no cycle', () => {
+    expect(findCycle(sources)).toBeNull()
+  })
+
+  test('would tell of a cycle, types and dynamic imports included', () => {
+    const loop = [
+      readSource('src/a/one.ts', "import type { Two } from './two.ts'"),
+      readSource('src/a/two.ts', "export const load = () => import('../b/three.ts')"),
+      readSource('src/b/three.ts', "export { one } from '../a/one.ts'"),
+    ]
+    expect(findCycle(loop)).toBe('src/a/one.ts -> src/a/two.ts -> src/b/three.ts -> src/a/one.ts')
+  })
+})
+
+describe('what is kept in one place', () => {
+  test.each(Object.entries(KEPT_IN))('%s is imported only in %s', (name, places) => {
+    const users = sources.filter((source) =>
+      source.specifiers.some((each) => each === name || each.startsWith(`${name}/`)),
+    )
+    expect(outside(users, places)).toEqual([])
+  })
+
+  test.each(Object.entries(TEXT_KEPT_IN))('%s stands only in %s', (text, places) => {
+    expect(
+      outside(
+        sources.filter(({ code }) => code.includes(text)),
+        places,
+      ),
+    ).toEqual([])
+  })
+})
+
+function readSource(path: string, text: string): Source {
+  const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+  const specifiers = [...code.matchAll(/\b(?:from|import)\s*\(?\s*'([^'\n]+)'/g)].map(
+    (match) => match[1] ?? '',
+  )
+  const imports = specifiers.filter((each) => each.startsWith('.')).map((each) => join(path, '..', each))
+  return { path, code, specifiers, imports }
+}
+
+/** `src/cli/table.ts` -> `cli`, `src/log.ts` -> `log`. */
+function areaOf(path: string): string {
+  return (path.split('/')[1] ?? '').replace(/\.ts$/, '')
+}
+
+function forbiddenImports({ path, imports }: Source): string[] {
+  const allowed = [areaOf(path), ...(MAY_IMPORT[areaOf(path)] ?? [])]
+  return imports
+    .filter((imported) => !imported.startsWith('src/') || !allowed.includes(areaOf(imported)))
+    .map((imported) => `${path} imports ${imported}`)
+}
+
+function outside(users: readonly Source[], places: readonly string[]): string[] {
+  return users.map(({ path }) => path).filter((path) => !places.some((place) => path.startsWith(place)))
+}
+
+/** The first cycle found, as a chain of files. */
+function findCycle(all: readonly Source[]): string | null {
+  const byPath = new Map(all.map((source) => [source.path, source]))
+  const finished = new Set<string>()
+  const visit = (path: string, trail: readonly string[]): string | null => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path].join(' -> ')
+    if (finished.has(path)) return null
+    for (const imported of byPath.get(path)?.imports ?? []) {
+      const cycle = visit(imported, [...trail, path])
+      if (cycle !== null) return cycle
+    }
+    finished.add(path)
+    return null
+  }
+  for (const { path } of all) {
+    const cycle = visit(path, [])
+    if (cycle !== null) return cycle
+  }
+  return null
+}
