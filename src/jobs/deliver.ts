@@ -147,7 +147,7 @@ export function letterFor(
 async function withDeliveryLease(deps: DeliverDeps, work: () => Promise<void>): Promise<void> {
   const lease = await claimLease(deps.store, 'delivery', deps.now())
   try {
-    await deps.store.write((trx) => recoverDeliveries(trx, deps.now().toISOString()))
+    await deps.store.write(recoverDeliveries)
     await work()
   } finally {
     await lease.release()

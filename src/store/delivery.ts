@@ -98,17 +98,13 @@ export async function moveDelivery(
  * After a crash: letters whose body had not begun to leave are pending again, the others are in doubt.
  * To be called while nobody sends.
  */
-export async function recoverDeliveries(trx: Trx, at: Instant): Promise<void> {
-  await trx
-    .updateTable('delivery')
-    .where('state', '=', 'sending')
-    .set({ state: 'pending', state_at: at })
-    .execute()
+export async function recoverDeliveries(trx: Trx): Promise<void> {
+  await trx.updateTable('delivery').where('state', '=', 'sending').set({ state: 'pending' }).execute()
   const lost = 'the program ended while the letter was leaving'
   await trx
     .updateTable('delivery')
     .where('state', '=', 'data')
-    .set({ state: 'in_doubt', state_at: at, response: lost })
+    .set({ state: 'in_doubt', response: lost })
     .execute()
 }
 

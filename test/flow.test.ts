@@ -1,0 +1,129 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { deliverEdition, enqueueEdition } from '../src/jobs/deliver.ts'
+import { makeEdition, type Report } from '../src/jobs/edition.ts'
+import { openTransport } from '../src/mail/transport.ts'
+import { openTemplates } from '../src/report/templates.ts'
+import { folderWith } from './support/folder.ts'
+import { openMailServer } from './support/mail-server.ts'
+import { startService } from './support/service.ts'
+import { openSyncing, SILENT, type Syncing } from './support/syncing.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+const FROM = '2026-11-20T00:00:00.000Z'
+const TO = '2026-11-21T00:00:00.000Z'
+const DAILY: Report = {
+  name: 'daily',
+  template: 'daily',
+  title: 'Daily leads',
+  timeZone: 'UTC',
+  pipelines: [],
+  stalledDays: 7,
+  topScore: 80,
+}
+const RECIPIENTS = ['ana@example.com', 'ben@example.com']
+
+describe('from the service to the mail', () => {
+  it('brings every lead into the store and the figures that SQL gives into each recipient’s mail', async () => {
+    await using service = await startService(folderWith(), NOW, 60)
+    await using syncing = await openSyncing(
+      service.url,
+      await service.createKey({ name: 'test', scope: 'read' }),
+    )
+    syncing.clock.now = NOW
+    const result = await syncing.sync({ pageSize: 200 })
+    expect(result).toMatchObject({ outcome: 'ok', complete: true, stats: 4, agents: 12, retries: 0 })
+    expect(result.leads.held).toBe(0)
+
+    const templates = await openTemplates('templates')
+    const deps = { store: syncing.store, templates, now: () => NOW, log: SILENT }
+    const edition = await makeEdition(deps, DAILY, NOW)
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    await enqueueEdition(deps, DAILY, edition, RECIPIENTS, { from: 'reports@example.com', replyTo: null })
+    const deliveries = await deliverEdition({ ...deps, transport }, edition, new AbortController().signal)
+    expect(deliveries.map((one) => [one.recipient, one.state])).toEqual(RECIPIENTS.map((to) => [to, 'sent']))
+
+    expect(server.received.map((one) => one.to)).toEqual(RECIPIENTS.map((to) => [to]))
+    const expected = await expectedFigures(syncing)
+    expect(expected.new_leads).toBeGreaterThan(0)
+    for (const { mail } of server.received) {
+      expect(mail.subject).toContain(`${expected.new_leads} new`)
+      const text = mail.text ?? ''
+      expect(figureOf(text, 'New leads')).toBe(expected.new_leads)
+      expect(figureOf(text, 'Won')).toBe(expected.won)
+      expect(text).toContain(`${expected.won_30} of ${expected.closed_30} closed`)
+      expect(text).toContain(`${expected.all_leads.toLocaleString('en')} leads in the database`)
+      const funnel = text.slice(text.indexOf('FUNNEL'))
+      for (const stage of expected.funnel) expect(figureOf(funnel, stage.label)).toBe(stage.reached)
+      expect(mail.html).toContain(`>${expected.new_leads}<`)
+    }
+  })
+
+  it('agrees with the service’s own statistics in every count', async () => {
+    await using service = await startService(folderWith(), NOW, 30)
+    await using syncing = await openSyncing(
+      service.url,
+      await service.createKey({ name: 'test', scope: 'read' }),
+    )
+    await syncing.sync({ pageSize: 500 })
+    const { rows } = await sql<{ difference: number; leads: number }>`
+      SELECT leads, difference FROM pipeline_overview`.execute(syncing.store.db)
+    expect(rows.map((row) => row.difference)).toEqual([0, 0, 0, 0])
+    const { rows: stages } = await sql<{ here: number; there: number }>`
+      SELECT funnel.current AS there, count(lead.id) AS here FROM funnel_latest AS funnel
+      LEFT JOIN lead ON lead.pipeline_id = funnel.pipeline_id AND lead.status = funnel.status
+      GROUP BY funnel.pipeline_id, funnel.status`.execute(syncing.store.db)
+    expect(stages.length).toBe(4 * 7)
+    expect(stages.map((stage) => stage.here)).toEqual(stages.map((stage) => stage.there))
+  })
+
+  it('sends an edition to each recipient once, however often it is asked for', async () => {
+    await using service = await startService(folderWith(), NOW, 10)
+    await using syncing = await openSyncing(
+      service.url,
+      await service.createKey({ name: 'test', scope: 'read' }),
+    )
+    await syncing.sync({ pageSize: 500 })
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    const templates = await openTemplates('templates')
+    const deps = { store: syncing.store, templates, transport, now: () => NOW, log: SILENT }
+    for (let round = 0; round < 3; round++) {
+      const edition = await makeEdition(deps, DAILY, NOW)
+      await enqueueEdition(deps, DAILY, edition, RECIPIENTS, { from: 'reports@example.com', replyTo: null })
+      await deliverEdition(deps, edition, new AbortController().signal)
+    }
+    expect(server.received.map((one) => one.to[0])).toEqual(RECIPIENTS)
+    const ids = server.received.map((one) => one.mail.messageId)
+    expect(new Set(ids).size).toBe(2)
+  })
+})
+
+/** The first number after a label in the text part. */
+function figureOf(text: string, label: string): number {
+  const found = new RegExp(`^${label} +([\\d,]+)`, 'm').exec(text)
+  return Number(found?.[1]?.replaceAll(',', ''))
+}
+
+/** The figures by plain SQL over the table, not by the product's views or queries. */
+async function expectedFigures(syncing: Syncing) {
+  const { rows } = await sql<{
+    new_leads: number
+    won: number
+    won_30: number
+    closed_30: number
+    all_leads: number
+  }>`SELECT
+      (SELECT count(*) FROM lead WHERE created_at >= ${FROM} AND created_at < ${TO}) AS new_leads,
+      (SELECT count(*) FROM lead WHERE status = 'won' AND status_changed_at >= ${FROM} AND status_changed_at < ${TO}) AS won,
+      (SELECT count(*) FROM lead WHERE status = 'won' AND status_changed_at >= ${'2026-10-22T00:00:00.000Z'} AND status_changed_at < ${TO}) AS won_30,
+      (SELECT count(*) FROM lead WHERE status IN ('won', 'lost') AND status_changed_at >= ${'2026-10-22T00:00:00.000Z'} AND status_changed_at < ${TO}) AS closed_30,
+      (SELECT count(*) FROM lead) AS all_leads`.execute(syncing.store.db)
+  const { rows: funnel } = await sql<{ label: string; reached: number }>`
+    SELECT upper(substr(status, 1, 1)) || substr(status, 2) AS label, sum(reached) AS reached
+    FROM pipeline_stage_stat GROUP BY status`.execute(syncing.store.db)
+  const [figures] = rows
+  if (!figures) throw new Error('no figures')
+  return { ...figures, funnel }
+}

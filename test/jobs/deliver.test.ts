@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import { deliverDue, deliverEdition, enqueueEdition, sendTest } from '../../src/jobs/deliver.ts'
+import type { Report } from '../../src/jobs/edition.ts'
+import type { Transport } from '../../src/mail/transport.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import { openTemplates } from '../../src/report/templates.ts'
+import { moveDelivery } from '../../src/store/delivery.ts'
+import { type Edition, saveEdition } from '../../src/store/edition.ts'
+import { openStore } from '../../src/store/open.ts'
+import { busyDay } from '../support/figures.ts'
+import { folderWith } from '../support/folder.ts'
+import { openMailServer, openScriptedServer } from '../support/mail-server.ts'
+import { SILENT } from '../support/syncing.ts'
+
+const REPORT: Report = {
+  name: 'daily',
+  template: 'daily',
+  title: 'Daily leads',
+  timeZone: 'UTC',
+  pipelines: [],
+  stalledDays: 7,
+  topScore: 80,
+}
+const SENDER = { from: 'reports@example.com', replyTo: null }
+const signal = new AbortController().signal
+const templates = await openTemplates('templates')
+
+/** A store with an edition whose letters wait. */
+async function openEdition(recipients: readonly string[]) {
+  const clock = { now: new Date('2026-11-21T07:00:00Z') }
+  const store = await openStore(`${folderWith()}/leadsheet.db`, clock.now)
+  const figures = busyDay()
+  const edition: Edition = await store.write((trx) =>
+    saveEdition(trx, {
+      report: 'daily',
+      period: figures.period,
+      renderedAt: clock.now.toISOString(),
+      figures,
+      isMailed: false,
+      subject: 's',
+      html: 'h',
+      text: 't',
+    }),
+  )
+  await enqueueEdition({ store, templates }, REPORT, edition, recipients, SENDER)
+  const deps = { store, log: SILENT, now: () => clock.now }
+  const states = async () => {
+    const rows = await store.db
+      .selectFrom('delivery')
+      .select(['recipient', 'state', 'attempts'])
+      .orderBy('recipient')
+      .execute()
+    return rows.map((row) => [row.recipient, row.state, row.attempts])
+  }
+  return { store, edition, clock, deps, states, [Symbol.asyncDispose]: store.close }
+}
+
+describe('delivery', () => {
+  it('gives every recipient a letter of their own', async () => {
+    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    expect(server.received.map((one) => one.to)).toEqual([['ana@example.com'], ['ben@example.com']])
+    expect(server.received.map((one) => one.mail.to?.[0]?.address)).toEqual([
+      'ana@example.com',
+      'ben@example.com',
+    ])
+  })
+
+  it('lets one refused recipient stand alone, and does not ask again', async () => {
+    await using made = await openEdition(['ana@example.com', 'gone@example.com', 'zoe@example.com'])
+    await using server = await openMailServer({
+      onRcptTo: ({ address }, _session, done) =>
+        done(
+          address.startsWith('gone') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null,
+        ),
+    })
+    await using transport = openTransport(server.url, { log: SILENT })
+    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    expect(await made.states()).toEqual([
+      ['ana@example.com', 'sent', 1],
+      ['gone@example.com', 'failed', 1],
+      ['zoe@example.com', 'sent', 1],
+    ])
+    expect(server.received).toHaveLength(2)
+  })
+
+  it('waits and tries again after a passing refusal', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    let refusals = 1
+    await using server = await openMailServer({
+      onRcptTo: (_address, _session, done) =>
+        done(refusals-- > 0 ? Object.assign(new Error('greylisted'), { responseCode: 450 }) : null),
+    })
+    await using transport = openTransport(server.url, { log: SILENT })
+    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
+    await deliverDue({ ...made.deps, transport }, signal)
+    expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
+    made.clock.now = new Date('2026-11-21T07:01:00Z')
+    await deliverDue({ ...made.deps, transport }, signal)
+    expect(await made.states()).toEqual([['ana@example.com', 'sent', 2]])
+  })
+
+  it('keeps the letters of a server that is away, and tries one of them only', async () => {
+    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    expect(await made.states()).toEqual([
+      ['ana@example.com', 'pending', 1],
+      ['ben@example.com', 'pending', 0],
+    ])
+  })
+
+  it('is in doubt when the answer to the message is lost, and sends once more under the same Message-ID', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using losing = await openScriptedServer({ body: 'drop' })
+    await using first = openTransport(losing.url, { log: SILENT })
+    await deliverEdition({ ...made.deps, transport: first }, made.edition, signal)
+    expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 1]])
+    expect(losing.bodies()).toBe(1)
+    await deliverEdition({ ...made.deps, transport: first }, made.edition, signal)
+    await deliverEdition({ ...made.deps, transport: first }, made.edition, signal)
+    expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 2]])
+    expect(losing.bodies()).toBe(2)
+  })
+
+  it.each([
+    ['sending', 'sent', 1],
+    ['data', 'sent', 1],
+  ] as const)('goes on after a crash in %s', async (state, end, letters) => {
+    await using made = await openEdition(['ana@example.com'])
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    const row = await made.store.db.selectFrom('delivery').select('message_id').executeTakeFirstOrThrow()
+    const at = made.clock.now.toISOString()
+    await made.store.write((trx) => moveDelivery(trx, row.message_id, ['pending'], { state: 'sending', at }))
+    if (state === 'data')
+      await made.store.write((trx) => moveDelivery(trx, row.message_id, ['sending'], { state, at }))
+    made.clock.now = new Date('2026-11-21T07:05:00Z')
+    await deliverDue({ ...made.deps, transport }, signal)
+    expect(await made.states()).toEqual([['ana@example.com', end, 2]])
+    expect(server.received).toHaveLength(letters)
+    expect(server.received[0]?.mail.messageId).toBe(row.message_id)
+  })
+
+  it('has the state on disk before the first byte of the message leaves', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    const seen: unknown[] = []
+    await using server = await openMailServer()
+    await using real = openTransport(server.url, { log: SILENT })
+    const transport: Transport = {
+      ...real,
+      send: (letter, options) =>
+        real.send(letter, {
+          ...options,
+          onData: async () => {
+            seen.push(server.received.length, await made.states())
+            await options.onData?.()
+            seen.push(await made.states())
+          },
+        }),
+    }
+    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    expect(seen).toEqual([0, [['ana@example.com', 'sending', 1]], [['ana@example.com', 'data', 1]]])
+  })
+
+  it('sends a test to one person alone, says so, and leaves the ledger as it is', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    await sendTest(
+      { ...made.deps, transport, templates },
+      REPORT,
+      made.edition,
+      'me@example.com',
+      SENDER,
+      signal,
+    )
+    expect(server.received.map((one) => one.to)).toEqual([['me@example.com']])
+    expect(server.received[0]?.mail.subject).toMatch(/^\[Test\] /)
+    expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
+  })
+})

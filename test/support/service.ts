@@ -1,0 +1,17 @@
+/** The reference service for tests: on a free port, its clock standing at a fixed moment. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openService } from '../../src/service/open.ts'
+
+const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
+
+/** @param now where simulated time ends; the history before it has `historyDays` */
+export function startService(folder: string, now: Date, historyDays: number) {
+  return openService({
+    file: join(folder, 'service.db'),
+    companiesFile: COMPANIES,
+    seed: 7,
+    historyDays,
+    now: () => now.getTime(),
+  })
+}
