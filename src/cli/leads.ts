@@ -7,6 +7,7 @@ import type { RawPage, Source } from '../source/open.ts'
 import { collect, instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { showLead } from './lead-detail.ts'
+import { NO_PROGRESS } from './progress.ts'
 import { type Column, formatInstant, formatMoney } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { keepReadable, withSource } from './upstream.ts'
@@ -20,7 +21,7 @@ interface ListOptions {
   readonly createdSince?: string
   readonly minScore?: number
   readonly q?: string
-  readonly sort?: string
+  readonly sort: string
   readonly limit: number
   readonly cursor?: string
   readonly all?: boolean
@@ -29,13 +30,13 @@ interface ListOptions {
 const COLUMNS: readonly Column<Lead>[] = [
   { title: 'ID', value: (lead) => lead.id, isWhole: true },
   { title: 'COMPANY', value: (lead) => lead.companyName },
-  { title: 'COUNTRY', value: (lead) => lead.companyCountry },
-  { title: 'CONTACT', value: (lead) => lead.contactName },
-  { title: 'STATUS', value: (lead) => lead.status },
+  { title: 'STATUS', value: (lead) => lead.status, isWhole: true },
   { title: 'SCORE', value: (lead) => lead.score },
-  { title: 'VALUE', value: (lead) => formatMoney(lead.valueAmount, lead.valueCurrency) },
-  { title: 'PIPELINE', value: (lead) => lead.pipelineId },
-  { title: 'UPDATED', value: (lead) => formatInstant(lead.updatedAt) },
+  { title: 'UPDATED', value: (lead) => formatInstant(lead.updatedAt), isWhole: true },
+  { title: 'VALUE', value: (lead) => formatMoney(lead.valueAmount, lead.valueCurrency), isOptional: true },
+  { title: 'PIPELINE', value: (lead) => lead.pipelineId, isOptional: true },
+  { title: 'COUNTRY', value: (lead) => lead.companyCountry, isOptional: true },
+  { title: 'CONTACT', value: (lead) => lead.contactName, isOptional: true },
 ]
 
 export function defineLeads(command: Command, terminal: Terminal): void {
@@ -48,7 +49,7 @@ export function defineLeads(command: Command, terminal: Terminal): void {
     .option('--created-since <time>', 'created at or after this day or time', instant)
     .option('--min-score <number>', 'with this score or more', wholeNumber(0, 100))
     .option('--q <words>', 'with these words in company or contact')
-    .option('--sort <order>', `one of ${LEAD_SORTS.join(', ')}`)
+    .option('--sort <order>', `one of ${LEAD_SORTS.join(', ')}`, '-updated_at')
     .option('--limit <number>', 'leads on the page', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
     .option('--cursor <cursor>', 'the page that the one before pointed to')
     .option('--all', 'all pages, from the cursor on if there is one')
@@ -84,7 +85,7 @@ async function listLeads(terminal: Terminal, source: Source, options: ListOption
 async function fetchPages(terminal: Terminal, source: Source, options: ListOptions): Promise<RawPage> {
   const { pipeline, all, cursor = null, ...filters } = options
   const limit = all ? (await terminal.config()).api.pageSize : options.limit
-  using progress = await terminal.progress('Leads')
+  using progress = all ? await terminal.progress('Leads') : NO_PROGRESS
   const records: unknown[] = []
   let nextCursor: string | null = cursor
   let total: number | null = null

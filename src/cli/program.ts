@@ -82,6 +82,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./agents.ts')).defineAgents,
   },
   {
+    name: 'serve',
+    summary: 'run the reference service',
+    group: TRYING,
+    load: async () => (await import('./serve.ts')).defineServe,
+  },
+  {
     name: 'keys',
     summary: 'create, list and revoke API keys of the reference service',
     group: TRYING,

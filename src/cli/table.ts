@@ -7,6 +7,8 @@ export interface Column<Row> {
   readonly value: (row: Row) => string | number | null | undefined
   /** Stays whole where the table is too wide: what a person would copy. */
   readonly isWhole?: boolean
+  /** Left out, the last one first, where the table would become too narrow to read. */
+  readonly isOptional?: boolean
 }
 
 export interface TableStyle {
@@ -17,6 +19,8 @@ export interface TableStyle {
 
 const GAP = '  '
 const LEAST_WIDTH = 6
+/** As much of a column that may be cut as should be seen before others are left out. */
+const READABLE_WIDTH = 16
 const NO_LINES = {
   ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },
   ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
@@ -29,18 +33,21 @@ export function formatTable<Row>(
   rows: readonly Row[],
   { width, heading }: TableStyle,
 ): string {
-  const values = rows.map((row) => columns.map((column) => column.value(row)))
-  const cells = values.map((row) => row.map(cellText))
+  const all = columns.map((column) => {
+    const values = rows.map((row) => column.value(row))
+    const cells = values.map(cellText)
+    const natural = Math.max(column.title.length, ...cells.map((cell) => cell.length))
+    return { ...column, cells, natural, isNumeric: values.some((value) => typeof value === 'number') }
+  })
+  const shown = leaveOut(all, width)
   const table = new Table({
-    head: columns.map((column) => heading(column.title)),
+    head: shown.map(({ title }) => heading(title)),
     chars: NO_LINES,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-    colAligns: columns.map((_, index) =>
-      values.some((row) => typeof row[index] === 'number') ? 'right' : 'left',
-    ),
-    colWidths: fitWidths(columns, cells, width),
+    colAligns: shown.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
+    colWidths: fitWidths(shown, width),
   })
-  table.push(...cells)
+  table.push(...rows.map((_, index) => shown.map(({ cells }) => cells[index] ?? '')))
   return table.toString().replace(/ +$/gm, '')
 }
 
@@ -85,24 +92,39 @@ function formatNumber(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 1 })
 }
 
-/** Takes from the widest column that may be cut, as long as all do not fit; null leaves a column as it is. */
-function fitWidths<Row>(
-  columns: readonly Column<Row>[],
-  cells: readonly (readonly string[])[],
-  width: number,
-): (number | null)[] {
-  const natural = columns.map(({ title }, index) =>
-    Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
+interface Measured {
+  /** Characters of the longest cell, the title included. */
+  readonly natural: number
+  readonly isWhole?: boolean
+  readonly isOptional?: boolean
+}
+
+function leaveOut<T extends Measured>(columns: readonly T[], width: number): readonly T[] {
+  const readable = columns.map(({ natural, isWhole }) =>
+    isWhole ? natural : Math.min(natural, READABLE_WIDTH),
   )
-  const fitted = [...natural]
-  const isTooWide = () => fitted.reduce((sum, each) => sum + each, GAP.length * (columns.length - 1)) > width
-  while (isTooWide()) {
-    const widest = fitted.reduce<number | null>((best, each, index) => {
-      if (columns[index]?.isWhole || each <= LEAST_WIDTH) return best
-      return best === null || each > (fitted[best] ?? 0) ? index : best
-    }, null)
-    if (widest === null) break
-    fitted[widest] = (fitted[widest] ?? 0) - 1
+  const last = columns.findLastIndex(({ isOptional }) => isOptional)
+  return last < 0 || totalWidth(readable) <= width ? columns : leaveOut(columns.toSpliced(last, 1), width)
+}
+
+/** Takes from the widest column that may be cut, as long as all do not fit; null leaves a column as it is. */
+function fitWidths(columns: readonly Measured[], width: number): (number | null)[] {
+  const fitted = columns.map(({ natural }) => natural)
+  while (totalWidth(fitted) > width) {
+    const cuttable = columns.flatMap(({ isWhole }, index) =>
+      isWhole || at(fitted, index) <= LEAST_WIDTH ? [] : [index],
+    )
+    if (cuttable.length === 0) break
+    const widest = cuttable.reduce((best, index) => (at(fitted, index) > at(fitted, best) ? index : best))
+    fitted[widest] = at(fitted, widest) - 1
   }
-  return fitted.map((each, index) => (each === natural[index] ? null : each))
+  return columns.map(({ natural }, index) => (fitted[index] === natural ? null : at(fitted, index)))
+}
+
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1))
+}
+
+function at(widths: readonly number[], index: number): number {
+  return widths[index] ?? 0
 }

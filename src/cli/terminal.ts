@@ -108,7 +108,8 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     printJson: (value) => void stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     async printTable(columns, rows) {
       const { formatTable } = await import('./table.ts')
-      const width = stdout.columns ?? Number.POSITIVE_INFINITY
+      // A terminal of unknown size says 0.
+      const width = stdout.columns || Number.POSITIVE_INFINITY
       stdout.write(`${formatTable(columns, rows, { width, heading: (title) => style('bold', title) })}\n`)
     },
     async printFields(fields) {

@@ -1,14 +1,16 @@
 /** What holds for every command: help, usage errors, exit status, errors as JSON, a reader that leaves. */
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
 import { COMMANDS } from '../../src/cli/program.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
+import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const API = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
@@ -142,6 +144,23 @@ describe('errors', () => {
 
   test('that are bugs end as failed', () => {
     expect(endingOf(new TypeError('x'))).toBe('failed')
+  })
+})
+
+test('Ctrl-C ends a request in hand, with a status of its own', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const env = { ...API, LEADSHEET_API_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const child = startLeadsheet(['agents'], { cwd: folderWith(), env })
+  const [socket] = await once(server, 'connection')
+  socket.resume()
+  const leaving = finished(child)
+  child.kill('SIGINT')
+  expect(await leaving).toEqual({
+    status: 130,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: stopped by SIGINT\nhint: .*\n$/),
   })
 })
 

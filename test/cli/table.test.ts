@@ -40,6 +40,21 @@ describe('a table', () => {
     expect(lines[1]).toBe('lead-0001  Alpha…       7')
   })
 
+  test('leaves out optional columns from the last where it would be too narrow', () => {
+    const columns: Column<Row>[] = [
+      ...COLUMNS,
+      { title: 'SHORT', value: () => 'x', isOptional: true },
+      { title: 'LONG', value: () => 'x'.repeat(30), isOptional: true },
+    ]
+    const headings = (width: number) =>
+      formatTable(columns, ROWS, { ...plain, width })
+        .split('\n')[0]
+        ?.split(/ +/)
+    expect(headings(80)).toEqual(['ID', 'NAME', 'SCORE', 'SHORT', 'LONG'])
+    expect(headings(50)).toEqual(['ID', 'NAME', 'SCORE', 'SHORT'])
+    expect(headings(20)).toEqual(['ID', 'NAME', 'SCORE'])
+  })
+
   test('shows control characters of the service as spaces', () => {
     const rows = [{ id: 'a', name: 'Evil\u001b[2J\r\nCorp', score: 1 }]
     expect(formatTable(COLUMNS, rows, plain).split('\n')[1]).toBe('a   Evil [2J Corp      1')

@@ -1,0 +1,80 @@
+/** `leadsheet serve`: the reference service, until Ctrl-C or SIGTERM. */
+import { once } from 'node:events'
+import { relative } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { openService, type Service } from '../service/open.ts'
+import { wholeNumber } from './arguments.ts'
+import { addExamples } from './command.ts'
+import { COMPANIES } from './installation.ts'
+import { SERVICE_DIR, serviceFile } from './service-data.ts'
+import type { Terminal } from './terminal.ts'
+
+const DAY_MS = 86_400_000
+const SPEED_MAX = 100_000
+
+interface ServeOptions {
+  readonly port: number
+  readonly host: string
+  readonly data: string
+  readonly seed: number
+  readonly speed: number
+}
+
+export function defineServe(command: Command, terminal: Terminal): void {
+  command
+    .option('--port <number>', 'where it listens; 0 takes a free port', wholeNumber(0, 65_535), 8484)
+    .option('--host <address>', 'the address it listens on', '127.0.0.1')
+    .option('--data <dir>', 'its data directory', SERVICE_DIR)
+    .option('--seed <number>', 'what a new history follows from', wholeNumber(0, 2 ** 31), 1)
+    .option('--speed <factor>', 'simulated seconds a second', speed, 1)
+    .action((options: ServeOptions) => serve(terminal, options))
+  addExamples(command, [
+    'serve',
+    'serve --speed 3600   # an hour a second',
+    'serve --port 0 --data /tmp/service --json',
+  ])
+}
+
+async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
+  const file = serviceFile(options.data)
+  await using service = await startService(terminal, file, options)
+  const key = await service.createKey({ name: 'serve', scope: 'write' })
+  if (terminal.json) {
+    terminal.printJson({ url: service.url, key, scope: 'write', database: file })
+  } else {
+    await terminal.printFields({
+      Service: service.url,
+      Database: relative('', file),
+      'API key': `${key}  (read and write; shown this once)`,
+    })
+    terminal.print(
+      ...['', terminal.style('bold', 'Try it, in another terminal')],
+      `  export LEADSHEET_API_URL=${service.url} LEADSHEET_API_KEY=${key}`,
+      '  npm run -s leadsheet -- leads list --min-score 90',
+      '  npm run -s leadsheet -- sync',
+      ...['', 'Ctrl-C stops it; its data stays.'],
+    )
+  }
+  if (!terminal.signal.aborted) await once(terminal.signal, 'abort')
+}
+
+async function startService(terminal: Terminal, file: string, options: ServeOptions): Promise<Service> {
+  const logger = await terminal.log()
+  using progress = await terminal.progress('Simulating days')
+  return openService({
+    file,
+    companiesFile: COMPANIES,
+    host: options.host,
+    port: options.port,
+    seed: options.seed,
+    speed: options.speed,
+    logger,
+    onProgress: (done, total) => progress.update(Math.floor(done / DAY_MS), Math.ceil(total / DAY_MS)),
+  })
+}
+
+function speed(value: string): number {
+  const factor = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0
+  if (factor > 0 && factor <= SPEED_MAX) return factor
+  throw new InvalidArgumentError(`Expected a number above 0 and up to ${SPEED_MAX}.`)
+}

@@ -1,0 +1,39 @@
+import type { Readable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { folderWith } from '../support/folder.ts'
+import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+
+describe('serve', () => {
+  test('prints an address and a key that work, and leaves with 0 when it is told to stop', async () => {
+    const cwd = folderWith()
+    const serving = startLeadsheet(['serve', '--port', '0', '--json', '--quiet'], { cwd })
+    const said = await firstObject(serving.stdout)
+    expect(said).toMatchObject({ scope: 'write', database: `${cwd}/data/service/service.db` })
+
+    const env = { LEADSHEET_API_URL: String(said.url), LEADSHEET_API_KEY: String(said.key) }
+    const agents = await runLeadsheet(['agents', '--json'], { cwd, env })
+    expect(JSON.parse(agents.stdout).data.length).toBeGreaterThan(3)
+
+    const leaving = finished(serving)
+    serving.kill('SIGTERM')
+    expect(await leaving).toMatchObject({ status: 0, stderr: '' })
+  })
+
+  test.each([
+    [['--port', '65536'], 'Expected a whole number from 0 to 65535.'],
+    [['--speed', '0'], 'Expected a number above 0 and up to 100000.'],
+  ])('refuses %j', async (args, message) => {
+    const { status, stderr } = await runLeadsheet(['serve', ...args], { cwd: folderWith() })
+    expect([status, stderr]).toEqual([2, expect.stringContaining(message)])
+  })
+})
+
+/** The first JSON object of a stream that goes on. */
+async function firstObject(stream: Readable | null): Promise<Record<string, unknown>> {
+  let text = ''
+  for await (const chunk of stream?.iterator({ destroyOnReturn: false }) ?? []) {
+    text += chunk
+    if (text.trimEnd().endsWith('}')) return JSON.parse(text)
+  }
+  throw new Error(`the stream ended before an object: ${text}`)
+}
