@@ -1,4 +1,5 @@
 /** The HTTP server: every endpoint behind the same checks, and every failure a problem. */
+import type { Socket } from 'node:net'
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -40,6 +41,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, _request, reply) => void sendFailure(options.log, error, reply),
   })
   app.removeContentTypeParser('text/plain')
@@ -119,6 +121,14 @@ function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): Fa
     .headers(error?.headers ?? {})
     .type(PROBLEM_TYPE)
     .send(JSON.stringify(problem))
+}
+
+/** What is not even HTTP, or comes too slowly: there is no request to answer, only a connection to end. */
+function refuseUnreadable(error: Error, socket: Socket): void {
+  if (!socket.writable) return void socket.destroy(error)
+  const body = JSON.stringify(problemOf('invalid_request', `The request cannot be read: ${error.message}.`))
+  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}`
+  socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`)
 }
 
 /** Fastify's own refusals by their stable codes (its Reference/Errors.md); the rest of its 400s are of the body. */

@@ -159,10 +159,10 @@ function matches(eb: ExpressionBuilder<ServiceTables, 'lead'>, filters: LeadFilt
   return eb.and(all)
 }
 
-function comesAfter(order: LeadOrder, after: LeadPosition): Expression<SqlBool> {
-  const than = sql.raw(order.descending ? '<' : '>')
-  if (order.key === 'id') return sql<SqlBool>`id ${than} ${after.id}`
-  return sql<SqlBool>`(${sortExpression(order.key)}, id) ${than} (${after.value}, ${after.id})`
+function comesAfter(order: LeadOrder, { value, id }: LeadPosition): Expression<SqlBool> {
+  const place = order.key === 'id' ? sql`id` : sql`(${sortExpression(order.key)}, id)`
+  const reached = order.key === 'id' ? sql`${id}` : sql`(${value}, ${id})`
+  return order.descending ? sql<SqlBool>`${place} < ${reached}` : sql<SqlBool>`${place} > ${reached}`
 }
 
 /** Word for word what the indexes are on, or SQLite would not use them. */

@@ -1,5 +1,5 @@
 /** The service's schema, step by step. A step that has shipped is never edited; a new one follows it. */
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -7,21 +7,21 @@ export const MIGRATIONS: Record<string, Migration> = {
 }
 
 /** Kysely does not wrap SQLite migrations; half a schema after a crash could not be repaired by rerunning. */
-async function inTransaction(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {
+async function inTransaction(db: Kysely<unknown>, statements: readonly RawBuilder<unknown>[]): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    for (const statement of statements) await sql.raw(statement).execute(trx)
+    for (const statement of statements) await statement.execute(trx)
   })
 }
 
 const INIT = [
-  `create table simulation (
+  sql`create table simulation (
     id integer primary key check (id = 1),
     seed integer not null,
     epoch_at integer not null,
     simulated_until integer not null
   ) strict`,
 
-  `create table api_key (
+  sql`create table api_key (
     id text primary key,
     name text not null,
     scope text not null check (scope in ('read', 'write')),
@@ -30,9 +30,9 @@ const INIT = [
     created_at integer not null,
     revoked_at integer
   ) strict`,
-  `create index api_key_prefix on api_key (prefix)`,
+  sql`create index api_key_prefix on api_key (prefix)`,
 
-  `create table pipeline (
+  sql`create table pipeline (
     id text primary key,
     name text not null,
     criteria text not null check (json_valid(criteria)),
@@ -41,7 +41,7 @@ const INIT = [
     updated_at integer not null
   ) strict`,
 
-  `create table lead (
+  sql`create table lead (
     id text primary key,
     pipeline_id text not null references pipeline (id),
     company_id integer not null,
@@ -77,21 +77,21 @@ const INIT = [
     unique (pipeline_id, company_id)
   ) strict`,
   // One index for each sort order of the list, ending in the id that breaks ties.
-  `create index lead_created on lead (created_at, id)`,
-  `create index lead_updated on lead (updated_at, id)`,
-  `create index lead_score on lead (ifnull(score, -1), id)`,
-  `create index lead_pipeline_updated on lead (pipeline_id, updated_at, id)`,
-  `create index lead_status_updated on lead (status, updated_at, id)`,
-  `create index lead_next on lead (next_at) where next_at is not null`,
+  sql`create index lead_created on lead (created_at, id)`,
+  sql`create index lead_updated on lead (updated_at, id)`,
+  sql`create index lead_score on lead (ifnull(score, -1), id)`,
+  sql`create index lead_pipeline_updated on lead (pipeline_id, updated_at, id)`,
+  sql`create index lead_status_updated on lead (status, updated_at, id)`,
+  sql`create index lead_next on lead (next_at) where next_at is not null`,
 
-  `create table removed_lead (
+  sql`create table removed_lead (
     lead_id text primary key,
     pipeline_id text not null references pipeline (id),
     company_id integer not null,
     removed_at integer not null
   ) strict`,
 
-  `create table activity (
+  sql`create table activity (
     id integer primary key autoincrement,
     lead_id text not null references lead (id) on delete cascade,
     type text not null,
@@ -101,10 +101,10 @@ const INIT = [
     from_status text,
     to_status text
   ) strict`,
-  `create index activity_lead on activity (lead_id, id)`,
-  `create index activity_agent on activity (agent_id, at)`,
+  sql`create index activity_lead on activity (lead_id, id)`,
+  sql`create index activity_agent on activity (agent_id, at)`,
 
-  `create table event (
+  sql`create table event (
     id integer primary key autoincrement,
     type text not null,
     at integer not null,
@@ -114,7 +114,7 @@ const INIT = [
     data text not null check (json_valid(data))
   ) strict`,
 
-  `create table agent_incident (
+  sql`create table agent_incident (
     agent_id text not null,
     status text not null check (status in ('failing', 'paused')),
     started_at integer not null,
@@ -122,15 +122,15 @@ const INIT = [
     primary key (agent_id, started_at)
   ) strict`,
 
-  `create table agent_error (
+  sql`create table agent_error (
     id integer primary key,
     agent_id text not null,
     at integer not null,
     message text not null
   ) strict`,
-  `create index agent_error_agent on agent_error (agent_id, at)`,
+  sql`create index agent_error_agent on agent_error (agent_id, at)`,
 
-  `create table webhook (
+  sql`create table webhook (
     id text primary key,
     url text not null,
     events text not null check (json_valid(events)),
@@ -140,7 +140,7 @@ const INIT = [
     created_at integer not null
   ) strict`,
 
-  `create table idempotent_answer (
+  sql`create table idempotent_answer (
     key_id text not null references api_key (id),
     path text not null,
     idempotency_key text not null,

@@ -1,0 +1,149 @@
+/** The list: each filter against the same filter done by hand, each sort, and the pages of both. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LEAD_SORTS, type WireLead } from '../../src/contract/lead.ts'
+import { LEAD_STATUSES } from '../../src/contract/stage.ts'
+import { DAY_MS, NOW, problemIn, startService, type TestService } from './support/service.ts'
+
+let api: TestService
+let all: readonly WireLead[]
+beforeAll(async () => {
+  api = await startService({ historyDays: 21 })
+  all = await api.walk('limit=1000')
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+const since = new Date(NOW - 3 * DAY_MS).toISOString()
+
+describe('a filter', () => {
+  test.each<readonly [string, (lead: WireLead) => boolean]>([
+    ['pipeline_id=pl_fintech', (lead) => lead.pipeline_id === 'pl_fintech'],
+    ['status=contacted', (lead) => lead.status === 'contacted'],
+    ['status=won&status=lost', (lead) => lead.status === 'won' || lead.status === 'lost'],
+    [`updated_since=${since}`, (lead) => lead.updated_at >= since],
+    [`created_since=${since}`, (lead) => lead.created_at >= since],
+    ['min_score=70', (lead) => (lead.score ?? -1) >= 70],
+    ['min_score=0', (lead) => lead.score !== null],
+    ['q=labs', (lead) => /labs/i.test(textOf(lead))],
+    ['q=maria', (lead) => /maria/i.test(textOf(lead))],
+    [
+      'pipeline_id=pl_emea&status=contacted&min_score=60&q=.example',
+      (lead) =>
+        lead.pipeline_id === 'pl_emea' &&
+        lead.status === 'contacted' &&
+        (lead.score ?? 0) >= 60 &&
+        lead.contact?.email !== null,
+    ],
+  ])('%s lists exactly the leads that it means', async (query, isMeant) => {
+    const expected = all.filter(isMeant).map((lead) => lead.id)
+    expect(expected.length).toBeGreaterThan(0)
+    const { data, page } = await api.leads(`${query}&limit=1000`)
+    expect(data.map((lead) => lead.id)).toEqual(expected)
+    expect(page).toEqual({ next_cursor: null, has_more: false, total: expected.length })
+  })
+
+  test('updated_since takes in the instant itself', async () => {
+    const last = all.at(-1)
+    const { data } = await api.leads(`updated_since=${last?.updated_at}`)
+    expect(data.map((lead) => lead.id)).toEqual([last?.id])
+  })
+
+  test('q wants every word, in any case and without accents', async () => {
+    const lead = all.find((one) => /[áéíóúñöä]/.test(one.contact?.name ?? ''))
+    const words = `${lead?.contact?.name} ${lead?.company.name}`
+    const plain = words.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
+    for (const q of [words, plain]) {
+      const { data } = await api.leads(`q=${encodeURIComponent(q)}`)
+      expect(data.map((one) => one.id)).toContain(lead?.id)
+    }
+    expect((await api.leads(`q=${encodeURIComponent(`${words} nowhere`)}`)).data).toEqual([])
+  })
+
+  test.each(['%', '_', "'", '"', '\\'])('q takes %s as it is, not as a pattern', async (q) => {
+    const expected = all.filter((lead) => textOf(lead).includes(q)).length
+    expect((await api.leads(`q=${encodeURIComponent(q)}`)).page.total).toBe(expected)
+    expect(expected).toBeLessThan(all.length / 10)
+  })
+
+  test('of an unknown pipeline lists nothing', async () => {
+    expect(await api.leads('pipeline_id=pl_none')).toEqual({
+      data: [],
+      page: { next_cursor: null, has_more: false, total: 0 },
+    })
+  })
+})
+
+describe('a sort', () => {
+  test.each(LEAD_SORTS)('%s orders, with the id between equals', async (sort) => {
+    const listed = await api.walk(`sort=${sort}&limit=1000`)
+    expect(listed.map((lead) => lead.id)).toEqual(sorted(all, sort).map((lead) => lead.id))
+  })
+
+  test.each(LEAD_SORTS)('%s gives the same in small pages as in one', async (sort) => {
+    const whole = await api.walk(`sort=${sort}&min_score=60&limit=1000`)
+    const paged = await api.walk(`sort=${sort}&min_score=60&limit=37`)
+    expect(paged).toEqual(whole)
+  })
+
+  test('by score puts leads without one last when descending, first when ascending', async () => {
+    const first = await api.leads('sort=score&limit=1')
+    const last = (await api.walk('sort=-score&limit=1000')).at(-1)
+    expect(all.some((lead) => lead.score === null)).toBe(true)
+    expect([first.data[0]?.score, last?.score]).toEqual([null, null])
+  })
+
+  test('is by updated_at unless asked otherwise, in pages of 100', async () => {
+    expect(await api.leads()).toEqual(await api.leads('sort=updated_at&limit=100'))
+    expect((await api.leads()).data).toHaveLength(100)
+  })
+})
+
+describe('a page', () => {
+  test('says that there is more only when there is', async () => {
+    const { page } = await api.leads(`limit=${all.length - 1}`)
+    expect(page).toMatchObject({ has_more: true, total: all.length, next_cursor: expect.any(String) })
+    const exact = await api.leads(`limit=${all.length}`)
+    expect(exact.page).toEqual({ next_cursor: null, has_more: false, total: all.length })
+  })
+
+  test('may have another limit than the page before', async () => {
+    const first = await api.leads('limit=10')
+    const second = await api.leads(`limit=500&cursor=${first.page.next_cursor}`)
+    expect([...first.data, ...second.data].map((lead) => lead.id)).toEqual(
+      all.slice(0, 510).map((lead) => lead.id),
+    )
+  })
+
+  test.each([
+    ['filters', 'limit=5&status=won', 'another sort'],
+    ['sort', 'limit=5&sort=id', 'another sort'],
+  ])('refuses a cursor made with other %s', async (_, query, detail) => {
+    const { page } = await api.leads('limit=5')
+    const answer = await api.get(`/leads?${query}&cursor=${page.next_cursor}`)
+    expect(problemIn(answer)).toMatchObject({
+      code: 'invalid_cursor',
+      detail: expect.stringContaining(detail),
+    })
+  })
+
+  test.each(['%20', 'abc', 'e30', Buffer.from('{"list":"x","value":"1","id":2}').toString('base64url')])(
+    'refuses %s as a cursor',
+    async (cursor) => {
+      expect(problemIn(await api.get(`/leads?cursor=${cursor}`)).code).toBe('invalid_cursor')
+    },
+  )
+
+  test('holds leads of every status', () => {
+    expect(new Set(all.map((lead) => lead.status))).toEqual(new Set(LEAD_STATUSES))
+  })
+})
+
+function textOf(lead: WireLead): string {
+  return [lead.company.name, lead.company.domain, lead.contact?.name, lead.contact?.email].join('\n')
+}
+
+function sorted(leads: readonly WireLead[], sort: (typeof LEAD_SORTS)[number]): WireLead[] {
+  const key = sort.replace('-', '') as 'created_at' | 'updated_at' | 'score' | 'id'
+  const sign = sort.startsWith('-') ? -1 : 1
+  const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0)
+  return [...leads].sort((a, b) => sign * (compare(a[key] ?? -1, b[key] ?? -1) || compare(a.id, b.id)))
+}

@@ -1,0 +1,134 @@
+/** The reference service on a free port with a clock that stands until a test moves it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { type Dispatcher, request } from 'undici'
+import type { WireLead, WireLeadList } from '../../../src/contract/lead.ts'
+import type { Problem } from '../../../src/contract/problem.ts'
+import { openService, type Service, type ServiceOptions } from '../../../src/service/open.ts'
+
+export const COMPANIES = join(import.meta.dirname, '../../../data/companies.ndjson')
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+/** A Thursday morning. */
+export const NOW = Date.parse('2026-11-19T09:30:00.000Z')
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Dispatcher.ResponseData['headers']
+  readonly text: string
+  readonly json: unknown
+}
+
+export interface TestService extends AsyncDisposable {
+  readonly service: Service
+  readonly file: string
+  readonly readKey: string
+  readonly writeKey: string
+  /** Real time, in milliseconds; a test may set it. */
+  readonly clock: { at: number }
+  /** Moves the clock and lets the simulation follow. */
+  pass(ms: number): Promise<void>
+  /** A GET with the reading key, unless the options say otherwise. */
+  get(path: string, options?: CallOptions): Promise<Answer>
+  /** A POST of JSON with the writing key. */
+  post(path: string, body: unknown, options?: CallOptions): Promise<Answer>
+  /** The list's answer, which must be a 200. */
+  leads(query?: string): Promise<WireLeadList>
+  /** All leads of a list, page after page. */
+  walk(query?: string, betweenPages?: () => Promise<void>): Promise<WireLead[]>
+  /** Rows of the service's database, through a connection of their own. */
+  rows<T>(sql: string): T[]
+}
+
+interface CallOptions {
+  readonly method?: Dispatcher.HttpMethod
+  /** Null sends no Authorization header. */
+  readonly authorization?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export async function startService(options: Partial<ServiceOptions> = {}): Promise<TestService> {
+  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-service-'))
+  const file = options.file ?? join(folder, 'service.db')
+  const clock = { at: NOW }
+  const service = await openService({
+    file,
+    companiesFile: COMPANIES,
+    historyDays: 14,
+    now: () => clock.at,
+    ...options,
+  })
+  const readKey = await service.createKey({ name: 'reader', scope: 'read' })
+  const writeKey = await service.createKey({ name: 'writer', scope: 'write' })
+
+  async function call(path: string, { method, authorization, headers, body }: CallOptions): Promise<Answer> {
+    const answer = await request(new URL(service.url).origin + path, {
+      method: method ?? 'GET',
+      headers: {
+        ...(authorization === null ? {} : { authorization: authorization ?? `Bearer ${readKey}` }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    })
+    const text = await answer.body.text()
+    const json: unknown = text === '' ? undefined : JSON.parse(text)
+    return { status: answer.statusCode, headers: answer.headers, text, json }
+  }
+
+  const get: TestService['get'] = (path, given = {}) => call(`/api/v1${path}`, given)
+
+  async function leads(query = ''): Promise<WireLeadList> {
+    const answer = await get(`/leads?${query}`)
+    if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
+    return answer.json as WireLeadList
+  }
+
+  return {
+    service,
+    file,
+    readKey,
+    writeKey,
+    clock,
+    get,
+    leads,
+    pass: async (ms) => {
+      clock.at += ms
+      await service.catchUp()
+    },
+    post: (path, body, given = {}) =>
+      call(`/api/v1${path}`, {
+        method: 'POST',
+        authorization: `Bearer ${writeKey}`,
+        body: JSON.stringify(body),
+        ...given,
+        headers: { 'content-type': 'application/json', ...given.headers },
+      }),
+    walk: async (query = '', betweenPages) => {
+      const seen: WireLead[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        if (cursor !== '') await betweenPages?.()
+        const { data, page } = await leads(cursor === '' ? query : `${query}&cursor=${cursor}`)
+        seen.push(...data)
+        cursor = page.next_cursor
+      }
+      return seen
+    },
+    rows: <T>(sql: string) => {
+      const sqlite = new SQLite(file, { readonly: true })
+      const rows = sqlite.prepare<[], T>(sql).all()
+      sqlite.close()
+      return rows
+    },
+    [Symbol.asyncDispose]: async () => {
+      await service.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+export function problemIn(answer: Answer): Problem {
+  return answer.json as Problem
+}
