@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The process: arguments, signals, exit status. The only place that prints errors. */
 import { EXIT_STATUS, endingOf } from './cli/exit-status.ts'
+import { plainText } from './cli/plain-text.ts'
 import { createProgram, runProgram } from './cli/program.ts'
 import { errorText, LeadsheetError } from './errors.ts'
 
@@ -20,7 +21,7 @@ async function main(args: readonly string[]): Promise<number> {
     return EXIT_STATUS[terminal.ending].status
   } catch (thrown) {
     const failure = isAbort(thrown) && terminal.signal.aborted ? terminal.signal.reason : thrown
-    process.stderr.write(terminal.redact(terminal.json ? errorJson(failure) : errorLines(failure)))
+    process.stderr.write(terminal.redact(terminal.json ? errorJson(failure) : plainText(errorLines(failure))))
     return EXIT_STATUS[endingOf(failure)].status
   }
 }
@@ -81,11 +82,12 @@ function errorLines(thrown: unknown): string {
 
 /** One line, so that it can be told from log lines before it. */
 function errorJson(thrown: unknown): string {
-  const error =
-    thrown instanceof LeadsheetError
-      ? { code: thrown.code, message: thrown.message, hint: thrown.hint ?? null }
-      : { code: 'bug', message: errorText(thrown), hint: null, stack: stackOf(thrown) }
-  return `${JSON.stringify({ error })}\n`
+  if (!(thrown instanceof LeadsheetError)) {
+    const bug = { code: 'bug', message: errorText(thrown), hint: null, stack: stackOf(thrown) }
+    return `${JSON.stringify({ error: bug })}\n`
+  }
+  const { code, message, hint = null, notBefore } = thrown
+  return `${JSON.stringify({ error: { code, message, hint, not_before: notBefore } })}\n`
 }
 
 function stackOf(thrown: unknown): string {

@@ -1,5 +1,6 @@
 /** Records as a table for people: no lines between, numbers to the right, cut to the width of the terminal. */
 import Table from 'cli-table3'
+import { plainText } from './plain-text.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -78,14 +79,9 @@ export function formatMoney(amount: number | null, currency: string | null): str
   return amount === null ? null : `${formatNumber(amount)} ${currency ?? ''}`.trimEnd()
 }
 
-/** Text from the service, made harmless for a terminal: control characters could move its cursor or worse. */
-export function plainText(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ')
-}
-
 function cellText(value: string | number | null | undefined): string {
   if (value === null || value === undefined || value === '') return '-'
-  return typeof value === 'number' ? formatNumber(value) : plainText(value)
+  return typeof value === 'number' ? formatNumber(value) : plainText(value.replaceAll('\n', ' '))
 }
 
 function formatNumber(value: number): string {

@@ -7,6 +7,7 @@ import { styleText } from 'node:util'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import type { Ending } from './exit-status.ts'
+import { plainText } from './plain-text.ts'
 import { NO_PROGRESS, openBar, openLoggedProgress, type Progress } from './progress.ts'
 import type { Column } from './table.ts'
 
@@ -22,7 +23,6 @@ export interface GlobalFlags {
 export interface Terminal {
   /** Whether the result is wanted as JSON. */
   readonly json: boolean
-  readonly quiet: boolean
   /** Aborted by Ctrl-C or SIGTERM, with a LeadsheetError run_interrupted as its reason. */
   readonly signal: AbortSignal
   /**
@@ -95,9 +95,6 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     get json() {
       return flags().json === true
     },
-    get quiet() {
-      return flags().quiet === true
-    },
     get ending() {
       return ending
     },
@@ -117,7 +114,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       stdout.write(`${formatFields(fields, (name) => style('dim', name))}\n`)
     },
     note(text) {
-      if (!flags().quiet) stderr.write(`${text}\n`)
+      if (!flags().quiet) stderr.write(`${plainText(text)}\n`)
     },
     style,
     async progress(label) {

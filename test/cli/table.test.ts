@@ -57,7 +57,7 @@ describe('a table', () => {
 
   test('shows control characters of the service as spaces', () => {
     const rows = [{ id: 'a', name: 'Evil\u001b[2J\r\nCorp', score: 1 }]
-    expect(formatTable(COLUMNS, rows, plain).split('\n')[1]).toBe('a   Evil [2J Corp      1')
+    expect(formatTable(COLUMNS, rows, plain).split('\n')[1]).toBe('a   Evil [2J  Corp      1')
   })
 })
 

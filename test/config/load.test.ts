@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { secretsOf } from '../../src/config/config.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { folderWith } from '../support/folder.ts'
@@ -153,6 +154,13 @@ describe('secrets', () => {
     const shown = `${config.api.key} ${JSON.stringify(config)} ${inspect(config, { depth: 9, showHidden: true })}`
     expect(shown).not.toMatch(/k-123456|hunter2/)
     expect(shown).toContain('[redacted]')
+  })
+
+  test('are listed for the log, the password as it is written and as it is meant', () => {
+    const { config } = load('mail: { url: "smtp://u:a%40b@mail.example.com" }', {
+      LEADSHEET_API_KEY: 'k-123456',
+    })
+    expect(secretsOf(config)).toEqual(['k-123456', 'a%40b', 'a@b'])
   })
 
   test('in a file that everyone can read are a warning', () => {
