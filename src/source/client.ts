@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
 import { LeadsheetError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import { type Log, redactor } from '../log.ts'
 import { type Backoff, backoffMs, retryAfterMs, wait } from '../retry.ts'
 import { isPassingError, isPassingStatus, refusal, unexpected, unreachable } from './failure.ts'
 import { parseJson } from './json.ts'
@@ -64,6 +64,8 @@ export function createClient(options: ClientOptions): Client {
   const random = options.random ?? Math.random
   const backoff = options.backoff ?? BACKOFF
   const usage = { requests: 0, retries: 0 }
+  // An upstream may quote the key that it refuses.
+  const redact = redactor([options.apiKey])
   const dispatcher = new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS },
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -124,12 +126,12 @@ export function createClient(options: ClientOptions): Client {
     const status = answer.statusCode
     const isJson = /^application\/([\w.-]+\+)?json\b/i.test(headerOf(answer, 'content-type') ?? '')
     if (status < 200 || status > 299) {
-      const cause = refusal(status, url, isJson ? problemText(text) : quote(text))
+      const cause = refusal(status, url, redact(isJson ? problemText(text) : quote(text)))
       if (!isPassingStatus(status)) throw cause
       return { cause, waitMs: retryAfterMs(headerOf(answer, 'retry-after'), now()) }
     }
     if (!isJson)
-      throw unexpected(url, `answered ${status} but not with JSON: ${quote(text) || 'an empty body'}`)
+      throw unexpected(url, `answered ${status} but not with JSON: ${redact(quote(text)) || 'an empty body'}`)
     try {
       return { body: parseJson(text) }
     } catch (cause) {

@@ -1,0 +1,194 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Service } from '../../src/service/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { type Finished, runLeadsheet } from '../support/leadsheet.ts'
+import { startService } from '../support/service.ts'
+
+let service: Service
+let key: string
+const home = mkdtempSync(join(tmpdir(), 'leadsheet-'))
+
+beforeAll(async () => {
+  service = await startService(home, new Date(), 5)
+  key = await service.createKey({ name: 'test', scope: 'read' })
+})
+afterAll(async () => {
+  await service.close()
+  rmSync(home, { recursive: true })
+})
+
+function environment(folder: string, change: Record<string, string> = {}): Record<string, string> {
+  return {
+    LEADSHEET_API_URL: service.url,
+    LEADSHEET_API_KEY: key,
+    LEADSHEET_DATA_DIR: join(folder, 'data'),
+    LEADSHEET_LOG_LEVEL: 'silent',
+    ...change,
+  }
+}
+
+/** One line that says what is wrong, one that says what to do, and no stack. */
+function expectError(run: Finished, status: number, ...said: (string | RegExp)[]): void {
+  expect(run.stderr).not.toContain('bug')
+  for (const text of said) expect(run.stderr).toMatch(text)
+  expect(run.stderr.trim().split('\n')).toHaveLength(2)
+  expect(run.stderr).toMatch(/^error: .+\nhint: .+\n$/)
+  expect(run.stdout).toBe('')
+  expect(run.status).toBe(status)
+}
+
+describe('bad input', () => {
+  it('names a key that the service does not accept', async () => {
+    const cwd = folderWith()
+    const run = await runLeadsheet(['sync'], {
+      cwd,
+      env: environment(cwd, { LEADSHEET_API_KEY: 'lsk_wrong_key_0000' }),
+    })
+    expectError(run, 1, /does not accept the API key \(401\)/, /LEADSHEET_API_KEY/)
+    expect(run.stderr).not.toContain('lsk_wrong_key_0000')
+  })
+
+  it('names a service that cannot be reached', async () => {
+    const cwd = folderWith()
+    const run = await runLeadsheet(['sync'], {
+      cwd,
+      env: environment(cwd, { LEADSHEET_API_URL: 'http://127.0.0.1:1' }),
+    })
+    expectError(
+      run,
+      1,
+      /http:\/\/127\.0\.0\.1:1\/api\/v1\/leads failed after 5 attempts: connect ECONNREFUSED/,
+    )
+  })
+
+  it('names an address that answers with something else than JSON', async () => {
+    const cwd = folderWith()
+    const page = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end('<h1>It works!</h1>'),
+    )
+    await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
+    const { port } = page.address() as AddressInfo
+    const run = await runLeadsheet(['sync'], {
+      cwd,
+      env: environment(cwd, { LEADSHEET_API_URL: `http://127.0.0.1:${port}` }),
+    })
+    page.close()
+    expectError(run, 1, /answered 200 but not with JSON: <h1>It works!<\/h1>/)
+  })
+
+  it('names a misspelt setting with the one that was probably meant', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'data_dri: x' })
+    const run = await runLeadsheet(['sync'], { cwd, env: environment(cwd) })
+    expect(run.stderr).toMatch(/data_dri/)
+    expect(run.stderr).toMatch(/data_dir/)
+    expect(run.status).toBe(2)
+  })
+
+  it('names a report that is not there, and those that are', async () => {
+    const cwd = folderWith()
+    expectError(
+      await runLeadsheet(['report', 'dayly'], { cwd, env: environment(cwd) }),
+      2,
+      /no report named "dayly"/,
+      /daily/,
+    )
+  })
+
+  it('names a data directory that cannot be written', async () => {
+    const cwd = folderWith({ taken: 'a file' })
+    const run = await runLeadsheet(['sync'], {
+      cwd,
+      env: environment(cwd, { LEADSHEET_DATA_DIR: join(cwd, 'taken', 'data') }),
+    })
+    expectError(run, 1, /taken\/data/, /LEADSHEET_DATA_DIR/)
+  })
+
+  it('leaves a database of a newer leadsheet as it is', async () => {
+    const cwd = folderWith()
+    await runLeadsheet(['sync'], { cwd, env: environment(cwd) })
+    const database = new Database(join(cwd, 'data', 'leadsheet.db'))
+    database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('999-future', '2030-01-01')")
+    database.close()
+    expectError(
+      await runLeadsheet(['sync'], { cwd, env: environment(cwd) }),
+      1,
+      /newer leadsheet \(its schema has 999-future\)/,
+    )
+  })
+
+  it.each([
+    ['a file that is no database', 'this is not SQLite, and long enough to be looked at as a header of one'],
+    ['a damaged database', `SQLite format 3\0${'\x7f'.repeat(4096)}`],
+  ])('leaves %s as it is', async (_name, content) => {
+    const cwd = folderWith({ 'data/leadsheet.db': content })
+    expectError(
+      await runLeadsheet(['sync'], { cwd, env: environment(cwd) }),
+      1,
+      /leadsheet\.db is damaged or not a leadsheet database/,
+    )
+  })
+
+  it('leaves the database of another program as it is', async () => {
+    const cwd = folderWith({ 'data/.keep': '' })
+    const database = new Database(join(cwd, 'data', 'leadsheet.db'))
+    database.exec('CREATE TABLE song (title TEXT)')
+    database.close()
+    expectError(await runLeadsheet(['sync'], { cwd, env: environment(cwd) }), 1, /but not one of leadsheet/)
+  })
+
+  it('keeps the letters when the mail server cannot be reached', async () => {
+    const cwd = folderWith()
+    const env = environment(cwd, {
+      LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1',
+      LEADSHEET_FROM: 'reports@example.com',
+      LEADSHEET_RECIPIENTS: 'ana@example.com',
+    })
+    await runLeadsheet(['sync'], { cwd, env })
+    const run = await runLeadsheet(['report', 'daily', '--send', '--json'], { cwd, env })
+    expect(run.status).toBe(1)
+    expect(JSON.parse(run.stdout).deliveries).toMatchObject([
+      {
+        recipient: 'ana@example.com',
+        state: 'pending',
+        response: expect.stringContaining('smtp://127.0.0.1:1 could not be reached'),
+      },
+    ])
+    const test = await runLeadsheet(['report', 'daily', '--to', 'me@example.com'], { cwd, env })
+    expectError(test, 1, /smtp:\/\/127\.0\.0\.1:1 could not be reached for me@example\.com/)
+  })
+
+  it('says that there is nothing to report before the first sync, and writes no page', async () => {
+    const cwd = folderWith()
+    expectError(
+      await runLeadsheet(['report', 'daily'], { cwd, env: environment(cwd) }),
+      1,
+      /has no data/,
+      /leadsheet sync/,
+    )
+    expect(existsSync(join(cwd, 'data', 'archive'))).toBe(false)
+  })
+
+  it('leaves no half-written file behind a preview that cannot be written', async () => {
+    const cwd = folderWith({ taken: 'a file' })
+    const env = environment(cwd)
+    await runLeadsheet(['sync'], { cwd, env })
+    expectError(
+      await runLeadsheet(['report', 'daily', '--preview', 'taken/page.html'], { cwd, env }),
+      1,
+      /taken\/page\.html cannot be written/,
+    )
+    expectError(
+      await runLeadsheet(['report', 'daily', '--preview', 'page.pdf'], { cwd, env }),
+      2,
+      /page\.pdf/,
+      /\.html, \.txt or \.eml/,
+    )
+    expect(readdirSync(cwd)).toEqual(['data', 'taken'])
+  })
+})
