@@ -2,7 +2,7 @@
 import type { AgentLine, DailyFigures } from '../model.ts'
 import { formatCount } from './format.ts'
 import { words } from './messages.ts'
-import { formatInstant, type Reader } from './moment.ts'
+import { formatRecent, type Reader } from './moment.ts'
 import { capitalise, oneLine, oneLineOrNull } from './text.ts'
 
 export type AgentHealth = 'well' | 'failing' | 'other'
@@ -64,13 +64,13 @@ export function composeAgents(figures: DailyFigures, reader: Reader): AgentsView
   }
 }
 
-/** `11 of 12 healthy: 7 running, 4 idle · as of Sat 21 Nov, 06:00` */
+/** `11 of 12 healthy: 7 running, 4 idle · as of 06:00` */
 function noteOf({ agents }: DailyFigures, well: number, reader: Reader): string {
   const total = agents.rows.length
   if (total === 0) return words.agents.empty
   const health = well === total ? words.agents.allHealthy(total) : words.agents.someHealthy(well, total)
   const states = countStates(agents.rows.filter((agent) => healthOf(agent) === 'well'))
-  const asOf = agents.asOf ? ` · ${words.agents.asOf(formatInstant(agents.asOf, reader))}` : ''
+  const asOf = agents.asOf ? ` · ${words.agents.asOf(formatRecent(agents.asOf, reader))}` : ''
   return `${[health, states].filter(Boolean).join(': ')}${asOf}`
 }
 
@@ -89,9 +89,9 @@ function countStates(agents: readonly AgentLine[]): string {
 
 function detailOf(agent: AgentLine, reader: Reader): string {
   return [
-    agent.statusChangedAt && words.agents.since(formatInstant(agent.statusChangedAt, reader)),
+    agent.statusChangedAt && words.agents.since(formatRecent(agent.statusChangedAt, reader)),
     agent.errors24h && words.agents.errors(agent.errors24h),
-    agent.lastSeenAt && words.agents.lastSeen(formatInstant(agent.lastSeenAt, reader)),
+    agent.lastSeenAt && words.agents.lastSeen(formatRecent(agent.lastSeenAt, reader)),
   ]
     .filter(Boolean)
     .join(' · ')

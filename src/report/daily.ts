@@ -7,7 +7,7 @@ import { type AgentsView, composeAgents, listFailing } from './agents.ts'
 import { composeAttention } from './attention.ts'
 import { composeFreshness, type FreshnessView, isFirstDay } from './coverage.ts'
 import { composeFunnel, type FunnelView } from './funnel.ts'
-import { composeHeadline } from './headline.ts'
+import { composeHeadline, type HeadlineView } from './headline.ts'
 import { composeKpis, type KpiView } from './kpis.ts'
 import { composeStalled, composeTopLeads, type StalledView, type TopLeadsView } from './lead-lists.ts'
 import { words } from './messages.ts'
@@ -37,7 +37,7 @@ export interface DailyView extends PageView {
   readonly day: DayNames
   /** What is covered and what it is compared with. */
   readonly scope: string
-  readonly headline: string
+  readonly headline: HeadlineView
   readonly freshness: FreshnessView
   readonly attentionTitle: string
   readonly attention: readonly string[]
@@ -70,7 +70,7 @@ export function composeDaily(figures: DailyFigures, context: DailyContext): Dail
     verdict: headline.subject,
     day: nameDay(figures.period),
     scope: scopeOf(figures),
-    headline: headline.text,
+    headline,
     freshness: composeFreshness(figures, reader),
     attentionTitle: words.attention.title,
     attention,

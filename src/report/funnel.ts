@@ -2,7 +2,7 @@
 import type { DailyFigures, FunnelStage } from '../model.ts'
 import { FEW, formatCount, formatCounts, formatShare } from './format.ts'
 import { words } from './messages.ts'
-import { formatInstant, type Reader } from './moment.ts'
+import { formatRecent, type Reader } from './moment.ts'
 import { capitalise } from './text.ts'
 
 export interface FunnelView {
@@ -28,7 +28,7 @@ export function composeFunnel({ funnel }: DailyFigures, reader: Reader): FunnelV
     note:
       funnel.asOf === null || funnel.stages.length === 0
         ? words.funnel.empty
-        : words.funnel.source(formatInstant(funnel.asOf, reader)),
+        : words.funnel.source(formatRecent(funnel.asOf, reader)),
     columns: {
       stage: words.funnel.stage,
       reached: words.funnel.reached,

@@ -8,9 +8,13 @@ import { formatInstant, nameDay, type Reader } from './moment.ts'
 
 export interface HeadlineView {
   readonly text: string
+  /** What adds to it in smaller letters; empty when nothing does. */
+  readonly detail: string
   /** The verdict as the subject has it, without title and date. */
   readonly subject: string
 }
+
+type Verdict = Pick<HeadlineView, 'text' | 'subject'> & { readonly detail?: string }
 
 /** New leads within this share of the prior day count as the same. */
 const SAME_SHARE = 0.1
@@ -24,12 +28,13 @@ export function composeHeadline(
   const failing = needs.failingAgents > 0 ? [words.subject.failing(needs.failingAgents)] : []
   const calm = !needs.attention && coverageOf(figures) === 'whole' && figures.leads > 0
   return {
-    text: calm ? `${verdict.text} ${words.headline.allWell}` : verdict.text,
+    text: verdict.text,
+    detail: [verdict.detail, calm && words.headline.allWell].filter(Boolean).join(' '),
     subject: [verdict.subject, ...failing].join(', '),
   }
 }
 
-function verdictOf(figures: DailyFigures, reader: Reader): HeadlineView {
+function verdictOf(figures: DailyFigures, reader: Reader): Verdict {
   const { freshness, newLeads, won } = figures
   const { weekday } = nameDay(figures.period)
   const end = freshness.dataAsOf && formatInstant(freshness.dataAsOf, reader)
@@ -45,22 +50,21 @@ function verdictOf(figures: DailyFigures, reader: Reader): HeadlineView {
   }
   if (figures.leads === 0) return { text: words.headline.empty, subject: words.subject.empty }
   if (newLeads.current + won.current === 0) return quiet(figures, weekday)
-  return {
-    text: comparison(figures, weekday),
-    subject: [subjectOfNew(figures), words.subject.won(won.current)].join(', '),
-  }
-}
-
-function quiet({ newLeads, won }: DailyFigures, weekday: string): HeadlineView {
-  const before =
-    newLeads.prior + won.prior > 0 ? ` ${words.headline.quietBefore(weekday, newLeads.prior, won.prior)}` : ''
-  return { text: words.headline.quiet(weekday) + before, subject: words.subject.quiet }
-}
-
-function comparison(figures: DailyFigures, weekday: string): string {
-  const { newLeads, won } = figures
   const counts = words.headline.counts(newLeads.current, won.current)
-  if (isFirstDay(figures)) return words.headline.first(counts)
+  const subject = [subjectOfNew(figures), words.subject.won(won.current)].join(', ')
+  return isFirstDay(figures)
+    ? { text: words.headline.first(counts), detail: words.headline.firstDetail, subject }
+    : { text: comparison(figures, counts, weekday), subject }
+}
+
+function quiet({ newLeads, won }: DailyFigures, weekday: string): Verdict {
+  const text = words.headline.quiet(weekday)
+  const subject = words.subject.quiet
+  if (newLeads.prior + won.prior === 0) return { text, subject }
+  return { text, detail: words.headline.quietBefore(weekday, newLeads.prior, won.prior), subject }
+}
+
+function comparison({ newLeads, won }: DailyFigures, counts: string, weekday: string): string {
   const difference = newLeads.current - newLeads.prior
   const leads = Math.abs(difference) < newLeads.prior * SAME_SHARE ? 0 : Math.sign(difference)
   const wins = Math.sign(won.current - won.prior)

@@ -21,9 +21,6 @@ export interface KpiView {
 
 type Moved = Pick<KpiView, 'arrow' | 'change' | 'tone'>
 
-/** In place of a change while the period is not covered: the count is a lower bound. */
-const SO_FAR: Moved = { arrow: '', change: words.kpi.soFar, tone: 'neutral' }
-
 export function composeKpis(figures: DailyFigures): readonly KpiView[] {
   const { newLeads, won, wonValue, winRate, openValue } = figures
   const coverage = coverageOf(figures)
@@ -35,15 +32,15 @@ export function composeKpis(figures: DailyFigures): readonly KpiView[] {
     {
       label: words.kpi.newLeads,
       value: countOf(coverage, newLeads.current),
-      note: words.kpi.inAll(figures.leads),
-      ...(coverage === 'part' ? SO_FAR : compared(changeOfCount(newLeads, 'up'))),
+      note: coverage === 'part' ? words.kpi.soFar : words.kpi.inAll(figures.leads),
+      ...compared(changeOfCount(newLeads, 'up')),
       basis: basis(formatCount(newLeads.prior)),
     },
     {
       label: words.kpi.won,
       value: countOf(coverage, won.current),
-      note: won.current > 0 ? worthOf(wonValue.current) : '',
-      ...(coverage === 'part' ? SO_FAR : compared(changeOfCount(won, 'up'))),
+      note: worthOf(coverage, won.current, wonValue.current),
+      ...compared(changeOfCount(won, 'up')),
       basis: basis(formatCount(won.prior)),
     },
     {
@@ -77,9 +74,13 @@ function moneyOf(moneys: readonly Money[]): { value: string; note: string } {
   return { value: largest ?? words.none, note: largest === null ? words.kpi.noValues : (others ?? '') }
 }
 
-function worthOf(moneys: readonly Money[]): string {
+/** What was won is worth; a lower bound while the period is not covered. */
+function worthOf(coverage: Coverage, won: number, moneys: readonly Money[]): string {
   const { largest, others } = formatMoneys(moneys)
-  return largest === null ? words.kpi.noValues : words.kpi.worth([largest, others].filter(Boolean).join(' '))
+  const value = [largest, others].filter(Boolean).join(' ')
+  if (coverage === 'part') return value ? words.kpi.soFarWorth(value) : words.kpi.soFar
+  if (won === 0) return ''
+  return value ? words.kpi.worth(value) : words.kpi.noValues
 }
 
 function moved(change: Change | null): Moved {

@@ -1,5 +1,6 @@
 /** The two lists of leads: the best new ones, and those that have stood still longest. */
 import type { DailyFigures, StalledLead, TopLead } from '../model.ts'
+import { coverageOf } from './coverage.ts'
 import { formatCount, formatMoney } from './format.ts'
 import { words } from './messages.ts'
 import { capitalise, oneLine, oneLineOrNull } from './text.ts'
@@ -7,6 +8,8 @@ import { capitalise, oneLine, oneLineOrNull } from './text.ts'
 /** Longer lists belong into the database, not into a mail. */
 const ROWS = 5
 const NAME_LENGTH = 60
+// Bound to what is before it, so that no line begins with it.
+const SEPARATOR = '\u00a0· '
 const ONE_LINER_LENGTH = 90
 
 export interface TopLeadsView {
@@ -25,17 +28,12 @@ export interface StalledView {
   readonly more: string
 }
 
-export function composeTopLeads({ topLeads, pipelines }: DailyFigures): TopLeadsView {
+export function composeTopLeads(figures: DailyFigures): TopLeadsView {
+  const { topLeads, pipelines } = figures
   const shown = topLeads.rows.slice(0, ROWS)
-  const { minScore, total } = topLeads
   return {
     title: words.topLeads.title,
-    note:
-      total === 0
-        ? words.topLeads.empty(minScore)
-        : shown.length < total
-          ? words.topLeads.some(shown.length, total, minScore)
-          : words.topLeads.all(total, minScore),
+    note: noteOfTop(figures, shown.length),
     columns: { lead: words.topLeads.lead, score: words.topLeads.score },
     leads: shown.map((lead) => ({
       company: oneLine(lead.companyName, NAME_LENGTH),
@@ -46,12 +44,22 @@ export function composeTopLeads({ topLeads, pipelines }: DailyFigures): TopLeads
   }
 }
 
-export function composeStalled({ stalled, pipelines }: DailyFigures): StalledView {
+/** Says "none" only of a day that has been read. */
+function noteOfTop(figures: DailyFigures, shown: number): string {
+  const { minScore, total } = figures.topLeads
+  if (total === 0) {
+    return coverageOf(figures) === 'none' ? words.topLeads.unread : words.topLeads.empty(minScore)
+  }
+  return shown < total ? words.topLeads.some(shown, total, minScore) : words.topLeads.all(total, minScore)
+}
+
+export function composeStalled({ stalled, pipelines, freshness }: DailyFigures): StalledView {
   const shown = stalled.rows.slice(0, ROWS)
   const { total, days } = stalled
+  const none = freshness.dataAsOf === null ? words.stalled.unread : words.stalled.empty(days)
   return {
     title: words.stalled.title,
-    note: total === 0 ? words.stalled.empty(days) : words.stalled.some(days),
+    note: total === 0 ? none : words.stalled.some(days),
     columns: { lead: words.stalled.lead, stage: words.stalled.stage, idle: words.stalled.idle },
     leads: shown.map((lead) => ({
       company: oneLine(lead.companyName, NAME_LENGTH),
@@ -80,5 +88,5 @@ function pipelineOf(lead: TopLead | StalledLead, pipelines: readonly string[]): 
 }
 
 function joined(parts: readonly (string | null)[]): string {
-  return parts.filter((part) => part !== null).join(' · ')
+  return parts.filter((part) => part !== null).join(SEPARATOR)
 }

@@ -44,8 +44,8 @@ export const words = {
     same: (weekday: string) => `much as on the ${weekday} before`,
     verdict: (counts: string, verdict: string, newLeads: string, won: string) =>
       `${counts}: ${verdict} (${newLeads} and ${won}).`,
-    first: (counts: string) =>
-      `${counts}. These are the first figures; there is nothing yet to compare them with.`,
+    first: (counts: string) => `${counts}.`,
+    firstDetail: 'These are the first figures; there is nothing yet to compare them with.',
     quiet: (weekday: string) => `A quiet ${weekday}: no new leads and nothing won.`,
     quietBefore: (weekday: string, newLeads: number, won: number) =>
       `The ${weekday} before brought ${plural(newLeads, 'new lead', 'new leads')} and ${won === 0 ? 'no wins' : plural(won, 'win', 'wins')}.`,
@@ -71,7 +71,7 @@ export const words = {
   attention: {
     title: 'Needs attention',
     failing: (name: string, since: string | null, error: string | null) =>
-      `${name} ${since ? `has been failing since ${since}` : 'is failing'}${error ? `: ${error}` : '.'}`,
+      `${name} ${since ? `has been failing since ${since}` : 'is failing'}${error ? ` (${error})` : ''}.`,
     moreFailing: (count: number) => `${plural(count, 'more agent is', 'more agents are')} failing.`,
     stalled: (count: number, days: number, company: string | null, idle: string) =>
       `${plural(count, 'lead has', 'leads have')} not moved for ${plural(days, 'day', 'days')} or more${
@@ -94,6 +94,7 @@ export const words = {
     noValues: 'no values given',
     nothing: 'none',
     soFar: 'so far',
+    soFarWorth: (value: string) => `so far, worth ${value}`,
     basis: (value: string, date: string) => `vs ${value} on ${date}`,
   },
 
@@ -102,8 +103,7 @@ export const words = {
     stage: 'Stage',
     reached: 'Reached',
     conversion: 'From prior',
-    source: (asOf: string) =>
-      `The service’s own statistics over the whole life of the pipelines, as of ${asOf}`,
+    source: (asOf: string) => `As the service counts it, all time · as of ${asOf}`,
     empty: 'No statistics have been read from the service yet.',
   },
 
@@ -116,6 +116,7 @@ export const words = {
     all: (total: number, score: number) =>
       `${plural(total, 'new lead', 'new leads')} with a score of ${score} or more`,
     empty: (score: number) => `No new lead scored ${score} or more.`,
+    unread: 'Nothing of this day has been read yet.',
   },
 
   stalled: {
@@ -125,6 +126,7 @@ export const words = {
     idle: 'Idle',
     some: (days: number) => `No change of stage for ${plural(days, 'day', 'days')} or more, longest first`,
     more: (count: number) => `and ${formatCount(count)} more in the database`,
+    unread: 'No leads have been read yet.',
     empty: (days: number) => `No open lead has stood still for ${plural(days, 'day', 'days')}.`,
     days: (count: number) => plural(count, 'day', 'days'),
   },

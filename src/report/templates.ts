@@ -106,14 +106,11 @@ function compileNamed(
       throw templateError(file, thrown)
     }
   }
-  named(() => handlebars.parse(text))
-  const filled = handlebars.compile(text, {
-    strict: true,
-    knownHelpersOnly: true,
-    knownHelpers: KNOWN_HELPERS,
-    noEscape,
-  })
-  return (view: unknown, options) => named(() => filled(view, options))
+  const options = { strict: true, knownHelpersOnly: true, knownHelpers: KNOWN_HELPERS, noEscape }
+  // `compile` puts its work off until the first call; a mistake must show before there is anything to send.
+  named(() => handlebars.precompile(text, options))
+  const filled = handlebars.compile(text, options)
+  return (view: unknown, runtime) => named(() => filled(view, runtime))
 }
 
 /** Handlebars says where in three ways: in its text, in fields, or (for calls) not at all. */

@@ -12,6 +12,8 @@ const INVISIBLE =
 // No script stacks more marks than this on one letter.
 const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
 
+const STATUS_LENGTH = 24
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** The text on one line, without what hides or turns it, at most `max` characters; cut ones end in `…`. */
@@ -35,7 +37,7 @@ export function oneLineOrNull(text: string | null, max: number): string | null {
 
 /** `meeting_booked` becomes `Meeting booked`; words that are all capitals stay so. */
 export function capitalise(status: string): string {
-  const words = oneLine(status.replace(/[_-]+/g, ' '), 40)
+  const words = oneLine(status.replace(/[_-]+/g, ' '), STATUS_LENGTH)
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 

@@ -90,6 +90,7 @@ export function quietDay(): DailyFigures {
       current: [{ amount: 640_000, currency: 'EUR' }],
       prior: [{ amount: 640_000, currency: 'EUR' }],
     },
+    funnel: { ...busy.funnel, asOf: '2026-11-23T05:00:00.000Z' },
     topLeads: { minScore: 80, total: 0, rows: [] },
     stalled: { days: 14, total: 0, rows: [] },
     agents: { asOf: '2026-11-23T05:00:00.000Z', rows: wellAgents(12) },

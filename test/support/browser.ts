@@ -1,0 +1,41 @@
+/**
+ * A real Chromium for looking at pages. Where the machine has none, tests that need it are skipped and say so;
+ * on a build server, where nobody would notice, they fail.
+ */
+import { existsSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const CHROMIUM = '/usr/bin/chromium'
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** False where there is no Chromium; for `describe.skipIf(!hasBrowser())`. */
+export function hasBrowser(): boolean {
+  if (existsSync(CHROMIUM)) return true
+  if (process.env.CI) throw new Error(`${CHROMIUM} is missing, and CI must look at the pages`)
+  // biome-ignore lint/suspicious/noConsole: a skip that nobody reads about is a test that nobody runs
+  console.warn(`SKIPPED: ${CHROMIUM} is missing, so no page was looked at`)
+  return false
+}
+
+/** Headless, with a profile of its own that is thrown away. */
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, headless: true })
+}
+
+export interface Look {
+  readonly width: number
+  readonly scheme: 'light' | 'dark'
+}
+
+/** An empty page, cut off from any network; `setContent` fills it. */
+export async function openPage(browser: Browser, { width, scheme }: Look): Promise<Page> {
+  return browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme, offline: true })
+}
