@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../src/errors.ts'
-import { noteSlots, runDue, type Schedule } from '../../src/jobs/schedule.ts'
+import { nextSlot, noteSlots, runDue, type Schedule } from '../../src/jobs/schedule.ts'
 import { openStore } from '../../src/store/open.ts'
 import { recoverSlots } from '../../src/store/schedule-slot.ts'
 import { folderWith } from '../support/folder.ts'
@@ -133,5 +133,11 @@ describe('a schedule', () => {
       expect(ran).toHaveLength(days)
       expect(new Set(ran).size).toBe(days)
     }
+  })
+
+  it('takes the first moment after a gap of the clocks, and the first of two equal times', () => {
+    const at = { cron: '30 2 * * *', timeZone: 'Europe/Vienna' }
+    expect(nextSlot(at, new Date('2026-03-28T12:00:00Z'))?.toISOString()).toBe('2026-03-29T01:00:00.000Z')
+    expect(nextSlot(at, new Date('2026-10-24T12:00:00Z'))?.toISOString()).toBe('2026-10-25T00:30:00.000Z')
   })
 })

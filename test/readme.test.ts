@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { EXIT_STATUS } from '../src/cli/exit-status.ts'
+import { COMMANDS, createProgram } from '../src/cli/program.ts'
+import { VARIABLES } from '../src/config/environment.ts'
+import { settingsJsonSchema } from '../src/config/json-schema.ts'
+import { ERROR_CODES } from '../src/errors.ts'
+import { folderWith } from './support/folder.ts'
+import { startService } from './support/service.ts'
+import { openSyncing } from './support/syncing.ts'
+
+const readme = readFileSync('README.md', 'utf8')
+
+/** The rows of the table below a heading row, a list of cells each. */
+function tableUnder(heading: string): string[][] {
+  const lines = readme.split('\n')
+  const start = lines.findIndex((line) => line.startsWith(`| ${heading} |`))
+  expect(start, `a table headed ${heading}`).toBeGreaterThan(0)
+  const rows = lines.slice(start + 2)
+  return rows
+    .slice(
+      0,
+      rows.findIndex((line) => !line.startsWith('|')),
+    )
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    )
+}
+
+function blocks(language: string): string[] {
+  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
+    (match) => match[1] ?? '',
+  )
+}
+
+interface SchemaNode {
+  readonly properties?: Record<string, SchemaNode>
+  readonly items?: SchemaNode
+  readonly default?: unknown
+}
+
+function settingsOf(node: SchemaNode, path: string): [string, unknown][] {
+  return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
+    const full = path === '' ? name : `${path}.${name}`
+    if (child.properties) return settingsOf(child, full)
+    return child.items?.properties
+      ? settingsOf(child.items, `${full}[]`)
+      : [[full, child.default] as [string, unknown]]
+  })
+}
+
+async function commandNames(): Promise<string[]> {
+  const { terminal } = createProgram(new AbortController().signal)
+  const names: string[] = []
+  for (const entry of COMMANDS) {
+    const command = new Command(entry.name)
+    const define = await entry.load()
+    define(command, terminal)
+    names.push(
+      ...(command.commands.length === 0
+        ? [entry.name]
+        : command.commands.map((sub) => `${entry.name} ${sub.name()}`)),
+    )
+  }
+  return names
+}
+
+describe('the README', () => {
+  it('lists every setting with its default, and no other', () => {
+    const settings = settingsOf(settingsJsonSchema() as SchemaNode, '')
+    const shown = (value: unknown): string =>
+      value === undefined || (Array.isArray(value) && value.length === 0) ? '' : String(value)
+    expect(tableUnder('Setting').map(([name, value]) => [name, value])).toEqual(
+      settings.map(([name, value]) => [name, shown(value)]),
+    )
+  })
+
+  it('names the environment variable of each setting that has one, and no other variable', () => {
+    const rows = tableUnder('Setting').map((row) => [row[0], row[3]])
+    const expected = Object.entries(VARIABLES).map(([name, path]) => [path.join('.'), name])
+    expect(rows.filter((row) => row[1] !== '')).toEqual(expect.arrayContaining(expected))
+    expect(rows.filter((row) => row[1] !== '')).toHaveLength(expected.length)
+    const known = new Set([...Object.keys(VARIABLES), 'LEADSHEET_CONFIG'])
+    const named = [...readme.matchAll(/LEADSHEET_[A-Z_]+/g)].map((match) => match[0])
+    expect(named.filter((name) => !known.has(name))).toEqual([])
+  })
+
+  it('lists every command, and no other', async () => {
+    expect(tableUnder('Command').map((row) => row[0])).toEqual(await commandNames())
+  })
+
+  it('shows only commands and options that there are', async () => {
+    const lines = blocks('sh').flatMap((block) =>
+      block.split('\n').filter((line) => line.includes('npm run -s leadsheet -- ')),
+    )
+    expect(lines.length).toBeGreaterThan(5)
+    for (const line of lines) {
+      const [name = '', ...rest] = (line.split(' -- ')[1]?.split('#')[0] ?? '').trim().split(/\s+/)
+      const entry = COMMANDS.find((command) => command.name === name)
+      expect(entry, line).toBeDefined()
+      const command = new Command(name)
+      ;(await entry?.load())?.(command, createProgram(new AbortController().signal).terminal)
+      const sub = command.commands.find((child) => child.name() === rest[0]) ?? command
+      const known = sub.options.map((option) => option.long)
+      for (const word of rest.filter((part) => part.startsWith('--'))) expect(known, line).toContain(word)
+    }
+  })
+
+  it('lists every exit status and every error code with its meaning, and no other', () => {
+    expect(tableUnder('Exit status')).toEqual(
+      Object.values(EXIT_STATUS).map(({ status, meaning }) => [String(status), meaning]),
+    )
+    expect(tableUnder('Error code')).toEqual(
+      Object.entries(ERROR_CODES).map(([code, meaning]) => [code, meaning]),
+    )
+  })
+
+  it('asks the database questions that it answers', async () => {
+    const now = new Date('2026-11-21T06:00:00Z')
+    await using service = await startService(folderWith(), now, 20)
+    await using syncing = await openSyncing(
+      service.url,
+      await service.createKey({ name: 'test', scope: 'read' }),
+    )
+    await syncing.sync({ pageSize: 500 })
+    const queries = blocks('sql')
+    expect(queries).toHaveLength(5)
+    for (const query of queries) {
+      const { rows } = await syncing.store.db.executeQuery<object>({
+        ...sql`SELECT 1`.compile(syncing.store.db),
+        sql: query,
+      })
+      expect(rows.length, query).toBeGreaterThan(0)
+    }
+  })
+
+  it('lists every table and view of the database, and no other', async () => {
+    await using syncing = await openSyncing('http://127.0.0.1:1')
+    const { rows } = await sql<{
+      name: string
+    }>`SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
+      AND name NOT LIKE 'kysely_%' AND name NOT LIKE 'sqlite_%'`.execute(syncing.store.db)
+    const internal = [
+      'installation',
+      'lease',
+      'lead_absence',
+      'sync_scan',
+      'sync_scan_seen',
+      'sync_watermark',
+    ]
+    const listed = tableUnder('Table or view').flatMap((row) =>
+      (row[0] ?? '')
+        .replaceAll(/\(views?\)/g, '')
+        .split(',')
+        .map((name) => name.trim()),
+    )
+    expect(listed.sort()).toEqual(
+      rows
+        .map((row) => row.name)
+        .filter((name) => !internal.includes(name))
+        .sort(),
+    )
+  })
+})
