@@ -2,23 +2,21 @@
  * The OpenAPI 3.1 description, made from the endpoints and the schemas that check requests and answers,
  * so that it cannot say anything else than the service does.
  */
-import { z } from 'zod'
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemSchema } from '../../contract/problem.ts'
 import { eventSchema } from '../../contract/webhook.ts'
 import type { Endpoint } from './endpoint.ts'
-
-type Json = Record<string, unknown>
+import { Components, type Json, toSchema } from './openapi-schema.ts'
 
 /** What any endpoint may refuse with. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'invalid_request',
   'unauthorized',
-  'forbidden',
   'rate_limited',
   'internal',
 ]
-/** What any endpoint that takes a body may refuse with. */
-const BODY_PROBLEMS: readonly ProblemCode[] = [
+/** What any endpoint that writes may refuse with besides. */
+const WRITE_PROBLEMS: readonly ProblemCode[] = [
+  'forbidden',
   'invalid_json',
   'idempotency_conflict',
   'body_too_large',
@@ -110,7 +108,7 @@ const IDEMPOTENCY_PARAMETER: Json = {
 function describeEndpoint(endpoint: Endpoint, components: Components): Json {
   const { method, path, operationId, summary, description, body, answer, scope, problems } = endpoint
   const isPost = method === 'POST'
-  const allProblems = [...new Set([...problems, ...COMMON_PROBLEMS, ...(isPost ? BODY_PROBLEMS : [])])]
+  const allProblems = [...new Set([...problems, ...COMMON_PROBLEMS, ...(isPost ? WRITE_PROBLEMS : [])])]
   const success = {
     description: isPost ? 'Created' : 'As asked for',
     headers: headerRefs([...RATE_HEADERS, ...(isPost ? ['Idempotency-Replayed'] : [])]),
@@ -202,47 +200,4 @@ function describeEvent(components: Components): Json {
       responses: { '2XX': { description: 'Received' } },
     },
   }
-}
-
-type Direction = 'input' | 'output'
-
-/** The named schemas of the document. A schema that differs on the way in (defaults) gets `Input` to its name. */
-class Components {
-  readonly schemas: Record<string, Json> = {}
-
-  /** A reference to the schema, which is added with all that it refers to. */
-  refer(schema: z.ZodType, direction: Direction): Json {
-    const id = z.globalRegistry.get(schema)?.id
-    if (id === undefined) throw new TypeError('a schema of the document has no id')
-    const { $defs, ...own } = toSchema(schema, direction) as { $defs?: Record<string, Json> } & Json
-    for (const [name, definition] of Object.entries({ ...$defs, [id]: own })) {
-      this.schemas[componentName(name, direction)] = pointToComponents(definition, direction)
-    }
-    return { $ref: `#/components/schemas/${componentName(id, direction)}` }
-  }
-}
-
-function componentName(id: string, direction: Direction): string {
-  return direction === 'input' && !id.endsWith('Create') ? `${id}Input` : id
-}
-
-function pointToComponents(schema: Json, direction: Direction): Json {
-  const text = JSON.stringify(schema, (key, value) =>
-    key === 'id' && typeof value === 'string' ? undefined : value,
-  )
-  return JSON.parse(
-    text.replace(/"#\/\$defs\/(\w+)"/g, (_, id) => `"#/components/schemas/${componentName(id, direction)}"`),
-  )
-}
-
-function toSchema(schema: z.ZodType, direction: Direction): Json {
-  const { $schema: _, ...described } = z.toJSONSchema(schema, {
-    io: direction,
-    target: 'draft-2020-12',
-    override: ({ jsonSchema }) => {
-      // The format says it; zod's pattern for it is half a page.
-      if (jsonSchema.format === 'date-time' || jsonSchema.format === 'email') delete jsonSchema.pattern
-    },
-  })
-  return described
 }

@@ -30,9 +30,8 @@ export interface Company {
   readonly employees: number | null
   readonly city: string | null
   readonly country: string | null
-  /** The region of its first office. */
+  /** Of its first office: some have offices in more. */
   readonly region: string | null
-  readonly regions: readonly string[]
   readonly oneLiner: string | null
   readonly tags: readonly string[]
   readonly state: 'active' | 'acquired' | 'inactive'
@@ -74,7 +73,6 @@ function dataError(file: string, reason: string, cause?: unknown): LeadsheetErro
 }
 
 function toCompany(record: z.infer<typeof recordSchema>): Company {
-  const regions = record.regions.map(regionName)
   return {
     id: record.id,
     name: oneLine(record.name) ?? `Company ${record.id}`,
@@ -83,8 +81,7 @@ function toCompany(record: z.infer<typeof recordSchema>): Company {
     subindustry: specified(record.subindustry),
     employees: record.team_size,
     ...placeOf(record.location),
-    region: regions[0] ?? null,
-    regions,
+    region: regionName(record.regions[0]),
     oneLiner: oneLine(record.one_liner),
     tags: record.tags,
     state: stateOf(record.status),
@@ -100,8 +97,8 @@ function specified(text: string | null): string | null {
   return text === 'Unspecified' ? null : oneLine(text)
 }
 
-function regionName(region: string): string {
-  return region === 'America / Canada' ? 'North America' : region
+function regionName(region: string | undefined): string | null {
+  return region === 'America / Canada' ? 'North America' : (region ?? null)
 }
 
 /** Pages about a company that are not the company's own. */

@@ -16,12 +16,12 @@ interface Work {
 }
 
 export const WORK = {
-  enrich: { kind: 'enrichment', task: 'enrich_company', minutes: [8, 25], isOffice: false },
-  score: { kind: 'scoring', task: 'score_lead', minutes: [4, 14], isOffice: false },
-  decide: { kind: 'scoring', task: 'qualify_lead', minutes: [2, 8], isOffice: false },
-  contact: { kind: 'outreach', task: 'write_message', minutes: [12, 35], isOffice: true },
-  follow_up: { kind: 'outreach', task: 'write_follow_up', minutes: [6, 18], isOffice: true },
-  read_reply: { kind: 'outreach', task: 'read_reply', minutes: [2, 10], isOffice: true },
+  enrich: { kind: 'enrichment', task: 'enrich_company', minutes: [15, 40], isOffice: false },
+  score: { kind: 'scoring', task: 'score_lead', minutes: [8, 22], isOffice: false },
+  decide: { kind: 'scoring', task: 'qualify_lead', minutes: [3, 10], isOffice: false },
+  contact: { kind: 'outreach', task: 'write_message', minutes: [20, 50], isOffice: true },
+  follow_up: { kind: 'outreach', task: 'write_follow_up', minutes: [10, 30], isOffice: true },
+  read_reply: { kind: 'outreach', task: 'read_reply', minutes: [4, 15], isOffice: true },
   meet: { kind: 'outreach', task: 'prepare_meeting', minutes: [20, 50], isOffice: true },
   negotiate: { kind: 'outreach', task: 'negotiate', minutes: [10, 30], isOffice: true },
   close: { kind: 'outreach', task: 'close_lead', minutes: [5, 15], isOffice: true },

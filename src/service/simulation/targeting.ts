@@ -23,7 +23,7 @@ export function isTargeted(company: Company, criteria: Criteria): boolean {
       criteria.industries,
       (name) => name === fold(company.industry) || name === fold(company.subindustry),
     ) &&
-    holds(criteria.regions, (name) => company.regions.some((region) => fold(region) === name)) &&
+    holds(criteria.regions, (name) => name === fold(company.region)) &&
     holds(criteria.countries, (name) => name === fold(company.country)) &&
     isInRange(company.employees, criteria.employees) &&
     holds(criteria.keywords, (word) => keywordText(company).includes(word))

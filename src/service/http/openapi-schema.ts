@@ -1,0 +1,55 @@
+/** The schemas of the OpenAPI document: zod's JSON Schema, each named schema once. */
+import { z } from 'zod'
+
+export type Json = Record<string, unknown>
+
+export type Direction = 'input' | 'output'
+
+/** The named schemas of the document. A schema that differs on the way in (defaults) gets `Input` to its name. */
+export class Components {
+  readonly schemas: Record<string, Json> = {}
+
+  /** A reference to the schema, which is added with all that it refers to. */
+  refer(schema: z.ZodType, direction: Direction): Json {
+    const id = z.globalRegistry.get(schema)?.id
+    if (id === undefined) throw new TypeError('a schema of the document has no id')
+    // As a member of another, so that its definition stands with those that it refers to.
+    const { $defs } = toSchema(z.array(schema), direction) as { $defs: Record<string, Json> }
+    for (const [name, definition] of Object.entries($defs)) {
+      this.schemas[componentName(name, direction)] = pointToComponents(definition, direction)
+    }
+    return { $ref: `#/components/schemas/${componentName(id, direction)}` }
+  }
+}
+
+function componentName(id: string, direction: Direction): string {
+  return direction === 'input' && !id.endsWith('Create') ? `${id}Input` : id
+}
+
+function pointToComponents(schema: Json, direction: Direction): Json {
+  const text = JSON.stringify(schema, (key, value) =>
+    key === 'id' && typeof value === 'string' ? undefined : value,
+  )
+  return JSON.parse(
+    text.replace(/"#\/\$defs\/(\w+)"/g, (_, id) => `"#/components/schemas/${componentName(id, direction)}"`),
+  )
+}
+
+/** A zod schema as JSON Schema 2020-12, which OpenAPI 3.1 uses. */
+export function toSchema(schema: z.ZodType, direction: Direction): Json {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, {
+    io: direction,
+    target: 'draft-2020-12',
+    override: ({ zodSchema, jsonSchema }) => tidy(zodSchema, jsonSchema),
+  })
+  return described
+}
+
+/** Takes out what says nothing, and what says too much: an answer may gain fields, so only a strict object is closed. */
+function tidy({ _zod: { def } }: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
+  if (def.type === 'object' && def.catchall === undefined) delete schema.additionalProperties
+  // The format says it; zod's pattern for it is half a page.
+  if (schema.format === 'date-time' || schema.format === 'email') delete schema.pattern
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+}

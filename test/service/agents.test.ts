@@ -1,0 +1,138 @@
+/** The agents over two weeks of hours: at work, idle, failing, paused, and back. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AGENT_KINDS, agentListSchema, type WireAgent } from '../../src/contract/agent.ts'
+import { HOUR_MS, NOW, startService, type TestService } from './support/service.ts'
+
+interface Reading {
+  readonly at: string
+  readonly agents: readonly WireAgent[]
+}
+
+let api: TestService
+const readings: Reading[] = []
+beforeAll(async () => {
+  api = await startService({ historyDays: 10 })
+  for (let hour = 0; hour < 14 * 24; hour++) {
+    const { data, as_of } = agentListSchema.parse((await api.get('/agents/status')).json)
+    readings.push({ at: as_of, agents: data })
+    await api.pass(HOUR_MS)
+  }
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+const states = (): readonly (WireAgent & { readonly at: string })[] =>
+  readings.flatMap(({ at, agents }) => agents.map((agent) => ({ ...agent, at })))
+
+describe('the agents', () => {
+  test('are twelve, of every kind, each with a name of its own', () => {
+    const agents = readings[0]?.agents ?? []
+    expect(agents).toHaveLength(12)
+    expect(new Set(agents.map((agent) => agent.name)).size).toBe(12)
+    expect(new Set(agents.map((agent) => agent.kind))).toEqual(new Set(AGENT_KINDS))
+  })
+
+  test('are read as of the simulated present', () => {
+    expect(readings.map((reading) => reading.at)).toEqual(
+      readings.map((_, hour) => new Date(NOW + hour * HOUR_MS).toISOString()),
+    )
+  })
+
+  test('are mostly at work on a working day, and hardly at the weekend', () => {
+    const running = (days: readonly number[], hours: readonly number[]): number => {
+      const then = states().filter(
+        ({ at }) => days.includes(new Date(at).getUTCDay()) && hours.includes(new Date(at).getUTCHours()),
+      )
+      return then.filter((agent) => agent.status === 'running').length / then.length
+    }
+    expect(running([2, 3, 4], [9, 12, 15, 18])).toBeGreaterThan(0.3)
+    expect(running([0, 6], [9, 12, 15, 18])).toBeLessThan(0.1)
+  })
+
+  test('are never out more than one at a time, and come back', () => {
+    const out = readings.map(({ agents }) =>
+      agents.filter((agent) => ['failing', 'paused'].includes(agent.status)),
+    )
+    expect(Math.max(...out.map((agents) => agents.length))).toBe(1)
+    const share = out.filter((agents) => agents.length > 0).length / out.length
+    expect(share).toBeGreaterThan(0.01)
+    expect(share).toBeLessThan(0.2)
+  })
+})
+
+describe('an agent', () => {
+  test('has a task exactly when it is running, begun and not ended', () => {
+    for (const { status, current_task, status_changed_at, at } of states()) {
+      expect(current_task !== null).toBe(status === 'running')
+      expect(status_changed_at <= at).toBe(true)
+      if (current_task === null) continue
+      expect(current_task.started_at <= at).toBe(true)
+      expect(current_task.progress).toBeLessThanOrEqual(1)
+    }
+  })
+
+  test('works on leads and pipelines that there are', () => {
+    const ids = (table: string): string[] =>
+      api.rows<{ id: string }>(`select id from ${table}`).map((row) => row.id)
+    const leads = new Set([
+      ...ids('lead'),
+      ...api.rows<{ id: string }>('select lead_id as id from removed_lead').map((row) => row.id),
+    ])
+    const tasks = states().flatMap((agent) => agent.current_task ?? [])
+    expect(tasks.filter((task) => task.lead_id !== null && !leads.has(task.lead_id))).toEqual([])
+    expect(new Set(tasks.map((task) => task.pipeline_id)).difference(new Set(ids('pipeline')))).toEqual(
+      new Set(),
+    )
+    expect(new Set(tasks.map((task) => task.type)).size).toBeGreaterThan(6)
+  })
+
+  test('that fails says why, and does nothing meanwhile', () => {
+    const failing = states().filter((agent) => agent.status === 'failing')
+    expect(failing.length).toBeGreaterThan(0)
+    for (const agent of failing) {
+      expect(agent.last_24h.errors).toBeGreaterThan(0)
+      expect(agent.last_error?.message).toMatch(/HTTP|SMTP|timed out|failed|quota|expired|endpoint/)
+      expect((agent.last_error?.at ?? '') >= agent.status_changed_at).toBe(true)
+      const done = api.rows(
+        `select 1 from activity where agent_id = '${agent.id}' and at between ${Date.parse(agent.status_changed_at)} and ${Date.parse(agent.at)}`,
+      )
+      expect(done).toEqual([])
+    }
+  })
+
+  test('was last seen lately, unless it is out, and never in the future', () => {
+    for (const { status, last_seen_at, at } of states()) {
+      const silentMs = Date.parse(at) - Date.parse(last_seen_at)
+      expect(silentMs).toBeGreaterThanOrEqual(0)
+      if (status === 'running' || status === 'idle') expect(silentMs).toBeLessThan(60_000)
+    }
+  })
+
+  test('has the tasks and errors of the last 24 hours counted', () => {
+    const last = readings.at(-1)
+    const to = Date.parse(last?.at ?? '')
+    const counts = (table: string, more: string): Record<string, number> => {
+      const rows = api.rows<{ agent_id: string; n: number }>(
+        `select agent_id, count(*) as n from ${table} where at > ${to - 24 * HOUR_MS} and at <= ${to} ${more} group by agent_id`,
+      )
+      return Object.fromEntries(rows.map((row) => [row.agent_id, row.n]))
+    }
+    const tasks = counts('activity', "and type != 'error'")
+    const errors = counts('agent_error', '')
+    for (const agent of last?.agents ?? []) {
+      expect(agent.last_24h).toEqual({ tasks: tasks[agent.id] ?? 0, errors: errors[agent.id] ?? 0 })
+    }
+    expect(Object.keys(tasks).length).toBeGreaterThan(6)
+  })
+})
+
+test('incidents are events: an agent goes out, and is told to be back', () => {
+  const events = api.rows<{ agent_id: string; status: string }>(
+    "select agent_id, data ->> 'status' as status from event where type = 'agent.status_changed' order by id",
+  )
+  expect(events.length).toBeGreaterThan(4)
+  for (const [index, event] of events.entries()) {
+    const expected = index % 2 === 0 ? ['failing', 'paused'] : ['idle']
+    expect(expected).toContain(event.status)
+    if (index % 2 === 1) expect(event.agent_id).toBe(events[index - 1]?.agent_id)
+  }
+})

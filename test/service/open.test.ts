@@ -1,0 +1,173 @@
+/** Opening and closing the service: what may be wrong, what goes on where it stopped. */
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { request } from 'undici'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openKeyring } from '../../src/service/keyring.ts'
+import { openService, type ServiceOptions } from '../../src/service/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { COMPANIES, DAY_MS, HOUR_MS, NOW, startService } from './support/service.ts'
+
+function optionsIn(folder: string, change: Partial<ServiceOptions> = {}): ServiceOptions {
+  return {
+    file: join(folder, 'service.db'),
+    companiesFile: COMPANIES,
+    historyDays: 2,
+    now: () => NOW,
+    ...change,
+  }
+}
+
+describe('opening fails with what to do when', () => {
+  test('the port is taken', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const address = server.address()
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+    await expect(openService(optionsIn(folderWith(), { port }))).rejects.toMatchObject({
+      code: 'service_port',
+      message: `The service cannot listen on 127.0.0.1:${port}: another program has it.`,
+      hint: expect.stringContaining('another port'),
+    })
+  })
+
+  test('the companies are not there', async () => {
+    const options = optionsIn(folderWith(), { companiesFile: '/nowhere.ndjson' })
+    await expect(openService(options)).rejects.toMatchObject({ code: 'service_data' })
+  })
+
+  test('the folder cannot be written', async () => {
+    const folder = folderWith({ blocked: 'a file where a folder should be' })
+    const options = optionsIn(join(folder, 'blocked'))
+    await expect(openService(options)).rejects.toMatchObject({
+      code: 'data_unwritable',
+      message: expect.stringContaining(join(folder, 'blocked', 'service.db')),
+    })
+  })
+
+  test('the database is not one', async () => {
+    const folder = folderWith({
+      'service.db': 'This is a text, long enough to be no SQLite header. '.repeat(100),
+    })
+    const before = readFileSync(join(folder, 'service.db'))
+    await expect(openService(optionsIn(folder))).rejects.toMatchObject({ code: 'store_corrupt' })
+    expect(readFileSync(join(folder, 'service.db'))).toEqual(before)
+  })
+
+  test('a newer program wrote the database', async () => {
+    const options = optionsIn(folderWith())
+    await (await openService(options)).close()
+    const sqlite = new SQLite(options.file)
+    sqlite.exec("insert into kysely_migration values ('002_later', '2027-01-01T00:00:00Z')")
+    sqlite.close()
+    await expect(openService(options)).rejects.toMatchObject({
+      code: 'store_newer',
+      message: expect.stringContaining('002_later'),
+    })
+  })
+})
+
+describe('an open service', () => {
+  test('has a base that ends in /api/v1, on the loopback interface', async () => {
+    await using api = await startService({ historyDays: 1 })
+    expect(api.service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1$/)
+  })
+
+  test('says how far the history is while it opens', async () => {
+    const told: (readonly [number, number])[] = []
+    const options = optionsIn(folderWith(), { onProgress: (done, total) => void told.push([done, total]) })
+    await using service = await openService(options)
+    expect(service.now()).toEqual(new Date(NOW))
+    const total = 2 * DAY_MS + (NOW % DAY_MS)
+    expect(told).toEqual([
+      [DAY_MS, total],
+      [2 * DAY_MS, total],
+      [total, total],
+    ])
+  })
+
+  test('keeps up with its clock of itself', async () => {
+    const options = optionsIn(folderWith(), { now: Date.now, speed: 36_000 })
+    await using service = await openService(options)
+    const key = await service.createKey({ name: 'test', scope: 'read' })
+    const asOf = async (): Promise<number> => {
+      const answer = await request(`${service.url}/agents/status`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      return Date.parse(((await answer.body.json()) as { as_of: string }).as_of)
+    }
+    const before = await asOf()
+    await expect.poll(asOf, { timeout: 10_000 }).toBeGreaterThan(before + 5 * HOUR_MS)
+  })
+
+  test('runs faster than real time when told so', async () => {
+    await using api = await startService({ historyDays: 1, speed: 60 })
+    api.clock.at += 2 * 60_000
+    expect(api.service.now()).toEqual(new Date(NOW + 2 * HOUR_MS))
+  })
+
+  test('can be closed twice, and then takes no connection', async () => {
+    const service = await openService(optionsIn(folderWith()))
+    await Promise.all([service.close(), service.close()])
+    await service.close()
+    await expect(request(`${service.url}/leads`)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+})
+
+describe('a service opened again', () => {
+  test('goes on with its history, keys and seed', async () => {
+    const options = optionsIn(folderWith(), { seed: 5 })
+    const first = await openService(options)
+    const key = await first.createKey({ name: 'kept', scope: 'read' })
+    const ids = async (url: string): Promise<string[]> => {
+      const answer = await request(`${url}/leads?sort=created_at&limit=1000`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      const { data } = (await answer.body.json()) as { data: { id: string }[] }
+      return data.map((lead) => lead.id)
+    }
+    const before = await ids(first.url)
+    await first.close()
+    await using second = await openService({ ...options, seed: 6, now: () => NOW + 2 * DAY_MS })
+    const after = await ids(second.url)
+    expect(after.length).toBeGreaterThan(before.length)
+    expect(after.slice(0, before.length)).toEqual(before)
+  })
+
+  test('starts from where a fast run has left its time, though real time is behind', async () => {
+    const clock = { at: NOW }
+    const options = optionsIn(folderWith(), { now: () => clock.at, speed: 3600 })
+    const fast = await openService(options)
+    clock.at += 24_000
+    await fast.catchUp()
+    await fast.close()
+    await using slow = await openService({ ...options, speed: 1 })
+    expect(slow.now()).toEqual(new Date(NOW + DAY_MS))
+  })
+})
+
+test('a second service on the same file finds out before it plays the same time twice', async () => {
+  const clock = { at: NOW }
+  const options = optionsIn(folderWith(), { now: () => clock.at })
+  await using first = await openService(options)
+  await using second = await openService(options)
+  clock.at += HOUR_MS
+  await first.catchUp()
+  await expect(second.catchUp()).rejects.toMatchObject({ code: 'job_busy' })
+})
+
+test('keys can be made before the service has ever been opened', async () => {
+  const options = optionsIn(folderWith())
+  const keyring = await openKeyring(options.file)
+  const key = await keyring.create({ name: 'early', scope: 'read' })
+  await keyring.close()
+  await using service = await openService(options)
+  const answer = await request(`${service.url}/agents/status`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  await answer.body.dump()
+  expect(answer.statusCode).toBe(200)
+})
