@@ -5,7 +5,7 @@ import { words } from './messages.ts'
 import { formatRecent, type Reader } from './moment.ts'
 import { capitalise, oneLine, oneLineOrNull } from './text.ts'
 
-export type AgentHealth = 'well' | 'failing' | 'other'
+type AgentHealth = 'well' | 'failing' | 'other'
 
 export interface AgentsView {
   readonly title: string
@@ -38,7 +38,7 @@ const FAILING = [
   'degraded',
 ]
 
-export function healthOf(agent: AgentLine): AgentHealth {
+function healthOf(agent: AgentLine): AgentHealth {
   const status = agent.status.toLowerCase()
   return WELL.includes(status) ? 'well' : FAILING.includes(status) ? 'failing' : 'other'
 }
@@ -74,13 +74,15 @@ function noteOf({ agents }: DailyFigures, well: number, reader: Reader): string 
   return `${[health, states].filter(Boolean).join(': ')}${asOf}`
 }
 
-/** `7 running, 4 idle`, the most frequent first. */
+/** `7 running, 4 idle`, the most frequent first; `all idle` where there is but one state. */
 function countStates(agents: readonly AgentLine[]): string {
   const counts = new Map<string, number>()
   for (const { status } of agents) {
     const word = capitalise(status).toLowerCase()
     counts.set(word, (counts.get(word) ?? 0) + 1)
   }
+  const [only, ...others] = counts.keys()
+  if (only !== undefined && others.length === 0 && agents.length > 1) return words.agents.all(only)
   return [...counts]
     .sort((a, b) => b[1] - a[1])
     .map(([word, count]) => `${formatCount(count)} ${word}`)

@@ -33,7 +33,6 @@ export interface PageView {
 
 export interface DailyView extends PageView {
   readonly title: string
-  readonly verdict: string
   readonly day: DayNames
   /** What is covered and what it is compared with. */
   readonly scope: string
@@ -67,7 +66,6 @@ export function composeDaily(figures: DailyFigures, context: DailyContext): Dail
     dir: words.dir,
     preheader: preheaderOf(headline.text, kpis),
     title,
-    verdict: headline.subject,
     day: nameDay(figures.period),
     scope: scopeOf(figures),
     headline,
@@ -87,7 +85,7 @@ export function composeDaily(figures: DailyFigures, context: DailyContext): Dail
 function preheaderOf(headline: string, kpis: readonly KpiView[]): string {
   const numbers = kpis
     .slice(2)
-    .map(({ label, value, change }) => `${label}: ${value}${change ? ` (${change})` : ''}`)
+    .map(({ label, value, change }) => `${label} ${value}${change ? `, ${change}` : ''}`)
   return `${headline} ${numbers.join('; ')}.`
 }
 

@@ -70,8 +70,11 @@ function amountFormat(currency: string | null): Intl.NumberFormat {
   const format = new Intl.NumberFormat(LOCALE, {
     ...(currency === null ? {} : { style: 'currency', currency }),
     notation: 'compact',
+    // Three digits, at most one of them behind the point: $1.2M, $12.5k, $135k.
+    maximumSignificantDigits: 3,
     minimumFractionDigits: 0,
     maximumFractionDigits: 1,
+    roundingPriority: 'lessPrecision',
   })
   amounts.set(currency, format)
   return format

@@ -5,6 +5,9 @@ import { type Coverage, coverageOf, isFirstDay } from './coverage.ts'
 import { FEW, formatCount, formatCounts, formatMoneys, formatRate } from './format.ts'
 import { words } from './messages.ts'
 import { nameDay } from './moment.ts'
+import { oneLine } from './text.ts'
+
+const CURRENCY_LENGTH = 12
 
 export interface KpiView {
   readonly label: string
@@ -15,7 +18,7 @@ export interface KpiView {
   /** How the value moved; empty when it cannot be compared. */
   readonly change: string
   readonly tone: Tone
-  /** What it moved from; empty with {@link change}, or where there is nothing to compare with. */
+  /** What it was before; empty where nothing was. */
   readonly basis: string
 }
 
@@ -71,7 +74,9 @@ function rateOf(ratio: Ratio): { value: string; note: string } {
 
 function moneyOf(moneys: readonly Money[]): { value: string; note: string } {
   const { largest, others } = formatMoneys(moneys)
-  return { value: largest ?? words.none, note: largest === null ? words.kpi.noValues : (others ?? '') }
+  const [first] = moneys
+  if (largest === null || first === undefined) return { value: words.none, note: words.kpi.noValues }
+  return { value: largest, note: others ?? words.kpi.inCurrency(oneLine(first.currency, CURRENCY_LENGTH)) }
 }
 
 /** What was won is worth; a lower bound while the period is not covered. */

@@ -8,6 +8,7 @@ import { capitalise, oneLine, oneLineOrNull } from './text.ts'
 /** Longer lists belong into the database, not into a mail. */
 const ROWS = 5
 const NAME_LENGTH = 60
+const PIPELINE_LENGTH = 24
 // Bound to what is before it, so that no line begins with it.
 const SEPARATOR = '\u00a0· '
 const ONE_LINER_LENGTH = 90
@@ -84,7 +85,7 @@ function describe(lead: TopLead, pipelines: readonly string[]): string {
 
 /** Named only where there is more than one that it could be. */
 function pipelineOf(lead: TopLead | StalledLead, pipelines: readonly string[]): string | null {
-  return pipelines.length > 1 ? oneLineOrNull(lead.pipelineName, NAME_LENGTH) : null
+  return pipelines.length > 1 ? oneLineOrNull(lead.pipelineName, PIPELINE_LENGTH) : null
 }
 
 function joined(parts: readonly (string | null)[]): string {

@@ -11,7 +11,6 @@ const list = new Intl.ListFormat('en-GB', { type: 'conjunction' })
 export const words = {
   lang: 'en',
   dir: 'ltr',
-  product: 'leadsheet',
   isNew: 'new',
   noChange: 'no change',
   points: (size: string) => `${size} pt`,
@@ -93,6 +92,7 @@ export const words = {
     noneClosed: 'none closed',
     noValues: 'no values given',
     nothing: 'none',
+    inCurrency: (currency: string) => `in ${currency}`,
     soFar: 'so far',
     soFarWorth: (value: string) => `so far, worth ${value}`,
     basis: (value: string, date: string) => `vs ${value} on ${date}`,
@@ -136,6 +136,7 @@ export const words = {
     allHealthy: (count: number) =>
       count === 1 ? 'The one agent is healthy' : `All ${formatCount(count)} healthy`,
     someHealthy: (well: number, total: number) => `${formatCount(well)} of ${formatCount(total)} healthy`,
+    all: (state: string) => `all ${state}`,
     asOf: (at: string) => `as of ${at}`,
     since: (at: string) => `since ${at}`,
     lastSeen: (at: string) => `last seen ${at}`,

@@ -33,7 +33,7 @@ const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [nam
 
 /** @throws LeadsheetError report_template when a template is missing or cannot be compiled */
 export async function openTemplates(directory: string): Promise<Templates> {
-  const folders = (await readdir(directory, { withFileTypes: true }))
+  const folders = (await readdir(directory, { withFileTypes: true }).catch(unreadable(directory)))
     .filter((entry) => entry.isDirectory() && entry.name !== LAYOUT)
     .map((entry) => entry.name)
     .sort()
@@ -130,12 +130,26 @@ function templateError(file: string, cause: unknown): LeadsheetError {
 }
 
 async function readFolder(folder: string): Promise<ReadonlyMap<string, string>> {
-  const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile())
+  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(folder))
+  const names = entries.filter((entry) => entry.isFile())
   return new Map(
     await Promise.all(
       names.map(async ({ name }) => [name, await readFile(join(folder, name), 'utf8')] as const),
     ),
   )
+}
+
+function unreadable(folder: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new LeadsheetError(
+      'report_template',
+      `templates cannot be read from ${folder}: ${errorText(cause)}`,
+      {
+        hint: 'The folder comes with the program; it needs layout/ and a folder for each report.',
+        cause,
+      },
+    )
+  }
 }
 
 function take(files: ReadonlyMap<string, string>, folder: string, name: string): string {

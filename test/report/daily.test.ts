@@ -97,7 +97,7 @@ describe('data that does not cover the day', () => {
   it('makes every count a lower bound and compares nothing', () => {
     const view = compose(staleDay())
     expect(view.headline.text).toBe('Incomplete: at least 31 new leads and 1 won.')
-    expect(view.verdict).toBe('incomplete data, 31 new and 1 won so far, 1 agent failing')
+    expect(view.headline.subject).toBe('incomplete data, 31 new and 1 won so far, 1 agent failing')
     expect(view.kpis.map(({ change }) => change)).toEqual(['', '', '', ''])
     expect(view.kpis.map(({ note }) => note).slice(0, 2)).toEqual(['so far', 'so far, worth $22k'])
   })
@@ -121,7 +121,7 @@ describe('data that does not cover the day', () => {
       topLeads: { minScore: 80, total: 0, rows: [] },
     })
     expect(view.headline.text).toBe('No data for Friday: the last complete sync was Thu 19 Nov, 06:00.')
-    expect(view.verdict).toBe('no data since Thu 19 Nov, 06:00, 1 agent failing')
+    expect(view.headline.subject).toBe('no data since Thu 19 Nov, 06:00, 1 agent failing')
     expect(view.kpis.map(({ value }) => value).slice(0, 2)).toEqual(['–', '–'])
     expect(view.topLeads.note).toBe('Nothing of this day has been read yet.')
   })
@@ -173,7 +173,7 @@ describe('what needs attention', () => {
     const rows = Array.from({ length: 6 }, () => failing).flat()
     const view = compose({ ...busy, agents: { ...busy.agents, rows } })
     expect(view.attention[3]).toBe('3 more agents are failing.')
-    expect(view.verdict).toContain('6 agents failing')
+    expect(view.headline.subject).toContain('6 agents failing')
   })
 })
 
@@ -181,6 +181,7 @@ describe('numbers too small for percentages', () => {
   it('are given as counts', () => {
     const view = compose(quietDay(), QUIET_CONTEXT)
     expect(view.kpis[2]).toMatchObject({ value: '2 of 7', change: '', basis: 'vs 3 of 8 on 15 Nov' })
+    expect(view.kpis[3]).toMatchObject({ value: '€640k', note: 'in EUR' })
     const few = [
       { status: 'discovered', reached: 8, conversion: null },
       { status: 'enriched', reached: 3, conversion: 3 / 8 },
@@ -221,7 +222,16 @@ describe('agents', () => {
       ['Paused', 'neutral'],
       ['Rate limited', 'neutral'],
     ])
-    expect(view.verdict).toContain('1 agent failing')
+    expect(view.headline.subject).toContain('1 agent failing')
+  })
+})
+
+describe('the preheader', () => {
+  it('adds to the subject what the subject does not have', () => {
+    expect(compose(busyDay()).preheader).toBe(
+      '59 new leads and 3 won: a better day than the Friday before (50 and 2). ' +
+        'Win rate, 30 days 23.7%, −2.3 pt; Open pipeline $4.2M, +$230k (+6%).',
+    )
   })
 })
 

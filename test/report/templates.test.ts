@@ -146,6 +146,17 @@ describe('a mistake in a template', () => {
     })
   })
 
+  it('of a missing folder is named', async () => {
+    const folder = folderWith({ 'daily/html.hbs': '' })
+    for (const missing of [join(folder, 'layout'), join(folder, 'nowhere')]) {
+      const opening = openTemplates(missing.endsWith('layout') ? folder : missing)
+      await expect(opening).rejects.toMatchObject({
+        code: 'report_template',
+        message: expect.stringContaining(`templates cannot be read from ${missing}: `),
+      })
+    }
+  })
+
   it('of a missing file is named', async () => {
     const folder = folderWith()
     await cp(TEMPLATES_FOLDER, folder, { recursive: true })
