@@ -106,7 +106,9 @@ export const leadQuerySchema = z.strictObject({
   updated_since: instantSchema.optional().meta({ description: 'updated_at at or after this instant' }),
   created_since: instantSchema.optional().meta({ description: 'created_at at or after this instant' }),
   min_score: digits(z.int().min(0).max(100)).optional(),
-  q: z.string().min(1).max(200).optional().meta({ description: 'words in company or contact' }),
+  q: z.string().trim().min(1).max(200).optional().meta({
+    description: 'words that must all occur in the names, domain or address of company and contact',
+  }),
   sort: z.enum(LEAD_SORTS).default('updated_at'),
   limit: digits(z.int().min(1).max(PAGE_LIMIT_MAX)).default(PAGE_LIMIT_DEFAULT),
   cursor: z.string().optional().meta({ description: 'opaque; from page.next_cursor of the page before' }),

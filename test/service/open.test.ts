@@ -109,6 +109,25 @@ describe('an open service', () => {
     expect(api.service.now()).toEqual(new Date(NOW + 2 * HOUR_MS))
   })
 
+  test('can be closed in the midst of catching up, and goes on from there', async () => {
+    const clock = { at: NOW }
+    const options = optionsIn(folderWith(), { now: () => clock.at })
+    const service = await openService(options)
+    clock.at += 5 * DAY_MS
+    const catchingUp = service.catchUp()
+    await service.close()
+    await catchingUp
+    const until = (): number => {
+      const sqlite = new SQLite(options.file, { readonly: true })
+      const row = sqlite.prepare<[], { at: number }>('select simulated_until as at from simulation').get()
+      sqlite.close()
+      return row?.at ?? 0
+    }
+    expect(until()).toBeLessThan(clock.at)
+    await (await openService(options)).close()
+    expect(until()).toBe(clock.at)
+  })
+
   test('can be closed twice, and then takes no connection', async () => {
     const service = await openService(optionsIn(folderWith()))
     await Promise.all([service.close(), service.close()])

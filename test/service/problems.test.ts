@@ -73,7 +73,7 @@ describe('each code', () => {
 describe('a wrong query', () => {
   test.each([
     ['colour=red', 'colour', 'accepted are pipeline_id, status, updated_since'],
-    ['status=open', 'status', '"discovered"|"enriched"'],
+    ['status=open', 'status', '"lost"|"disqualified"; got "open"'],
     ['status=won&status=open', 'status.1', 'got "open"'],
     ['limit=1001', 'limit', '<=1000; got "1001"'],
     ['limit=', 'limit', 'expected number'],
@@ -82,6 +82,7 @@ describe('a wrong query', () => {
     ['updated_since=yesterday', 'updated_since', 'such as 2026-11-20T08:15:00.000Z; got "yesterday"'],
     ['created_since=2026-02-30T00:00:00Z', 'created_since', 'got "2026-02-30T00:00:00Z"'],
     ['q=', 'q', 'got ""'],
+    ['q=%20%20', 'q', 'Too small'],
     ['pipeline_id=a&pipeline_id=b', 'pipeline_id', 'got ["a","b"]'],
   ])('%s is told with what is accepted', async (query, path, message) => {
     const answer = await api.get(`/leads?${query}`)

@@ -68,11 +68,10 @@ function explain(value: unknown, issue: z.core.$ZodIssue): string {
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (at, key) =>
-      typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined,
-    value,
-  )
+  return path.reduce<unknown>((at, key) => {
+    if (typeof at === 'object' && at !== null) return (at as Record<PropertyKey, unknown>)[key]
+    return key === 0 ? at : undefined
+  }, value)
 }
 
 function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType | undefined {

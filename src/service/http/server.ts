@@ -75,6 +75,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, options: ServerOp
   refuseOtherMethods(app, endpoint.path, endpoint.method === 'GET' ? ['GET', 'HEAD'] : ['POST'])
 }
 
+const pathParameters = z.object({ id: z.string().default('') })
 const noQuery = z.strictObject({})
 
 async function answer(
@@ -85,7 +86,7 @@ async function answer(
   reply: FastifyReply,
 ): Promise<unknown> {
   const call = {
-    id: z.object({ id: z.string().default('') }).parse(request.params).id,
+    id: pathParameters.parse(request.params).id,
     query: parseInput(endpoint.query ?? noQuery, request.query, 'query'),
     body: endpoint.body && parseInput(endpoint.body, request.body, 'body'),
   }

@@ -21,7 +21,7 @@ const ASIAN = ['South Asia', 'Southeast Asia', 'East Asia', 'Oceania']
 export const AGENTS: readonly AgentProfile[] = [
   discovery('agt_scout_1', 'Scout-1 (EU registers)', EASTERN, ['company register', 'trade fair list']),
   discovery('agt_scout_2', 'Scout-2 (startup directories)', [], ['startup directory', 'accelerator list']),
-  discovery('agt_scout_3', 'Scout-3 (launches and jobs)', [], ['product launch', 'job board', 'news']),
+  discovery('agt_scout_3', 'Scout-3 (launches and jobs)', [], ['launch calendar', 'job board', 'news']),
   agent('agt_enricher_1', 'Enricher-1 (company sites)', 'enrichment', []),
   agent('agt_enricher_2', 'Enricher-2 (people)', 'enrichment', []),
   agent('agt_enricher_3', 'Enricher-3 (technology)', 'enrichment', []),

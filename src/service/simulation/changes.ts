@@ -50,18 +50,19 @@ export interface LeadChange {
 export function record(changes: Changes, lead: LeadRow, change: LeadChange): void {
   const from = lead.status
   const to = change.set?.status ?? from
+  const moves = to !== from
   const { at, agentId, set } = change
   Object.assign(lead, set, { agent_id: agentId, updated_at: at })
   if (set?.contact_name !== undefined) lead.search_text = searchText(lead)
-  if (to !== from) lead.status_changed_at = at
+  if (moves) lead.status_changed_at = at
   changes.leads.set(lead.id, lead)
-  changes.activities.push(activityOf(lead, change, to === from ? null : from, to === from ? null : to))
-  if (to === from) {
-    const changed = [...changedFields(set ?? {}), 'activity']
-    recordEvent(changes, at, { type: 'lead.updated', data: { ...leadKeys(lead), changed } })
-  } else {
+  changes.activities.push(activityOf(lead, change, moves ? from : null, moves ? to : null))
+  if (moves) {
     const data = { ...leadKeys(lead), from_status: from, to_status: to }
     recordEvent(changes, at, { type: 'lead.status_changed', data })
+  } else {
+    const changed = [...changedFields(set ?? {}), 'activity']
+    recordEvent(changes, at, { type: 'lead.updated', data: { ...leadKeys(lead), changed } })
   }
 }
 

@@ -52,7 +52,7 @@ export function schedule(
   const agent = keptAgent(lead, work.kind) ?? pickAgent(work.kind, region, random)
   let at = Math.round(Math.max(plan.earliestAt, now + MINUTE_MS))
   let freeFrom = now
-  // Each pass can only move it later, and no agent is out two days running for as long as it works.
+  // Each pass moves it past one incident; there is one a day at most, so the next pass or two settle it.
   for (let settled = false; !settled; ) {
     if (work.isOffice) at = intoOfficeHours(at, region, Math.round(random.between(0.05, 2.5) * HOUR_MS))
     const outage = world.incidents.duringWork(agent.id, at)

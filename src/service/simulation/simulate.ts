@@ -77,7 +77,10 @@ function discover(
   found: Discovery,
 ): LeadRow | undefined {
   if (pipeline.status !== 'active') return undefined
-  if (pool.remaining() === 0) return void complete(changes, pipeline, found.at)
+  if (pool.remaining() === 0) {
+    complete(changes, pipeline, found.at)
+    return undefined
+  }
   const random = randomFor(world.seed, 'found', pipeline.id, found.at)
   if (!random.chance(pool.remainingShare() / SCARCE_SHARE)) return undefined
   const company = pool.take()

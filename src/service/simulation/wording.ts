@@ -3,9 +3,9 @@ import type { Random } from './random.ts'
 
 const LINES = {
   discovered: [
-    'Found in {source}; matches the criteria of the pipeline',
-    'New in {source}: industry and place fit',
-    'Turned up in {source}, not known before',
+    'Found through the {source}; matches the criteria of the pipeline',
+    'New in the {source}: industry and place fit',
+    'Turned up in the {source}, not known before',
   ],
   enriched: [
     'Company data completed; {contact} found as contact',
