@@ -1,0 +1,80 @@
+/**
+ * How one field of the model is found in a record: one or several candidate places, a named transform, a table
+ * of values. What cannot be read is null with a note, never the wrong type.
+ */
+import { z } from 'zod'
+import { type FieldPath, fieldPathSchema, readPath } from './field-path.ts'
+import { toInstant } from './instant.ts'
+import { toNumber } from './number.ts'
+
+export const TRANSFORMS = ['lower', 'trim', 'first', 'join', 'domain', 'count'] as const
+type Transform = (typeof TRANSFORMS)[number]
+
+const full = z.strictObject({
+  /** Candidates; the first that is there and not null counts. */
+  from: z.union([fieldPathSchema.transform((path) => [path]), z.array(fieldPathSchema).min(1)]).optional(),
+  /** Applied in order. */
+  transform: z.union([z.enum(TRANSFORMS).transform((one) => [one]), z.array(z.enum(TRANSFORMS))]).default([]),
+  /** What upstream's values are called here; others stay as they are. */
+  values: z.record(z.string(), z.string()).optional(),
+  /** Where nothing was found. */
+  default: z.union([z.string(), z.number()]).optional(),
+})
+
+/** A path alone is the short form. */
+export const fieldRuleSchema = z.union([fieldPathSchema.transform((path) => full.parse({ from: path })), full])
+export type FieldRule = z.output<typeof full>
+
+/** What the rule finds in a record; null where there is nothing. */
+export function readField(record: unknown, rule: FieldRule | undefined): unknown {
+  if (rule === undefined) return null
+  const found = (rule.from ?? []).map((path: FieldPath) => readPath(record, path)).find((value) => value !== undefined && value !== null)
+  const value = rule.transform.reduce(applyTransform, found ?? rule.default ?? null)
+  if (rule.values !== undefined && (typeof value === 'string' || typeof value === 'number')) {
+    return rule.values[String(value)] ?? value
+  }
+  return value
+}
+
+export function readText(record: unknown, rule: FieldRule | undefined): string | null {
+  return toText(readField(record, rule))
+}
+
+/** Null where it is no number by the rules of {@link toNumber}. */
+export function readNumber(record: unknown, rule: FieldRule | undefined): number | null {
+  return toNumber(readField(record, rule))
+}
+
+/** Null where it is no instant by the rules of {@link toInstant}. */
+export function readInstant(record: unknown, rule: FieldRule | undefined): string | null {
+  return toInstant(readField(record, rule))
+}
+
+/** Identifiers and words: numbers digit for digit, nothing else. */
+export function toText(value: unknown): string | null {
+  if (typeof value === 'string') return value === '' ? null : value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
+}
+
+function applyTransform(value: unknown, transform: Transform): unknown {
+  switch (transform) {
+    case 'lower':
+      return typeof value === 'string' ? value.toLowerCase() : value
+    case 'trim':
+      return typeof value === 'string' ? value.trim() : value
+    case 'first':
+      return Array.isArray(value) ? (value[0] ?? null) : value
+    case 'join':
+      return Array.isArray(value) ? value.map(toText).filter((text) => text !== null).join(' ') : value
+    case 'domain':
+      return typeof value === 'string' ? domainOf(value) : value
+    case 'count':
+      return Array.isArray(value) ? value.length : value
+  }
+}
+
+/** `https://www.acme.com/about` -> `acme.com` */
+function domainOf(value: string): string | null {
+  const url = URL.parse(value.includes('://') ? value : `https://${value}`)
+  return url?.hostname.replace(/^www\./, '') || null
+}
