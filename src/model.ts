@@ -55,9 +55,11 @@ export interface Lead {
   readonly source: string | null
   readonly agentId: string | null
   readonly tags: readonly string[]
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-  readonly statusChangedAt: Instant
+  /** Null where the upstream does not tell; the store then has the time at which it was first read. */
+  readonly createdAt: Instant | null
+  /** Null where the upstream does not tell; the store then has the time at which the change was read. */
+  readonly updatedAt: Instant | null
+  readonly statusChangedAt: Instant | null
   /** The record as the upstream sent it, JSON text. */
   readonly raw: string
 }

@@ -1,7 +1,6 @@
 /** `leadsheet agents`: what the AI agents are doing now. */
 import type { Command } from 'commander'
 import type { Agent } from '../model.ts'
-import { mapAgent } from '../source/mapping.ts'
 import { addExamples } from './command.ts'
 import { type Column, formatInstant, formatShare } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -22,9 +21,11 @@ const COLUMNS: readonly Column<Agent>[] = [
 
 export function defineAgents(command: Command, terminal: Terminal): void {
   command.action(async () => {
-    const records = await withSource(terminal, (source) => source.fetchAgents(terminal.signal))
-    if (terminal.json) terminal.printJson({ data: records })
-    else await terminal.printTable(COLUMNS, keepReadable(terminal, records.map(mapAgent)))
+    await withSource(terminal, async (source) => {
+      const records = await source.fetchAgents(terminal.signal)
+      if (terminal.json) terminal.printJson({ data: records })
+      else await terminal.printTable(COLUMNS, keepReadable(terminal, records.map(source.mapAgent)))
+    })
   })
   addExamples(command, ['agents', 'agents --json'])
 }

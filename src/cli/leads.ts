@@ -2,7 +2,6 @@
 import type { Command } from 'commander'
 import { LEAD_SORTS, PAGE_LIMIT_MAX } from '../contract/lead.ts'
 import type { Lead } from '../model.ts'
-import { mapLead } from '../source/mapping.ts'
 import type { RawPage, Source } from '../source/open.ts'
 import { collect, instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
@@ -69,35 +68,32 @@ export function defineLeads(command: Command, terminal: Terminal): void {
 }
 
 async function listLeads(terminal: Terminal, source: Source, options: ListOptions): Promise<void> {
-  const { records, nextCursor, total } = await fetchPages(terminal, source, options)
+  const { records, next, total } = await fetchPages(terminal, source, options)
   if (terminal.json) {
-    const page = { next_cursor: nextCursor, has_more: nextCursor !== null, total }
+    const page = { next_cursor: next, has_more: next !== null, total }
     terminal.printJson({ data: records, page })
     return
   }
-  const leads = keepReadable(terminal, records.map(mapLead))
+  const leads = keepReadable(terminal, records.map(source.mapLead))
   if (leads.length > 0) await terminal.printTable(COLUMNS, leads)
   const count = total === null ? `${records.length} leads` : `${records.length} of ${total} leads`
-  terminal.note(nextCursor === null ? count : `${count}; more with --cursor ${nextCursor}, or --all`)
+  terminal.note(next === null ? count : `${count}; more with --cursor ${next}, or --all`)
 }
 
 /** One page, or with `--all` that one and all after it, as a single one. */
 async function fetchPages(terminal: Terminal, source: Source, options: ListOptions): Promise<RawPage> {
-  const { pipeline, all, cursor = null, ...filters } = options
-  const limit = all ? (await terminal.config()).api.pageSize : options.limit
+  const { pipeline, all, cursor = null, limit, ...filters } = options
+  const size = all ? (await terminal.config()).api.pageSize : limit
   using progress = all ? await terminal.progress('Leads') : NO_PROGRESS
   const records: unknown[] = []
-  let nextCursor: string | null = cursor
+  let next: string | null = cursor
   let total: number | null = null
   do {
-    const page = await source.listLeads(
-      { ...filters, pipelineId: pipeline, limit, cursor: nextCursor ?? undefined },
-      terminal.signal,
-    )
+    const page = await source.listLeads({ ...filters, pipelineId: pipeline }, next, size, terminal.signal)
     records.push(...page.records)
-    nextCursor = page.nextCursor
+    next = page.next
     total = page.total
     progress.update(records.length, total)
-  } while (all && nextCursor !== null)
-  return { records, nextCursor, total }
+  } while (all && next !== null)
+  return { records, next, total }
 }

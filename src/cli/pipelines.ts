@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import type { PipelineStat, StageStat } from '../model.ts'
-import { mapPipelineStat } from '../source/mapping.ts'
 import type { Source } from '../source/open.ts'
 import { collect, instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
@@ -91,7 +90,7 @@ async function showStats(
     terminal.printJson(raw)
     return
   }
-  for (const stat of keepReadable(terminal, [mapPipelineStat(raw)])) {
+  for (const stat of keepReadable(terminal, [source.mapPipelineStat(raw, id, new Date().toISOString())])) {
     await terminal.printFields(fieldsOf(stat))
     terminal.print('')
     await terminal.printTable(STAGES, stat.stages)

@@ -1,13 +1,14 @@
 /** The agents part of a sync: one reading of what each agent does. */
 import type { Agent } from '../model.ts'
-import { isHeld, mapAgent } from '../source/mapping.ts'
+import { isHeld } from '../source/mapping.ts'
 import { saveAgents } from '../store/agent.ts'
 import { saveHeldRows } from '../store/held-row.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /** Returns how many agents were read. */
 export async function syncAgents(run: SyncRun): Promise<number> {
-  const mapped = (await run.source.fetchAgents(run.options.signal)).map(mapAgent)
+  if (!run.source.has('agents')) return 0
+  const mapped = (await run.source.fetchAgents(run.options.signal)).map(run.source.mapAgent)
   const agents = mapped.filter((row): row is Agent => !isHeld(row))
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }

@@ -4,11 +4,10 @@
  */
 import { LeadsheetError } from '../errors.ts'
 import type { Instant, Lead, SyncProblem } from '../model.ts'
-import { isHeld, mapLead } from '../source/mapping.ts'
+import { isHeld } from '../source/mapping.ts'
 import type { RawPage } from '../source/open.ts'
 import { saveHeldRows } from '../store/held-row.ts'
 import { saveLeads } from '../store/lead.ts'
-import type { Store } from '../store/open.ts'
 import { forgetAbsence, recordAbsence } from '../store/removal.ts'
 import {
   advanceScan,
@@ -28,9 +27,13 @@ const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
 const CLOCK_SKEW_MS = 2 * 60_000
 
 /** Which kind of scan comes next: one under way goes on, and the first of all reads everything. */
-export async function planScan(store: Store, options: SyncOptions, now: Date): Promise<Scan['mode']> {
+export async function planScan(
+  { store, source }: Pick<SyncRun, 'store' | 'source'>,
+  options: SyncOptions,
+  now: Date,
+): Promise<Scan['mode']> {
   const { updatedAt } = await readWatermark(store.db)
-  if (options.full || updatedAt === null) return 'full'
+  if (options.full || updatedAt === null || !source.hasUpdatedSince) return 'full'
   const scan = await findScan(store.db)
   return scan && isResumable(scan, now) ? scan.mode : 'incremental'
 }
@@ -53,7 +56,7 @@ export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
 
 async function beginScan(run: SyncRun): Promise<Scan> {
   const { store, options } = run
-  const mode = await planScan(store, options, run.now())
+  const mode = await planScan(run, options, run.now())
   const underWay = await findScan(store.db)
   if (underWay && underWay.mode === mode && isResumable(underWay, run.now())) return underWay
   const { updatedAt } = await readWatermark(store.db)
@@ -73,12 +76,9 @@ async function readPages(run: SyncRun, scan: Scan): Promise<Scan> {
   const signal = AbortSignal.any([run.options.signal, stop.signal])
   const fetchPage = (cursor: string | null): Promise<RawPage> =>
     run.source.listLeads(
-      {
-        updatedSince: scan.updated_since ?? undefined,
-        sort: 'updated_at',
-        limit: run.options.pageSize,
-        cursor: cursor ?? undefined,
-      },
+      { updatedSince: scan.updated_since ?? undefined },
+      cursor,
+      run.options.pageSize,
       signal,
     )
   const cursors = new Set<string | null>([scan.cursor])
@@ -86,7 +86,7 @@ async function readPages(run: SyncRun, scan: Scan): Promise<Scan> {
     let ahead = fetchPage(scan.cursor)
     for (;;) {
       const page = await ahead
-      const next = page.records.length === 0 ? null : page.nextCursor
+      const next = page.records.length === 0 ? null : page.next
       if (next !== null) {
         if (cursors.has(next)) throw looping(next)
         cursors.add(next)
@@ -115,14 +115,14 @@ async function savePage(
   page: RawPage,
   cursor: string | null,
 ): Promise<{ pages: number; seen: number }> {
-  const mapped = page.records.map(mapLead)
+  const mapped = page.records.map(run.source.mapLead)
   const leads = mapped.filter((row): row is Lead => !isHeld(row))
   const held = mapped.filter(isHeld)
   const ids = [...new Set(leads.map((lead) => lead.id))]
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
   const maxUpdatedAt = leads.reduce<Instant | null>(
-    (max, lead) => (max !== null && max > lead.updatedAt ? max : lead.updatedAt),
+    (max, { updatedAt }) => (updatedAt !== null && (max === null || updatedAt > max) ? updatedAt : max),
     null,
   )
   return run.store.write(async (trx) => {

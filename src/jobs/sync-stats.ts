@@ -1,7 +1,7 @@
 /** The statistics part of a sync: one reading of every pipeline that leads or settings name. */
 import { LeadsheetError } from '../errors.ts'
 import type { SyncProblem } from '../model.ts'
-import { isHeld, mapPipelineStat } from '../source/mapping.ts'
+import { isHeld } from '../source/mapping.ts'
 import { saveHeldRows } from '../store/held-row.ts'
 import { listPipelineIds, savePipelineStat } from '../store/pipeline.ts'
 import type { SyncRun } from './sync-run.ts'
@@ -11,6 +11,7 @@ import type { SyncRun } from './sync-run.ts'
  * does not keep the others from being read.
  */
 export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
+  if (!run.source.has('stats')) return 0
   const ids = [...new Set([...(await listPipelineIds(run.store.db)), ...run.options.pipelineIds])]
   let read = 0
   for (const [index, id] of ids.entries()) {
@@ -28,9 +29,10 @@ export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) 
 }
 
 async function readOne(run: SyncRun, id: string): Promise<void> {
-  const stat = mapPipelineStat(await run.source.fetchPipelineStats(id, {}, run.options.signal))
+  const raw = await run.source.fetchPipelineStats(id, {}, run.options.signal)
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
+  const stat = run.source.mapPipelineStat(raw, id, seen.at)
   await run.store.write(async (trx) => {
     await run.lease.renew(trx, at)
     await (isHeld(stat) ? saveHeldRows(trx, [stat], seen.at) : savePipelineStat(trx, stat, seen))

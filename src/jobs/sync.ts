@@ -39,7 +39,7 @@ export async function sync(
   const started = deps.now()
   const lease = await claimLease(deps.store, 'sync', started)
   try {
-    const mode = await planScan(deps.store, options, started)
+    const mode = await planScan(deps, options, started)
     const runId = await deps.store.write(async (trx) => {
       await saveStages(trx, deps.source.stages)
       return startRun(trx, { mode, parts: options.parts, at: started.toISOString() })

@@ -2,6 +2,7 @@
  * The one place that speaks HTTP to the upstream. Every attempt has deadlines and a bounded body that is
  * always read; the retry policy is ours, since undici's own cuts Retry-After and asks for parts of a list.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
@@ -22,6 +23,9 @@ const BACKOFF: Backoff = { attempts: 5, baseMs: 500, maxMs: 20_000 }
 const QUOTE_CHARS = 200
 
 export interface ClientOptions {
+  /** Puts the key onto a request. */
+  readonly authorize: (url: URL, headers: Record<string, string>) => void
+  /** Taken out of whatever the upstream quotes. */
   readonly apiKey: string
   /** The longest wait that an upstream may ask for inside a run; a longer one ends it as deferred. */
   readonly maxWaitMs: number
@@ -37,17 +41,24 @@ export interface Call {
   readonly method: 'GET' | 'POST'
   readonly url: URL
   readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
   /** Lets a POST be repeated safely; without one it is sent once. */
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
 }
 
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+}
+
 export interface Client {
   /**
-   * The parsed JSON of a 2xx answer.
+   * A 2xx answer with its JSON parsed.
    * @throws LeadsheetError api_*; the signal's reason when it ends the call
    */
-  call(call: Call): Promise<unknown>
+  call(call: Call): Promise<Answer>
   /** Requests sent, and how many of them were repeats. */
   readonly usage: { readonly requests: number; readonly retries: number }
   close(): Promise<void>
@@ -85,7 +96,7 @@ export function createClient(options: ClientOptions): Client {
         usage.requests++
         if (attempt > 1) usage.retries++
         const outcome = await tryOnce(call, attempt)
-        if (!('cause' in outcome)) return outcome.body
+        if (!('cause' in outcome)) return outcome
         if (outcome.waitMs !== null && outcome.waitMs > options.maxWaitMs)
           throw deferred(call.url, outcome.waitMs)
         if (attempt === attempts) throw outcome.cause
@@ -96,15 +107,18 @@ export function createClient(options: ClientOptions): Client {
     },
   }
 
-  async function tryOnce(call: Call, attempt: number): Promise<{ body: unknown } | Passing> {
+  async function tryOnce(call: Call, attempt: number): Promise<Answer | Passing> {
     const deadline = AbortSignal.timeout(options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS)
     const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline
+    const url = new URL(call.url)
+    const headers = headersOf(call, options)
+    options.authorize(url, headers)
     try {
       const answer = await dispatcher.request({
-        origin: call.url.origin,
-        path: call.url.pathname + call.url.search,
+        origin: url.origin,
+        path: url.pathname + url.search,
         method: call.method,
-        headers: headersOf(call, options),
+        headers,
         body: call.body === undefined ? null : JSON.stringify(call.body),
         signal,
       })
@@ -117,12 +131,7 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  function read(
-    url: URL,
-    answer: Dispatcher.ResponseData,
-    text: string,
-    attempt: number,
-  ): { body: unknown } | Passing {
+  function read(url: URL, answer: Dispatcher.ResponseData, text: string, attempt: number): Answer | Passing {
     const status = answer.statusCode
     const isJson = /^application\/([\w.-]+\+)?json\b/i.test(headerOf(answer, 'content-type') ?? '')
     if (status < 200 || status > 299) {
@@ -133,7 +142,7 @@ export function createClient(options: ClientOptions): Client {
     if (!isJson)
       throw unexpected(url, `answered ${status} but not with JSON: ${redact(quote(text)) || 'an empty body'}`)
     try {
-      return { body: parseJson(text) }
+      return { status, headers: answer.headers, body: parseJson(text) }
     } catch (cause) {
       return { cause: unreachable(url, attempt, cause), waitMs: null }
     }
@@ -161,10 +170,10 @@ function headersOf(call: Call, options: ClientOptions): Record<string, string> {
   return {
     accept: 'application/json',
     'accept-encoding': 'gzip',
-    authorization: `Bearer ${options.apiKey}`,
     'user-agent': options.userAgent,
     ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey }),
+    ...call.headers,
   }
 }
 

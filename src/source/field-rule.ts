@@ -22,13 +22,18 @@ const full = z.strictObject({
 })
 
 /** A path alone is the short form. */
-export const fieldRuleSchema = z.union([fieldPathSchema.transform((path) => full.parse({ from: path })), full])
+export const fieldRuleSchema = z.union([
+  fieldPathSchema.transform((path) => full.parse({ from: path })),
+  full,
+])
 export type FieldRule = z.output<typeof full>
 
 /** What the rule finds in a record; null where there is nothing. */
 export function readField(record: unknown, rule: FieldRule | undefined): unknown {
   if (rule === undefined) return null
-  const found = (rule.from ?? []).map((path: FieldPath) => readPath(record, path)).find((value) => value !== undefined && value !== null)
+  const found = (rule.from ?? [])
+    .map((path: FieldPath) => readPath(record, path))
+    .find((value) => value !== undefined && value !== null)
   const value = rule.transform.reduce(applyTransform, found ?? rule.default ?? null)
   if (rule.values !== undefined && (typeof value === 'string' || typeof value === 'number')) {
     return rule.values[String(value)] ?? value
@@ -65,7 +70,12 @@ function applyTransform(value: unknown, transform: Transform): unknown {
     case 'first':
       return Array.isArray(value) ? (value[0] ?? null) : value
     case 'join':
-      return Array.isArray(value) ? value.map(toText).filter((text) => text !== null).join(' ') : value
+      return Array.isArray(value)
+        ? value
+            .map(toText)
+            .filter((text) => text !== null)
+            .join(' ')
+        : value
     case 'domain':
       return typeof value === 'string' ? domainOf(value) : value
     case 'count':

@@ -1,175 +1,104 @@
 /**
- * Wire records to the model. Only what identifies and dates a record is required of it: a record without
- * that is held with the reason, one with less comes through with nulls. The raw record stays beside it.
+ * Wire records to the model, as the profile says. Only the id is required of a record, and what dates it must
+ * be a date where it is there: a record without is held with the reason, one with less comes through with
+ * nulls. The raw record stays beside it.
  */
-import { z } from 'zod'
-import type { Agent, HeldRow, Instant, Lead, PipelineStat } from '../model.ts'
+import type { Agent, HeldRow, Instant, Lead, Money, PipelineStat, StageStat } from '../model.ts'
+import { readPath } from './field-path.ts'
+import { type FieldRule, readField, readInstant, readNumber, readText, toText } from './field-rule.ts'
+import type { Profile } from './profile.ts'
 
-/** Identifiers are text, digit for digit, whatever the wire has. */
-const id = z.union([z.string().min(1), z.number().transform(String)])
-const text = z.string().nullish()
-const number = z.number().nullish()
-const instant = z.string().transform((value, context): Instant => {
-  const ms = /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:?\d\d)$/i.test(value) ? Date.parse(value) : Number.NaN
-  if (Number.isFinite(ms)) return new Date(ms).toISOString()
-  context.addIssue(`${JSON.stringify(value)} is not an instant with a zone`)
-  return z.NEVER
-})
-const money = z.object({ amount: z.number(), currency: z.string() }).nullish()
+/** Of leads in an upstream that has no pipelines. */
+const ONLY_PIPELINE = 'default'
+const NO_STATUS = 'unknown'
 
-const leadShape = z.object({
-  id,
-  pipeline_id: id,
-  status: z.string().min(1),
-  company: z
-    .object({
-      name: text,
-      domain: text,
-      industry: text,
-      subindustry: text,
-      employees: number,
-      city: text,
-      country: text,
-      region: text,
-      one_liner: text,
-    })
-    .nullish(),
-  contact: z.object({ name: text, title: text, email: text }).nullish(),
-  score: number,
-  value: money,
-  source: text,
-  agent_id: id.nullish(),
-  tags: z.array(z.string()).nullish(),
-  created_at: instant,
-  updated_at: instant,
-  status_changed_at: instant.nullish(),
-})
+type Fields = Readonly<Record<string, FieldRule | undefined>>
 
-export function mapLead(raw: unknown): Lead | HeldRow {
-  const parsed = leadShape.safeParse(raw)
-  if (!parsed.success) return held('lead', raw, parsed.error)
-  const lead = parsed.data
+export function mapLead(raw: unknown, profile: Profile): Lead | HeldRow {
+  const fields = profile.mapping.lead
+  const id = readText(raw, fields.id)
+  if (id === null) return held('lead', raw, `id: nothing at ${placesOf(fields.id)}`)
+  const wrong = wrongInstant(raw, fields, ['created_at', 'updated_at', 'status_changed_at'])
+  if (wrong !== null) return held('lead', raw, wrong)
+  const text = (name: keyof typeof fields): string | null => readText(raw, fields[name])
   return {
-    id: lead.id,
-    pipelineId: lead.pipeline_id,
-    status: lead.status,
-    companyName: lead.company?.name ?? null,
-    companyDomain: lead.company?.domain ?? null,
-    companyIndustry: lead.company?.industry ?? null,
-    companySubindustry: lead.company?.subindustry ?? null,
-    companyEmployees: lead.company?.employees ?? null,
-    companyCity: lead.company?.city ?? null,
-    companyCountry: lead.company?.country ?? null,
-    companyRegion: lead.company?.region ?? null,
-    companyOneLiner: lead.company?.one_liner ?? null,
-    contactName: lead.contact?.name ?? null,
-    contactTitle: lead.contact?.title ?? null,
-    contactEmail: lead.contact?.email ?? null,
-    score: lead.score ?? null,
-    valueAmount: lead.value?.amount ?? null,
-    valueCurrency: lead.value?.currency ?? null,
-    source: lead.source ?? null,
-    agentId: lead.agent_id ?? null,
-    tags: lead.tags ?? [],
-    createdAt: lead.created_at,
-    updatedAt: lead.updated_at,
-    statusChangedAt: lead.status_changed_at ?? lead.updated_at,
+    id,
+    pipelineId: text('pipeline_id') ?? ONLY_PIPELINE,
+    status: text('status') ?? NO_STATUS,
+    companyName: text('company_name'),
+    companyDomain: text('company_domain'),
+    companyIndustry: text('company_industry'),
+    companySubindustry: text('company_subindustry'),
+    companyEmployees: readNumber(raw, fields.company_employees),
+    companyCity: text('company_city'),
+    companyCountry: text('company_country'),
+    companyRegion: text('company_region'),
+    companyOneLiner: text('company_one_liner'),
+    contactName: text('contact_name'),
+    contactTitle: text('contact_title'),
+    contactEmail: text('contact_email'),
+    score: readNumber(raw, fields.score),
+    valueAmount: readNumber(raw, fields.value_amount),
+    valueCurrency: text('value_currency'),
+    source: text('source'),
+    agentId: text('agent_id'),
+    tags: listOf(readField(raw, fields.tags)),
+    createdAt: readInstant(raw, fields.created_at),
+    updatedAt: readInstant(raw, fields.updated_at),
+    statusChangedAt: readInstant(raw, fields.status_changed_at),
     raw: JSON.stringify(raw),
   }
 }
 
-const statShape = z.object({
-  pipeline_id: id,
-  name: text,
-  status: text,
-  as_of: instant,
-  totals: z
-    .object({ leads: number, open: number, won: number, lost: number, disqualified: number })
-    .nullish(),
-  stages: z
-    .array(
-      z.object({
-        stage: z.string(),
-        current: z.number(),
-        reached: z.number(),
-        conversion: number,
-        median_hours: number,
-      }),
-    )
-    .nullish(),
-  open_value: money,
-  won_value: money,
-  win_rate: number,
-})
-
-export function mapPipelineStat(raw: unknown): PipelineStat | HeldRow {
-  const parsed = statShape.safeParse(raw)
-  if (!parsed.success) return held('pipeline_stat', raw, parsed.error)
-  const stat = parsed.data
+/** @param observedAt stands for the time of the statistics where they tell none */
+export function mapPipelineStat(
+  raw: unknown,
+  pipelineId: string,
+  profile: Profile,
+  observedAt: Instant,
+): PipelineStat | HeldRow {
+  if (typeof raw !== 'object' || raw === null) return held('pipeline_stat', raw, 'statistics: not an object')
+  const fields = profile.mapping.stat
+  const number = (name: keyof typeof fields): number | null => readNumber(raw, fields[name])
   return {
-    pipelineId: stat.pipeline_id,
-    name: stat.name ?? null,
-    status: stat.status ?? null,
-    asOf: stat.as_of,
-    leads: stat.totals?.leads ?? null,
-    open: stat.totals?.open ?? null,
-    won: stat.totals?.won ?? null,
-    lost: stat.totals?.lost ?? null,
-    disqualified: stat.totals?.disqualified ?? null,
-    winRate: stat.win_rate ?? null,
-    openValue: stat.open_value ?? null,
-    wonValue: stat.won_value ?? null,
-    stages: (stat.stages ?? []).map((stage) => ({
-      status: stage.stage,
-      current: stage.current,
-      reached: stage.reached,
-      conversion: stage.conversion ?? null,
-      medianHours: stage.median_hours ?? null,
-    })),
+    pipelineId,
+    name: readText(raw, fields.name),
+    status: readText(raw, fields.status),
+    asOf: readInstant(raw, fields.as_of) ?? observedAt,
+    leads: number('leads'),
+    open: number('open'),
+    won: number('won'),
+    lost: number('lost'),
+    disqualified: number('disqualified'),
+    winRate: number('win_rate'),
+    openValue: moneyOf(number('open_value_amount'), readText(raw, fields.open_value_currency)),
+    wonValue: moneyOf(number('won_value_amount'), readText(raw, fields.won_value_currency)),
+    stages: stagesOf(raw, profile),
     raw: JSON.stringify(raw),
   }
 }
 
-const agentShape = z.object({
-  id,
-  name: text,
-  kind: text,
-  status: z.string().min(1),
-  status_changed_at: instant.nullish(),
-  current_task: z
-    .object({
-      type: text,
-      pipeline_id: id.nullish(),
-      lead_id: id.nullish(),
-      started_at: instant.nullish(),
-      progress: number,
-    })
-    .nullish(),
-  last_seen_at: instant.nullish(),
-  last_24h: z.object({ tasks: number, errors: number }).nullish(),
-  last_error: z.object({ at: instant, message: z.string() }).nullish(),
-})
-
-export function mapAgent(raw: unknown): Agent | HeldRow {
-  const parsed = agentShape.safeParse(raw)
-  if (!parsed.success) return held('agent', raw, parsed.error)
-  const agent = parsed.data
+export function mapAgent(raw: unknown, profile: Profile): Agent | HeldRow {
+  const fields = profile.mapping.agent
+  const id = readText(raw, fields.id)
+  if (id === null) return held('agent', raw, `id: nothing at ${placesOf(fields.id)}`)
+  const text = (name: keyof typeof fields): string | null => readText(raw, fields[name])
   return {
-    id: agent.id,
-    name: agent.name ?? agent.id,
-    kind: agent.kind ?? null,
-    status: agent.status,
-    statusChangedAt: agent.status_changed_at ?? null,
-    taskType: agent.current_task?.type ?? null,
-    taskPipelineId: agent.current_task?.pipeline_id ?? null,
-    taskLeadId: agent.current_task?.lead_id ?? null,
-    taskStartedAt: agent.current_task?.started_at ?? null,
-    taskProgress: agent.current_task?.progress ?? null,
-    lastSeenAt: agent.last_seen_at ?? null,
-    tasks24h: agent.last_24h?.tasks ?? null,
-    errors24h: agent.last_24h?.errors ?? null,
-    lastErrorAt: agent.last_error?.at ?? null,
-    lastErrorMessage: agent.last_error?.message ?? null,
+    id,
+    name: text('name') ?? id,
+    kind: text('kind'),
+    status: text('status') ?? NO_STATUS,
+    statusChangedAt: readInstant(raw, fields.status_changed_at),
+    taskType: text('task_type'),
+    taskPipelineId: text('task_pipeline_id'),
+    taskLeadId: text('task_lead_id'),
+    taskStartedAt: readInstant(raw, fields.task_started_at),
+    taskProgress: readNumber(raw, fields.task_progress),
+    lastSeenAt: readInstant(raw, fields.last_seen_at),
+    tasks24h: readNumber(raw, fields.tasks_24h),
+    errors24h: readNumber(raw, fields.errors_24h),
+    lastErrorAt: readInstant(raw, fields.last_error_at),
+    lastErrorMessage: text('last_error_message'),
     raw: JSON.stringify(raw),
   }
 }
@@ -179,9 +108,49 @@ export function isHeld(mapped: object): mapped is HeldRow {
   return 'reason' in mapped
 }
 
-function held(resource: HeldRow['resource'], raw: unknown, error: z.ZodError): HeldRow {
-  const reason = error.issues
-    .map((issue) => `${issue.path.join('.') || 'record'}: ${issue.message}`)
-    .join('; ')
+function stagesOf(raw: unknown, profile: Profile): StageStat[] {
+  const stages = profile.mapping.stages
+  const items = stages === undefined ? null : readPath(raw, stages.items)
+  if (stages === undefined || !Array.isArray(items)) return []
+  return items.flatMap((item: unknown): StageStat[] => {
+    const status = readText(item, stages.fields.status)
+    const reached = readNumber(item, stages.fields.reached)
+    if (status === null || reached === null) return []
+    return [
+      {
+        status,
+        reached,
+        current: readNumber(item, stages.fields.current) ?? 0,
+        conversion: readNumber(item, stages.fields.conversion),
+        medianHours: readNumber(item, stages.fields.median_hours),
+      },
+    ]
+  })
+}
+
+function moneyOf(amount: number | null, currency: string | null): Money | null {
+  return amount === null || currency === null ? null : { amount, currency }
+}
+
+function listOf(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value]).map(toText).filter((text) => text !== null)
+}
+
+/** A date that is there and is none speaks of a misread record. */
+function wrongInstant(raw: unknown, fields: Fields, names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = readField(raw, fields[name])
+    if (value !== null && value !== '' && readInstant(raw, fields[name]) === null) {
+      return `${name}: ${JSON.stringify(value)} is not an instant`
+    }
+  }
+  return null
+}
+
+function placesOf(rule: FieldRule | undefined): string {
+  return (rule?.from ?? []).map((path) => path.join('.')).join(' or ') || 'no place (the mapping names none)'
+}
+
+function held(resource: HeldRow['resource'], raw: unknown, reason: string): HeldRow {
   return { resource, reason, raw: JSON.stringify(raw) }
 }

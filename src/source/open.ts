@@ -1,48 +1,48 @@
-/** The source: the six endpoints of an upstream as functions, over one client. */
-import { z } from 'zod'
+/** The source: the six endpoints of an upstream as functions, over one client and as its profile says. */
+import type { z } from 'zod'
 import { leadDetailSchema, type WireLeadDetail } from '../contract/lead.ts'
-import { endpointUrl, PATHS } from '../contract/paths.ts'
-import type { PipelineCreate, WirePipeline } from '../contract/pipeline.ts'
-import { pipelineSchema } from '../contract/pipeline.ts'
-import { FUNNEL_STATUSES, STAGES } from '../contract/stage.ts'
-import type { WebhookCreate, WireWebhook } from '../contract/webhook.ts'
-import { webhookSchema } from '../contract/webhook.ts'
-import type { Log } from '../log.ts'
-import type { Stage } from '../model.ts'
-import { type ClientOptions, createClient } from './client.ts'
+import { type PipelineCreate, pipelineSchema, type WirePipeline } from '../contract/pipeline.ts'
+import { type WebhookCreate, type WireWebhook, webhookSchema } from '../contract/webhook.ts'
+import type { Agent, HeldRow, Instant, Lead, PipelineStat, Stage } from '../model.ts'
+import { endpointUrl, hasEndpoint } from './address.ts'
+import { authorize } from './auth.ts'
+import { type Answer, type Call, type ClientOptions, createClient } from './client.ts'
 import { unexpected } from './failure.ts'
+import { readPath } from './field-path.ts'
+import { type LeadFilters, putFilters } from './filters.ts'
+import { mapAgent, mapLead, mapPipelineStat } from './mapping.ts'
+import { nextPosition, readTotal, requestPage } from './paging.ts'
+import { type Profile, REFERENCE_PROFILE } from './profile.ts'
 
-export interface SourceOptions extends Omit<ClientOptions, 'userAgent'> {
-  /** Any of `https://h`, `https://h/api`, `https://h/api/v1`. */
+export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize'> {
+  /** Any of `https://h`, `https://h/api`, `https://h/api/v1`, or what the profile's paths go behind. */
   readonly baseUrl: string
-  readonly log: Log
+  /** That of the reference service unless told otherwise. */
+  readonly profile?: Profile
 }
 
-/** Filters of the list of leads; instants as RFC 3339. */
-export interface LeadFilters {
-  readonly pipelineId?: string | undefined
-  readonly status?: readonly string[] | undefined
-  readonly updatedSince?: string | undefined
-  readonly createdSince?: string | undefined
-  readonly minScore?: number | undefined
-  readonly q?: string | undefined
-  readonly sort?: string | undefined
-  readonly limit?: number | undefined
-  readonly cursor?: string | undefined
-}
-
-/** One page of records as the upstream sent them; `nextCursor` is null on the last one. */
+/** One page of records as the upstream sent them; `next` is null on the last one. */
 export interface RawPage {
   readonly records: readonly unknown[]
-  readonly nextCursor: string | null
+  readonly next: string | null
   readonly total: number | null
 }
 
 /** Every function throws LeadsheetError api_* and takes a signal that ends it. */
 export interface Source {
+  readonly profile: Profile
   /** The statuses of this upstream's leads, in funnel order. */
   readonly stages: readonly Stage[]
-  listLeads(filters: LeadFilters, signal?: AbortSignal): Promise<RawPage>
+  /** Whether the upstream can be asked for changes alone. */
+  readonly hasUpdatedSince: boolean
+  has(endpoint: 'lead' | 'stats' | 'agents'): boolean
+  listLeads(
+    filters: LeadFilters,
+    position: string | null,
+    size: number,
+    signal?: AbortSignal,
+  ): Promise<RawPage>
+  mapLead(raw: unknown): Lead | HeldRow
   fetchLead(id: string, signal?: AbortSignal): Promise<WireLeadDetail>
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
   /** The statistics as sent, for the whole life or the cohort created in [from, to). */
@@ -51,29 +51,28 @@ export interface Source {
     period?: { from?: string; to?: string },
     signal?: AbortSignal,
   ): Promise<unknown>
+  mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | HeldRow
   registerWebhook(body: WebhookCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhook>
   /** The agents as sent, a record each. */
   fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
+  mapAgent(raw: unknown): Agent | HeldRow
   readonly usage: { readonly requests: number; readonly retries: number }
   close(): Promise<void>
 }
 
-const listShape = z.object({
-  data: z.array(z.unknown()),
-  page: z.object({ next_cursor: z.string().min(1).nullish(), total: z.number().nullish() }),
-})
-const agentsShape = z.object({ data: z.array(z.unknown()) })
 /** Fields that the contract does not know stay in the answer. */
 const detailShape = leadDetailSchema.loose()
 
 export function openSource(options: SourceOptions): Source {
-  const client = createClient({ ...options, userAgent: 'leadsheet' })
-  const at = (path: (typeof PATHS)[keyof typeof PATHS], id?: string) =>
-    endpointUrl(options.baseUrl, path, id === undefined ? {} : { id })
-
-  async function get<T>(url: URL, shape: z.ZodType<T>, signal?: AbortSignal): Promise<T> {
-    return checked(url, shape, await client.call({ method: 'GET', url, ...(signal && { signal }) }))
-  }
+  const profile = options.profile ?? REFERENCE_PROFILE
+  const client = createClient({
+    ...options,
+    userAgent: 'leadsheet',
+    authorize: (url, headers) => authorize(profile, options.apiKey, url, headers),
+  })
+  const at = (name: keyof Profile['endpoints'], id?: string): URL =>
+    endpointUrl(options.baseUrl, profile, name, id)
+  const call = async (call: Call): Promise<Answer> => refuseError(call.url, profile, await client.call(call))
 
   async function post<T>(
     url: URL,
@@ -82,60 +81,87 @@ export function openSource(options: SourceOptions): Source {
     key: string,
     signal?: AbortSignal,
   ): Promise<T> {
-    const answer = await client.call({
-      method: 'POST',
-      url,
-      body,
-      idempotencyKey: key,
-      ...(signal && { signal }),
-    })
-    return checked(url, shape, answer)
+    const answer = await call({ method: 'POST', url, body, idempotencyKey: key, ...(signal && { signal }) })
+    return checked(url, shape, answer.body)
   }
 
   return {
-    stages: STAGES.map(({ status, outcome }, position) => ({
-      status,
-      position,
-      outcome,
-      inFunnel: FUNNEL_STATUSES.some((step) => step === status),
-    })),
+    profile,
+    stages: stagesOf(profile),
+    hasUpdatedSince: profile.filters.updated_since !== undefined,
+    has: (endpoint) => hasEndpoint(profile, endpoint),
     usage: client.usage,
     close: client.close,
-    async listLeads(filters, signal) {
-      const url = at(PATHS.leads)
-      for (const [name, value] of queryOf(filters)) url.searchParams.append(name, value)
-      const list = await get(url, listShape, signal)
-      return { records: list.data, nextCursor: list.page.next_cursor ?? null, total: list.page.total ?? null }
+    async listLeads(filters, position, size, signal) {
+      const list = at('leads')
+      const headers: Record<string, string> = {}
+      putFilters(profile, filters, list, headers)
+      const url = requestPage(profile.paging, list, headers, position, size)
+      const { body, headers: answered } = await call({
+        method: 'GET',
+        url,
+        headers,
+        ...(signal && { signal }),
+      })
+      const records = itemsOf(url, body, profile.envelope.leads, 'leads')
+      const answer = { url, body, headers: answered, records }
+      return {
+        records,
+        next: nextPosition(profile.paging, position, answer),
+        total: readTotal(profile.paging.total, answer),
+      }
     },
-    fetchLead: async (id, signal) =>
-      (await get(at(PATHS.lead, id), detailShape, signal)) as unknown as WireLeadDetail,
-    createPipeline: (body, key, signal) => post(at(PATHS.pipelines), pipelineSchema, body, key, signal),
+    mapLead: (raw) => mapLead(raw, profile),
+    async fetchLead(id, signal) {
+      const url = at('lead', id)
+      const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+      return checked(url, detailShape, readPath(body, profile.envelope.lead))
+    },
+    createPipeline: (body, key, signal) => post(at('pipelines'), pipelineSchema, body, key, signal),
     async fetchPipelineStats(id, period = {}, signal) {
-      const url = at(PATHS.pipelineStats, id)
+      const url = at('stats', id)
       if (period.from !== undefined) url.searchParams.set('from', period.from)
       if (period.to !== undefined) url.searchParams.set('to', period.to)
-      return get(url, z.looseObject({}), signal)
+      const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+      return readPath(body, profile.envelope.stats)
     },
-    registerWebhook: (body, key, signal) => post(at(PATHS.webhooks), webhookSchema, body, key, signal),
-    fetchAgents: async (signal) => (await get(at(PATHS.agents), agentsShape, signal)).data,
+    mapPipelineStat: (raw, pipelineId, observedAt) => mapPipelineStat(raw, pipelineId, profile, observedAt),
+    registerWebhook: (body, key, signal) => post(at('webhooks'), webhookSchema, body, key, signal),
+    async fetchAgents(signal) {
+      const url = at('agents')
+      const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+      return itemsOf(url, body, profile.envelope.agents, 'agents')
+    },
+    mapAgent: (raw) => mapAgent(raw, profile),
   }
 }
 
-function queryOf(filters: LeadFilters): [string, string][] {
-  const named: [string, string | number | undefined][] = [
-    ['pipeline_id', filters.pipelineId],
-    ...(filters.status ?? []).map((status): [string, string] => ['status', status]),
-    ['updated_since', filters.updatedSince],
-    ['created_since', filters.createdSince],
-    ['min_score', filters.minScore],
-    ['q', filters.q],
-    ['sort', filters.sort],
-    ['limit', filters.limit],
-    ['cursor', filters.cursor],
-  ]
-  return named.flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
-  )
+function stagesOf(profile: Profile): Stage[] {
+  return profile.stages.map(({ status, outcome, in_funnel }, position) => ({
+    status,
+    position,
+    outcome,
+    inFunnel: in_funnel ?? (outcome === 'open' || outcome === 'won'),
+  }))
+}
+
+function itemsOf(
+  url: URL,
+  body: unknown,
+  path: Profile['envelope']['leads'],
+  what: string,
+): readonly unknown[] {
+  const items = readPath(body, path)
+  if (Array.isArray(items)) return items
+  const place = path.length === 0 ? 'the answer itself' : path.join('.')
+  throw unexpected(url, `has no list of ${what} at ${place}; this upstream may need a profile of its own`)
+}
+
+/** Some upstreams say with status 200 that something went wrong. */
+function refuseError(url: URL, profile: Profile, answer: Answer): Answer {
+  const error = profile.envelope.error === undefined ? null : readPath(answer.body, profile.envelope.error)
+  if (error === null || error === undefined || error === false) return answer
+  throw unexpected(url, `answered ${answer.status} with an error: ${JSON.stringify(error).slice(0, 200)}`)
 }
 
 function checked<T>(url: URL, shape: z.ZodType<T>, answer: unknown): T {

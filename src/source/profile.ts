@@ -53,14 +53,31 @@ const more = {
 
 export const pagingSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cursor'), param: z.string(), next: fieldPathSchema, ...size, ...more }),
-  z.strictObject({ kind: z.literal('page'), param: z.string(), start: z.int().min(0).default(1), ...size, ...more }),
-  z.strictObject({ kind: z.literal('offset'), param: z.string(), start: z.int().min(0).default(0), ...size, ...more }),
+  z.strictObject({
+    kind: z.literal('page'),
+    param: z.string(),
+    start: z.int().min(0).default(1),
+    ...size,
+    ...more,
+  }),
+  z.strictObject({
+    kind: z.literal('offset'),
+    param: z.string(),
+    start: z.int().min(0).default(0),
+    ...size,
+    ...more,
+  }),
   /** A whole address, a path or a query in the body. */
   z.strictObject({ kind: z.literal('next_url'), next: fieldPathSchema, ...size, ...more }),
   /** The `Link` header, RFC 8288. */
   z.strictObject({ kind: z.literal('link'), ...size, ...more }),
   /** The `Range` and `Content-Range` headers. */
-  z.strictObject({ kind: z.literal('range'), unit: z.string().default('items'), size_max: size.size_max, ...more }),
+  z.strictObject({
+    kind: z.literal('range'),
+    unit: z.string().default('items'),
+    size_max: size.size_max,
+    ...more,
+  }),
   /** The id of the last record as the cursor. */
   z.strictObject({ kind: z.literal('last_id'), param: z.string(), id: fieldPathSchema, ...size, ...more }),
   /** Everything in one answer. */
@@ -88,7 +105,11 @@ const filtersSchema = z.strictObject({
 })
 
 const rules = <const T extends readonly string[]>(names: T) =>
-  z.strictObject(Object.fromEntries(names.map((name) => [name, fieldRuleSchema.optional()])) as { [K in T[number]]: z.ZodOptional<typeof fieldRuleSchema> })
+  z.strictObject(
+    Object.fromEntries(names.map((name) => [name, fieldRuleSchema.optional()])) as {
+      [K in T[number]]: z.ZodOptional<typeof fieldRuleSchema>
+    },
+  )
 
 export const LEAD_FIELDS = [
   'id',
@@ -151,7 +172,10 @@ export const AGENT_FIELDS = [
 ] as const
 
 const mappingSchema = z.strictObject({
-  lead: rules(LEAD_FIELDS).refine((fields) => fields.id !== undefined, { message: 'says where the id is', path: ['id'] }),
+  lead: rules(LEAD_FIELDS).refine((fields) => fields.id !== undefined, {
+    message: 'says where the id is',
+    path: ['id'],
+  }),
   stat: rules(STAT_FIELDS).default({}),
   /** The list of stages in the statistics, and what stands in each. */
   stages: z.strictObject({ items: fieldPathSchema, fields: rules(STAGE_STAT_FIELDS) }).optional(),
@@ -206,7 +230,9 @@ export type ProfileInput = z.input<typeof profileSchema>
 export function parseProfile(data: unknown, origin: string): Profile {
   const parsed = profileSchema.safeParse(data)
   if (parsed.success) return parsed.data
-  const lines = parsed.error.issues.map((issue) => `${origin}  ${issue.path.join('.') || 'profile'}: ${issue.message}`)
+  const lines = parsed.error.issues.map(
+    (issue) => `${origin}  ${issue.path.join('.') || 'profile'}: ${issue.message}`,
+  )
   throw new LeadsheetError('config_invalid', `The profile has mistakes:\n${lines.join('\n')}`, {
     hint: '`leadsheet probe URL --write FILE` writes one; the README explains its parts.',
   })

@@ -25,7 +25,9 @@ const TRACKED = ['pipeline_id', 'status', 'score', 'value_amount', 'value_curren
 type Tracked = Pick<LeadTable, (typeof TRACKED)[number]>
 
 type Stored = Tracked &
-  Pick<LeadTable, 'id' | 'raw' | 'updated_at' | 'removed_at'> & { open_from: Instant | null }
+  Pick<LeadTable, 'id' | 'raw' | 'created_at' | 'updated_at' | 'status_changed_at' | 'removed_at'> & {
+    open_from: Instant | null
+  }
 
 /**
  * Merges a page of leads by id. An older state than the stored one changes nothing; a lead that was marked
@@ -45,7 +47,7 @@ export async function saveLeads(trx: Trx, leads: readonly Lead[], seen: Observat
       saved.unchanged.push(lead.id)
       continue
     }
-    const row = rowOf(lead, seen)
+    const row = rowOf(lead, before, seen)
     rows.push(row)
     saved[before ? 'updated' : 'inserted'].push(lead.id)
     if (before?.removed_at === null && TRACKED.every((field) => before[field] === row[field])) continue
@@ -93,7 +95,7 @@ function newestById(leads: readonly Lead[]): Map<string, Lead> {
   const byId = new Map<string, Lead>()
   for (const lead of leads) {
     const other = byId.get(lead.id)
-    if (!other || other.updatedAt <= lead.updatedAt) byId.set(lead.id, lead)
+    if (!other || (other.updatedAt ?? '') <= (lead.updatedAt ?? '')) byId.set(lead.id, lead)
   }
   return byId
 }
@@ -108,7 +110,9 @@ async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string,
     .select([
       'lead.id',
       'lead.raw',
+      'lead.created_at',
       'lead.updated_at',
+      'lead.status_changed_at',
       'lead.removed_at',
       'lead_version.valid_from as open_from',
     ])
@@ -119,7 +123,7 @@ async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string,
 
 function isSettled(before: Stored, lead: Lead): boolean {
   if (before.removed_at !== null) return false
-  return before.updated_at > lead.updatedAt || before.raw === lead.raw
+  return before.raw === lead.raw || (lead.updatedAt !== null && before.updated_at > lead.updatedAt)
 }
 
 /** Never before the version that it follows, so that versions stay in order whatever the clocks say. */
@@ -129,7 +133,9 @@ function versionStart(before: Stored | undefined, row: LeadTable, seen: Observat
   return before?.open_from && before.open_from > start ? before.open_from : start
 }
 
-function rowOf(lead: Lead, seen: Observation): LeadTable {
+function rowOf(lead: Lead, before: Stored | undefined, seen: Observation): LeadTable {
+  const updatedAt = lead.updatedAt ?? seen.at
+  const hasSameStatus = before !== undefined && before.status === lead.status
   return {
     id: lead.id,
     pipeline_id: lead.pipelineId,
@@ -152,9 +158,9 @@ function rowOf(lead: Lead, seen: Observation): LeadTable {
     source: lead.source,
     agent_id: lead.agentId,
     tags: JSON.stringify(lead.tags),
-    created_at: lead.createdAt,
-    updated_at: lead.updatedAt,
-    status_changed_at: lead.statusChangedAt,
+    created_at: lead.createdAt ?? before?.created_at ?? seen.at,
+    updated_at: updatedAt,
+    status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
     first_seen_at: seen.at,
     observed_at: seen.at,
     removed_at: null,

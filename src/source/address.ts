@@ -1,0 +1,39 @@
+/** Where the endpoints of an upstream are. */
+import { API_PREFIX } from '../contract/paths.ts'
+import { LeadsheetError } from '../errors.ts'
+import type { EndpointName, Profile } from './profile.ts'
+
+const NONE = 'none'
+
+export function hasEndpoint(profile: Profile, name: EndpointName): boolean {
+  return profile.endpoints[name] !== NONE
+}
+
+/**
+ * The full address of an endpoint. The service's document gives a base that ends in `v1` and paths that begin
+ * with `/api/v1`; so a base of `https://h`, `https://h/api`, `https://h/api/v1` or `https://h/x/v1` all reach
+ * the same place. Other paths are put behind the base as they are. A query of the base stays.
+ * @param id for `{id}`, percent-encoded here
+ * @throws LeadsheetError api_not_found where the profile says that there is no such endpoint
+ */
+export function endpointUrl(base: string, profile: Profile, name: EndpointName, id = ''): URL {
+  const path = profile.endpoints[name]
+  if (path === NONE) {
+    throw new LeadsheetError(
+      'api_not_found',
+      `The upstream has no ${name} (endpoints.${name} is none in its profile)`,
+    )
+  }
+  const url = new URL(base)
+  const root = url.pathname.replace(/\/+$/, '')
+  const [bare = '', query] = path.replace('{id}', encodeURIComponent(id)).split('?')
+  const tail = bare.startsWith(`${API_PREFIX}/`) ? bare.slice(sharedPrefix(root).length) : bare
+  url.pathname = `${root}/${tail.replace(/^\/+/, '')}`
+  for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value)
+  return url
+}
+
+function sharedPrefix(root: string): string {
+  if (root.endsWith('/v1')) return API_PREFIX
+  return root.endsWith('/api') ? '/api' : ''
+}
