@@ -44,6 +44,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   /** Lets a POST be repeated safely; without one it is sent once. */
   readonly idempotencyKey?: string
+  /** Gives refusals and what is not JSON as answers too, its text as the body: for asking what there is. */
+  readonly takesAny?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -122,7 +124,7 @@ export function createClient(options: ClientOptions): Client {
         body: call.body === undefined ? null : JSON.stringify(call.body),
         signal,
       })
-      return read(call.url, answer, await textOf(answer), attempt)
+      return read(call, answer, await textOf(answer), attempt)
     } catch (thrown) {
       call.signal?.throwIfAborted()
       if (thrown instanceof LeadsheetError) throw thrown
@@ -131,9 +133,17 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  function read(url: URL, answer: Dispatcher.ResponseData, text: string, attempt: number): Answer | Passing {
+  function read(
+    { url, takesAny = false }: Call,
+    answer: Dispatcher.ResponseData,
+    text: string,
+    attempt: number,
+  ): Answer | Passing {
     const status = answer.statusCode
     const isJson = /^application\/([\w.-]+\+)?json\b/i.test(headerOf(answer, 'content-type') ?? '')
+    if (takesAny && !isPassingStatus(status) && (!isJson || status < 200 || status > 299)) {
+      return { status, headers: answer.headers, body: redact(text) }
+    }
     if (status < 200 || status > 299) {
       const cause = refusal(status, url, redact(isJson ? problemText(text) : quote(text)))
       if (!isPassingStatus(status)) throw cause
