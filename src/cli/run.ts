@@ -12,7 +12,7 @@ import { openData, pathsIn, TEMPLATES } from './installation.ts'
 import { reportOf } from './reports.ts'
 import { syncOptions } from './sync.ts'
 import type { Terminal } from './terminal.ts'
-import { withSource } from './upstream.ts'
+import { needsKey, profileOf, withSource } from './upstream.ts'
 
 export function defineRun(command: Command, terminal: Terminal): void {
   command.action(() => run(terminal))
@@ -21,7 +21,7 @@ export function defineRun(command: Command, terminal: Terminal): void {
 
 async function run(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
-  const { mail } = requireDaemon(config)
+  const { mail } = requireDaemon(config, needsKey(profileOf(config)))
   const log = await terminal.log()
   const templates = await openTemplates(TEMPLATES)
   await withSource(terminal, async (source) => {

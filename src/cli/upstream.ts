@@ -1,16 +1,21 @@
 /** The configured upstream, opened for one command. */
+import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/requirements.ts'
 import type { HeldRow } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import { openSource, type Source } from '../source/open.ts'
+import { type Profile, parseProfile, REFERENCE_PROFILE } from '../source/profile.ts'
 import type { Terminal } from './terminal.ts'
 
 /** @throws LeadsheetError config_missing, api_*, and what `use` throws */
 export async function withSource<T>(terminal: Terminal, use: (source: Source) => Promise<T>): Promise<T> {
-  const { url, key, maxWaitSeconds } = requireApi(await terminal.config())
+  const config = await terminal.config()
+  const profile = profileOf(config)
+  const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
   const source = openSource({
     baseUrl: url,
-    apiKey: key.reveal(),
+    apiKey: key?.reveal() ?? '',
+    profile,
     maxWaitMs: maxWaitSeconds * 1000,
     log: await terminal.log(),
   })
@@ -19,6 +24,15 @@ export async function withSource<T>(terminal: Terminal, use: (source: Source) =>
   } finally {
     await source.close()
   }
+}
+
+/** @throws LeadsheetError config_invalid */
+export function profileOf({ api: { profile } }: Config): Profile {
+  return profile === null ? REFERENCE_PROFILE : parseProfile(profile.data, profile.origin)
+}
+
+export function needsKey(profile: Profile): boolean {
+  return profile.auth !== 'none'
 }
 
 /** The records that could be read. Of the others a note is made, and the command ends as done in part. */

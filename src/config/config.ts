@@ -1,6 +1,7 @@
 /** The settings as the program sees them: complete, checked, frozen. Paths are absolute, defaults filled in. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { ProfileData } from './profile-file.ts'
 import { Secret } from './secret.ts'
 import type { SettingPath } from './setting-path.ts'
 import type { LogLevel, Settings } from './settings.ts'
@@ -26,6 +27,8 @@ export interface Config {
 export interface ApiConfig {
   readonly url: string | null
   readonly key: Secret | null
+  /** Null for that of the reference service. */
+  readonly profile: ProfileData | null
   readonly pageSize: number
   readonly maxWaitSeconds: number
   readonly runMinutes: number
@@ -66,6 +69,7 @@ export interface ReportConfig {
  */
 export function configFrom(
   settings: Settings,
+  profile: ProfileData | null,
   baseOf: (path: SettingPath) => string,
 ): Omit<Config, 'file' | 'warnings' | 'sources'> {
   const { api, mail, sync, recipients } = settings
@@ -73,6 +77,7 @@ export function configFrom(
     api: {
       url: api.url ?? null,
       key: secret(api.key),
+      profile,
       pageSize: api.page_size,
       maxWaitSeconds: api.max_wait_seconds,
       runMinutes: api.run_minutes,

@@ -11,6 +11,7 @@ export const VARIABLES = {
   LEADSHEET_API_URL: ['api', 'url'],
   LEADSHEET_API_KEY: ['api', 'key'],
   LEADSHEET_API_KEY_FILE: ['api', 'key_file'],
+  LEADSHEET_API_PROFILE: ['api', 'profile'],
   LEADSHEET_DATA_DIR: ['data_dir'],
   LEADSHEET_TIME_ZONE: ['time_zone'],
   LEADSHEET_LOG_LEVEL: ['log_level'],

@@ -13,7 +13,9 @@ export interface EffectiveSetting {
 }
 
 export function effectiveSettings(config: Config): EffectiveSetting[] {
-  const { file: _file, warnings: _warnings, sources, ...settings } = config
+  const { file: _file, warnings: _warnings, sources, api, ...rest } = config
+  // Of the profile the place: it is a document of its own.
+  const settings = { api: { ...api, profile: api.profile?.origin ?? null }, ...rest }
   return [...settingsOf(settings)].map(([path, value]) => {
     const setting = pathText(path)
     return {

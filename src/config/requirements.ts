@@ -7,7 +7,8 @@ import { pathText, type SettingPath, valueAt } from './setting-path.ts'
 
 export interface ReadyApi extends ApiConfig {
   readonly url: string
-  readonly key: Secret
+  /** Null only where the upstream wants none. */
+  readonly key: Secret | null
 }
 
 export interface ReadyMail extends MailConfig {
@@ -15,11 +16,15 @@ export interface ReadyMail extends MailConfig {
   readonly from: string
 }
 
-/** @throws LeadsheetError config_missing */
-export function requireApi(config: Config): ReadyApi {
-  const { url, key } = config.api
-  if (url === null || key === null) throw missing(missingApi(config))
-  return { ...config.api, url, key }
+/**
+ * @param needsKey false where the profile says that the upstream asks for none
+ * @throws LeadsheetError config_missing
+ */
+export function requireApi(config: Config, needsKey = true): ReadyApi {
+  const { url } = config.api
+  const lacking = missingApi(config, needsKey)
+  if (url === null || lacking.length > 0) throw missing(lacking)
+  return { ...config.api, url }
 }
 
 /** @throws LeadsheetError config_missing */
@@ -33,19 +38,24 @@ export function requireMail(config: Config): ReadyMail {
  * All that the daemon needs, named at once. Without reports it only keeps the copy, and needs no mail.
  * @throws LeadsheetError config_missing
  */
-export function requireDaemon(config: Config): { readonly api: ReadyApi; readonly mail: ReadyMail | null } {
+export function requireDaemon(
+  config: Config,
+  needsKey = true,
+): { readonly api: ReadyApi; readonly mail: ReadyMail | null } {
   const { reports } = config
   const lacking = [
-    ...missingApi(config),
+    ...missingApi(config, needsKey),
     ...(reports.length > 0 ? missingMail(config) : []),
     ...(reports.some((report) => report.recipients.length === 0) ? [['recipients']] : []),
   ]
   if (lacking.length > 0) throw missing(lacking)
-  return { api: requireApi(config), mail: reports.length > 0 ? requireMail(config) : null }
+  return { api: requireApi(config, needsKey), mail: reports.length > 0 ? requireMail(config) : null }
 }
 
-function missingApi({ api }: Config): SettingPath[] {
-  return ['url', 'key'].filter((name) => valueAt(api, [name]) === null).map((name) => ['api', name])
+function missingApi({ api }: Config, needsKey: boolean): SettingPath[] {
+  return (needsKey ? ['url', 'key'] : ['url'])
+    .filter((name) => valueAt(api, [name]) === null)
+    .map((name) => ['api', name])
 }
 
 function missingMail({ mail }: Config): SettingPath[] {

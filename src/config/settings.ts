@@ -98,6 +98,15 @@ export const settingsSchema = section({
       description: 'The API key. Better kept out of this file: in the environment, or see key_file.',
     }),
     key_file: path.optional().meta({ description: 'File that holds the API key, in place of key.' }),
+    profile: z
+      .union([path, z.record(z.string(), z.unknown())], {
+        error: 'the path of a YAML file, or a mapping that begins on the next line',
+      })
+      .optional()
+      .meta({
+        description:
+          'How this upstream is asked and read, where it is not the reference service: a YAML file, as `leadsheet probe` writes it, or the mapping itself.',
+      }),
     page_size: wholeNumber(1, 1000).default(500).meta({ description: 'Leads asked for with one request.' }),
     max_wait_seconds: wholeNumber(0, 3600).default(60).meta({
       description: 'The longest wait that the service may ask for (Retry-After) before a run is put off.',

@@ -4,6 +4,7 @@ import type { Profile } from './profile.ts'
 /** Puts the key and the fixed headers of the profile onto a request; changes both arguments. */
 export function authorize(profile: Profile, key: string, url: URL, headers: Record<string, string>): void {
   const { auth } = profile
+  if (auth === 'none') return
   Object.assign(headers, auth.headers)
   const value = auth.value.replaceAll('{key}', key).replaceAll('{basic}', basicOf(key))
   if (auth.query === undefined) headers[auth.header.toLowerCase()] = value

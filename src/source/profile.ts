@@ -185,7 +185,8 @@ const mappingSchema = z.strictObject({
 export const profileSchema = z.strictObject({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
-  auth: authSchema.prefault({}),
+  /** `none` where the upstream asks for no key. */
+  auth: z.union([z.literal('none'), authSchema]).prefault({}),
   paging: pagingSchema,
   /** Where the records are; an empty path is the answer itself. */
   envelope: z

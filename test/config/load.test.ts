@@ -18,7 +18,7 @@ describe('without a file and without variables', () => {
     const config = loadConfig({ cwd, env: {} })
     expect(config).toEqual({
       file: null,
-      api: { url: null, key: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
+      api: { url: null, key: null, profile: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
       dataDir: `${cwd}/data`,
       timeZone: 'UTC',
       logLevel: 'info',

@@ -33,7 +33,7 @@ test('the example shows every setting, and all of them are right', () => {
   const shown = [...leavesOf(parse(wholeExample))].map(([path]) => pathText(path).replace(/\[0\]$/, ''))
   expect(shown.sort()).toEqual(settingPaths(settingsJsonSchema()).map(pathText).sort())
   const oneOfEach = wholeExample.replace(/^ *(key|url)_file:.*$/gm, '')
-  const cwd = folderWith({ 'leadsheet.yaml': oneOfEach })
+  const cwd = folderWith({ 'leadsheet.yaml': oneOfEach, 'profile.yaml': 'name: mine' })
   expect(loadConfig({ cwd, env: { LEADS_KEY: 'k-123456' } }).warnings).toEqual([])
 })
 

@@ -15,7 +15,7 @@ const MAIL = { LEADSHEET_SMTP_URL: 'smtp://u:hunter2@mail.example.com:587', LEAD
 test('what is set is handed out', () => {
   const config = load({ ...API, ...MAIL, LEADSHEET_RECIPIENTS: 'ana@example.com' })
   const { api, mail } = requireDaemon(config)
-  expect([api.url, api.key.reveal(), mail?.url.reveal(), mail?.from]).toEqual([
+  expect([api.url, api.key?.reveal(), mail?.url.reveal(), mail?.from]).toEqual([
     ...Object.values(API),
     ...Object.values(MAIL),
   ])

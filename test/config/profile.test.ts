@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import type { Environment } from '../../src/config/environment.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { effectiveSettings } from '../../src/config/overview.ts'
+import { folderWith } from '../support/folder.ts'
+
+const load = (files: Record<string, string>, env: Environment = {}, file?: string) =>
+  loadConfig({ cwd: folderWith(files), env, file })
+
+test('a profile of its own file is found beside the settings', () => {
+  const files = { 'etc/leadsheet.yaml': 'api: { profile: mine.yaml }', 'etc/mine.yaml': 'name: mine' }
+  expect(load(files, {}, 'etc/leadsheet.yaml').api.profile).toEqual({
+    data: { name: 'mine' },
+    origin: 'etc/mine.yaml',
+  })
+})
+
+test('the mapping itself may stand in the settings, variables filled in', () => {
+  const yaml = 'api:\n  profile:\n    name: mine\n    auth: { headers: { X-Team: "${TEAM}" } }'
+  expect(load({ 'leadsheet.yaml': yaml }, { TEAM: 'red' }).api.profile).toEqual({
+    data: { name: 'mine', auth: { headers: { 'X-Team': 'red' } } },
+    origin: 'leadsheet.yaml:3:5  api.profile',
+  })
+})
+
+test('the environment names another file', () => {
+  const files = { 'leadsheet.yaml': 'api: { profile: { name: inline } }', 'other.yaml': 'name: other' }
+  const config = load(files, { LEADSHEET_API_PROFILE: 'other.yaml' })
+  expect(config.api.profile).toEqual({ data: { name: 'other' }, origin: 'other.yaml' })
+  expect(effectiveSettings(config).find(({ setting }) => setting === 'api.profile')?.value).toBe('other.yaml')
+})
+
+test.each([
+  ['is not there', {}, 'there is no such file'],
+  ['is no YAML', { 'p.yaml': 'a: [' }, 'is not valid YAML'],
+  ['is empty', { 'p.yaml': '' }, 'is empty'],
+])('a profile that %s is a mistake in the settings', (_, files, problem) => {
+  expect(() => load({ 'leadsheet.yaml': 'api:\n  profile: p.yaml', ...files })).toThrow(
+    new RegExp(`leadsheet.yaml:2:12  api.profile: .*${problem}`),
+  )
+})
