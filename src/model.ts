@@ -60,15 +60,23 @@ export interface Lead {
   /** Null where the upstream does not tell; the store then has the time at which the change was read. */
   readonly updatedAt: Instant | null
   readonly statusChangedAt: Instant | null
-  /** The record as the upstream sent it, JSON text. */
+  /** The record as the upstream sent it, JSON text; texts of more than 64 kB are cut. */
   readonly raw: string
+  /** Fields of this model whose text had to be cleaned, or whose time stood for none. */
+  readonly mended: readonly string[]
+  /** How many texts were cut. */
+  readonly cut: number
 }
 
 /** A record that could not be mapped; kept whole with the reason, never dropped. */
 export interface HeldRow {
   readonly resource: 'lead' | 'agent' | 'pipeline_stat'
+  /** Null where the record has none. */
+  readonly id: string | null
   readonly reason: string
+  /** The record, or how it begins where it is too large to keep. */
   readonly raw: string
+  readonly isWhole: boolean
 }
 
 /** One reading of a pipeline's statistics, as the upstream computes them. */

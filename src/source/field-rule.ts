@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { type FieldPath, fieldPathSchema, readPath } from './field-path.ts'
 import { toInstant } from './instant.ts'
 import { toNumber } from './number.ts'
+import { cleanText } from './text.ts'
 
 export const TRANSFORMS = ['lower', 'trim', 'first', 'join', 'domain', 'count'] as const
 type Transform = (typeof TRANSFORMS)[number]
@@ -13,6 +14,8 @@ type Transform = (typeof TRANSFORMS)[number]
 const full = z.strictObject({
   /** Candidates; the first that is there and not null counts. */
   from: z.union([fieldPathSchema.transform((path) => [path]), z.array(fieldPathSchema).min(1)]).optional(),
+  /** Several places at once, as a list: for `join`. Those that are not there are left out. */
+  all: z.array(fieldPathSchema).min(1).optional(),
   /** Applied in order. */
   transform: z.union([z.enum(TRANSFORMS).transform((one) => [one]), z.array(z.enum(TRANSFORMS))]).default([]),
   /** What upstream's values are called here; others stay as they are. */
@@ -31,14 +34,19 @@ export type FieldRule = z.output<typeof full>
 /** What the rule finds in a record; null where there is nothing. */
 export function readField(record: unknown, rule: FieldRule | undefined): unknown {
   if (rule === undefined) return null
-  const found = (rule.from ?? [])
-    .map((path: FieldPath) => readPath(record, path))
-    .find((value) => value !== undefined && value !== null)
+  const found = readPlaces(record, rule.from)[0] ?? listOrNull(readPlaces(record, rule.all))
   const value = rule.transform.reduce(applyTransform, found ?? rule.default ?? null)
-  if (rule.values !== undefined && (typeof value === 'string' || typeof value === 'number')) {
-    return rule.values[String(value)] ?? value
-  }
-  return value
+  const name = typeof value === 'string' || typeof value === 'number' ? String(value) : null
+  // Only the table's own names: a value of "constructor" must not find what every object has.
+  return name !== null && rule.values && Object.hasOwn(rule.values, name) ? rule.values[name] : value
+}
+
+function readPlaces(record: unknown, paths: readonly FieldPath[] = []): unknown[] {
+  return paths.map((path) => readPath(record, path)).filter((value) => value !== undefined && value !== null)
+}
+
+function listOrNull(values: readonly unknown[]): readonly unknown[] | null {
+  return values.length === 0 ? null : values
 }
 
 export function readText(record: unknown, rule: FieldRule | undefined): string | null {
@@ -55,9 +63,9 @@ export function readInstant(record: unknown, rule: FieldRule | undefined): strin
   return toInstant(readField(record, rule))
 }
 
-/** Identifiers and words: numbers digit for digit, nothing else. */
+/** Identifiers and words, cleaned: numbers digit for digit, nothing else. */
 export function toText(value: unknown): string | null {
-  if (typeof value === 'string') return value === '' ? null : value
+  if (typeof value === 'string') return cleanText(value) || null
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
 }
 

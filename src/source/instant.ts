@@ -1,39 +1,77 @@
 /** Times as upstreams write them, to UTC. */
 import type { Instant } from '../model.ts'
 
-/** Epoch numbers below are seconds: as milliseconds they would lie before 1973. */
-const MILLISECONDS_FROM = 100_000_000_000
+/** Epoch numbers from here on are milliseconds, then microseconds, then nanoseconds: smaller ones would lie before 1974. */
+const MILLISECONDS_FROM = 1e11
+const MICROSECONDS_FROM = 1e14
+const NANOSECONDS_FROM = 1e17
 const EARLIEST = Date.parse('1970-01-02T00:00:00Z')
 const LATEST = Date.parse('2200-01-01T00:00:00Z')
 const WRITTEN =
-  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|UTC|[+-]\d\d(?::?\d\d)?)?)?$/i
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/i
+const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)Z?)?$/
+const EPOCH = /^-?\d{9,19}(\.\d+)?$/
+/** RFC 5322, which the HTTP date is a case of. */
+const LETTER = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:GMT|UTC|[+-]\d{4})$/
+/** `/Date(1700000000000)/` of older Microsoft services. */
+const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
 
 /**
- * RFC 3339 in any offset, without seconds or zone (then UTC), a day alone (its midnight), epoch seconds or
- * milliseconds as number or text, `{"__type": "Date", "iso": …}`. Null for anything else, and for years
- * before 1970 or after 2199, which are placeholders.
+ * RFC 3339 in any offset, without seconds or zone (then UTC), a day alone (its midnight), compact
+ * (`20261121T060000Z`), RFC 5322 dates, epoch numbers from seconds to nanoseconds as number or text,
+ * `{"__type": "Date", "iso": …}`. Null for anything else and for {@link isPlaceholderTime}.
  */
 export function toInstant(value: unknown): Instant | null {
   const ms = milliseconds(value)
-  if (ms === null || !Number.isFinite(ms) || ms < EARLIEST || ms >= LATEST) return null
-  return new Date(ms).toISOString()
+  return ms === null || isOutside(ms) ? null : new Date(ms).toISOString()
 }
 
+/** Times that stand for "none": before 1970-01-02, such as 0001-01-01 and epoch 0, after 2199, `0000-00-00`. */
+export function isPlaceholderTime(value: unknown): boolean {
+  if (typeof value === 'string' && /^0000-00-00/.test(value.trim())) return true
+  const ms = milliseconds(value)
+  return ms !== null && isOutside(ms)
+}
+
+function isOutside(ms: number): boolean {
+  return ms < EARLIEST || ms >= LATEST
+}
+
+/** Null where the value is no time at all. */
 function milliseconds(value: unknown): number | null {
-  if (typeof value === 'number') return value < MILLISECONDS_FROM ? value * 1000 : value
-  if (typeof value === 'object' && value !== null && 'iso' in value) return milliseconds(value.iso)
-  if (typeof value !== 'string') return null
+  const ms = typeof value === 'number' ? epoch(value) : parsed(value)
+  return Number.isFinite(ms) ? ms : null
+}
+
+function parsed(value: unknown): number {
+  if (typeof value === 'object' && value !== null && 'iso' in value) return parsed(value.iso)
+  if (typeof value !== 'string') return Number.NaN
   const text = value.trim()
-  if (/^\d{9,13}(\.\d+)?$/.test(text)) return milliseconds(Number(text))
-  const [, day, time, zone] = WRITTEN.exec(text) ?? []
-  if (day === undefined) return null
-  // The parser rolls 30 February over; a day that is none is no time.
+  const [, year, month, date, hour = '00', minute = '00', second = '00'] = COMPACT.exec(text) ?? []
+  if (year !== undefined) return written(`${year}-${month}-${date}`, `${hour}:${minute}:${second}`, 'Z')
+  if (EPOCH.test(text)) return epoch(Number(text))
+  const wrapped = WRAPPED.exec(text)?.[1]
+  if (wrapped !== undefined) return Number(wrapped)
+  if (LETTER.test(text)) return Date.parse(text)
+  const [, day, time = '00:00', zone] = WRITTEN.exec(text) ?? []
+  return day === undefined ? Number.NaN : written(day, time, offsetOf(zone))
+}
+
+/** The parser would roll 30 February over; a day that is none is no time. A leap second counts as the one before. */
+function written(day: string, time: string, offset: string): number {
   const midnight = new Date(`${day}T00:00:00Z`)
-  if (!Number.isFinite(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day) return null
-  return Date.parse(`${day}T${(time ?? '00:00').replace(',', '.')}${offsetOf(zone)}`)
+  if (!Number.isFinite(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day) return Number.NaN
+  return Date.parse(`${day}T${time.replace(',', '.').replace(/^(\d\d:\d\d):60/, '$1:59')}${offset}`)
+}
+
+function epoch(value: number): number {
+  const size = Math.abs(value)
+  if (size < MILLISECONDS_FROM) return value * 1000
+  if (size < MICROSECONDS_FROM) return value
+  return size < NANOSECONDS_FROM ? value / 1000 : value / 1e6
 }
 
 function offsetOf(zone: string | undefined): string {
-  if (zone === undefined || /^(Z|UTC)$/i.test(zone)) return 'Z'
+  if (zone === undefined || /^[A-Z]/i.test(zone)) return 'Z'
   return zone.length === 3 ? `${zone}:00` : zone.replace(/^(.\d\d):?(\d\d)$/, '$1:$2')
 }

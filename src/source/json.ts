@@ -1,16 +1,49 @@
-/** JSON from the wire: whole numbers too large for a double keep every digit, as text. */
+/** JSON from the wire: numbers that a double would alter keep every digit, as text. */
 
-/** Sixteen digits in a row: the shortest whole number that a double may round. */
-const LARGE = /\d{16}/
-const WHOLE = /^-?\d+$/
+/** Sixteen digits in a row, or an exponent of three: what a double may round or cannot hold. */
+const LARGE = /\d{16}|\de\+?\d{3}/i
+const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
+const WHOLE = /^(-?\d+)(?:\.0+)?$/
 
-/** @throws SyntaxError where the text is not JSON */
+/**
+ * As JSON.parse; whole numbers beyond 2^53 (`9007199254740993`, `9007199254740993.0`) and numbers too large for
+ * a double come as text. A byte order mark is passed over. No recursion, so that depth cannot exhaust the stack.
+ * @throws SyntaxError where the text is not JSON
+ */
 export function parseJson(text: string): unknown {
-  if (!LARGE.test(text)) return JSON.parse(text)
-  const keepDigits = (_key: string, value: unknown, context?: { source?: string }): unknown => {
-    const digits = context?.source
-    const isRounded = typeof value === 'number' && !Number.isSafeInteger(value)
-    return isRounded && digits !== undefined && WHOLE.test(digits) ? digits : value
+  const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+  return JSON.parse(LARGE.test(json) ? quoteLarge(json) : json)
+}
+
+/** The same JSON with every such number in quotes. */
+function quoteLarge(json: string): string {
+  const parts: string[] = []
+  let at = 0
+  while (at < json.length) {
+    const open = json.indexOf('"', at)
+    const outside = json.slice(at, open === -1 ? json.length : open)
+    parts.push(LARGE.test(outside) ? outside.replace(NUMBER, quoteIfAltered) : outside)
+    if (open === -1) break
+    at = endOfString(json, open)
+    parts.push(json.slice(open, at))
   }
-  return JSON.parse(text, keepDigits)
+  return parts.join('')
+}
+
+function quoteIfAltered(digits: string): string {
+  const value = Number(digits)
+  if (Number.isSafeInteger(value)) return digits
+  const whole = WHOLE.exec(digits)?.[1]
+  if (whole !== undefined) return `"${whole}"`
+  return Number.isFinite(value) ? digits : `"${digits}"`
+}
+
+/** The index after the closing quote; a quote behind an odd number of backslashes does not close. */
+function endOfString(json: string, open: number): number {
+  for (let close = json.indexOf('"', open + 1); close !== -1; close = json.indexOf('"', close + 1)) {
+    let backslashes = 0
+    while (json[close - 1 - backslashes] === '\\') backslashes++
+    if (backslashes % 2 === 0) return close + 1
+  }
+  return json.length
 }

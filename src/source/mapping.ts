@@ -6,7 +6,10 @@
 import type { Agent, HeldRow, Instant, Lead, Money, PipelineStat, StageStat } from '../model.ts'
 import { readPath } from './field-path.ts'
 import { type FieldRule, readField, readInstant, readNumber, readText, toText } from './field-rule.ts'
+import { isPlaceholderTime, toInstant } from './instant.ts'
 import type { Profile } from './profile.ts'
+import { fitRecord, type OversizedRecord } from './record-limits.ts'
+import { isOddText } from './text.ts'
 
 /** Of leads in an upstream that has no pipelines. */
 const ONLY_PIPELINE = 'default'
@@ -14,13 +17,23 @@ const NO_STATUS = 'unknown'
 
 type Fields = Readonly<Record<string, FieldRule | undefined>>
 
+const TIMES = ['created_at', 'updated_at', 'status_changed_at'] as const
+
 export function mapLead(raw: unknown, profile: Profile): Lead | HeldRow {
   const fields = profile.mapping.lead
-  const id = readText(raw, fields.id)
-  if (id === null) return held('lead', raw, `id: nothing at ${placesOf(fields.id)}`)
-  const wrong = wrongInstant(raw, fields, ['created_at', 'updated_at', 'status_changed_at'])
-  if (wrong !== null) return held('lead', raw, wrong)
-  const text = (name: keyof typeof fields): string | null => readText(raw, fields[name])
+  const id = readId(raw, fields.id)
+  const fit = fitRecord(raw)
+  if ('reason' in fit) return oversized('lead', id, fit)
+  const { record, cut } = fit
+  if (id === null) return held('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
+  const wrong = wrongTime(record, fields, TIMES)
+  if (wrong !== null) return held('lead', id, fit.text, wrong)
+  const mended: string[] = TIMES.filter((name) => isPlaceholderTime(readField(record, fields[name])))
+  const text = (name: keyof typeof fields): string | null => {
+    const value = readField(record, fields[name])
+    if (typeof value === 'string' && isOddText(value)) mended.push(name)
+    return toText(value)
+  }
   return {
     id,
     pipelineId: text('pipeline_id') ?? ONLY_PIPELINE,
@@ -29,7 +42,7 @@ export function mapLead(raw: unknown, profile: Profile): Lead | HeldRow {
     companyDomain: text('company_domain'),
     companyIndustry: text('company_industry'),
     companySubindustry: text('company_subindustry'),
-    companyEmployees: readNumber(raw, fields.company_employees),
+    companyEmployees: readNumber(record, fields.company_employees),
     companyCity: text('company_city'),
     companyCountry: text('company_country'),
     companyRegion: text('company_region'),
@@ -37,16 +50,18 @@ export function mapLead(raw: unknown, profile: Profile): Lead | HeldRow {
     contactName: text('contact_name'),
     contactTitle: text('contact_title'),
     contactEmail: text('contact_email'),
-    score: readNumber(raw, fields.score),
-    valueAmount: readNumber(raw, fields.value_amount),
+    score: readNumber(record, fields.score),
+    valueAmount: readNumber(record, fields.value_amount),
     valueCurrency: text('value_currency'),
     source: text('source'),
     agentId: text('agent_id'),
-    tags: listOf(readField(raw, fields.tags)),
-    createdAt: readInstant(raw, fields.created_at),
-    updatedAt: readInstant(raw, fields.updated_at),
-    statusChangedAt: readInstant(raw, fields.status_changed_at),
-    raw: JSON.stringify(raw),
+    tags: listOf(readField(record, fields.tags)),
+    createdAt: readInstant(record, fields.created_at),
+    updatedAt: readInstant(record, fields.updated_at),
+    statusChangedAt: readInstant(record, fields.status_changed_at),
+    raw: fit.text,
+    mended,
+    cut,
   }
 }
 
@@ -57,7 +72,11 @@ export function mapPipelineStat(
   profile: Profile,
   observedAt: Instant,
 ): PipelineStat | HeldRow {
-  if (typeof raw !== 'object' || raw === null) return held('pipeline_stat', raw, 'statistics: not an object')
+  const fit = fitRecord(raw)
+  if ('reason' in fit) return oversized('pipeline_stat', pipelineId, fit)
+  if (typeof raw !== 'object' || raw === null) {
+    return held('pipeline_stat', pipelineId, fit.text, 'statistics: not an object')
+  }
   const fields = profile.mapping.stat
   const number = (name: keyof typeof fields): number | null => readNumber(raw, fields[name])
   return {
@@ -74,14 +93,16 @@ export function mapPipelineStat(
     openValue: moneyOf(number('open_value_amount'), readText(raw, fields.open_value_currency)),
     wonValue: moneyOf(number('won_value_amount'), readText(raw, fields.won_value_currency)),
     stages: stagesOf(raw, profile),
-    raw: JSON.stringify(raw),
+    raw: fit.text,
   }
 }
 
 export function mapAgent(raw: unknown, profile: Profile): Agent | HeldRow {
   const fields = profile.mapping.agent
-  const id = readText(raw, fields.id)
-  if (id === null) return held('agent', raw, `id: nothing at ${placesOf(fields.id)}`)
+  const id = readId(raw, fields.id)
+  const fit = fitRecord(raw)
+  if ('reason' in fit) return oversized('agent', id, fit)
+  if (id === null) return held('agent', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
   const text = (name: keyof typeof fields): string | null => readText(raw, fields[name])
   return {
     id,
@@ -99,7 +120,7 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | HeldRow {
     errors24h: readNumber(raw, fields.errors_24h),
     lastErrorAt: readInstant(raw, fields.last_error_at),
     lastErrorMessage: text('last_error_message'),
-    raw: JSON.stringify(raw),
+    raw: fit.text,
   }
 }
 
@@ -136,21 +157,32 @@ function listOf(value: unknown): string[] {
   return (Array.isArray(value) ? value : [value]).map(toText).filter((text) => text !== null)
 }
 
-/** A date that is there and is none speaks of a misread record. */
-function wrongInstant(raw: unknown, fields: Fields, names: readonly string[]): string | null {
+/** A date that is there and is none speaks of a misread record; a placeholder for "none" does not. */
+function wrongTime(record: unknown, fields: Fields, names: readonly string[]): string | null {
   for (const name of names) {
-    const value = readField(raw, fields[name])
-    if (value !== null && value !== '' && readInstant(raw, fields[name]) === null) {
-      return `${name}: ${JSON.stringify(value)} is not an instant`
+    const value = readField(record, fields[name])
+    const isAbsent = value === null || value === false || (typeof value === 'string' && value.trim() === '')
+    if (!isAbsent && toInstant(value) === null && !isPlaceholderTime(value)) {
+      return `${name}: ${JSON.stringify(value).slice(0, 100)} is not an instant`
     }
   }
   return null
+}
+
+/** A record is told from others by text or a number, digit for digit; `true` is no id. */
+function readId(raw: unknown, rule: FieldRule | undefined): string | null {
+  const value = readField(raw, rule)
+  return typeof value === 'boolean' ? null : toText(value)
 }
 
 function placesOf(rule: FieldRule | undefined): string {
   return (rule?.from ?? []).map((path) => path.join('.')).join(' or ') || 'no place (the mapping names none)'
 }
 
-function held(resource: HeldRow['resource'], raw: unknown, reason: string): HeldRow {
-  return { resource, reason, raw: JSON.stringify(raw) }
+function held(resource: HeldRow['resource'], id: string | null, raw: string, reason: string): HeldRow {
+  return { resource, id, reason, raw, isWhole: true }
+}
+
+function oversized(resource: HeldRow['resource'], id: string | null, record: OversizedRecord): HeldRow {
+  return { resource, id, reason: record.reason, raw: record.stub, isWhole: false }
 }

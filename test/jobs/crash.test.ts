@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { random } from '../support/random.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 
@@ -23,17 +24,6 @@ async function contents(file: string): Promise<unknown> {
   const { rows: check } = await sql`PRAGMA integrity_check`.execute(store.db)
   const { rows: orphans } = await sql`PRAGMA foreign_key_check`.execute(store.db)
   return { leads, versions, check, orphans }
-}
-
-/** mulberry32: the same kill times for the same seed. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 describe('a sync killed with SIGKILL', () => {

@@ -1,0 +1,54 @@
+/** How large a record may be: a nest or a heap of text in one record must not keep out the rest of its page. */
+
+const DEPTH_MAX = 64
+const RECORD_BYTES_MAX = 1024 * 1024
+export const FIELD_BYTES_MAX = 64 * 1024
+const STUB_CHARS = 2_000
+
+export interface FittingRecord {
+  readonly record: unknown
+  /** The record as JSON. */
+  readonly text: string
+  /** How many of its texts were cut to 64 kB. */
+  readonly cut: number
+}
+
+/** A record over a limit; `stub` is JSON that says how it begins. */
+export interface OversizedRecord {
+  readonly reason: string
+  readonly stub: string
+}
+
+/** Holds a record against the limits: 64 levels, 1 MiB as a whole, 64 kB a text (longer ones are cut). */
+export function fitRecord(record: unknown): FittingRecord | OversizedRecord {
+  if (isDeeper(record, DEPTH_MAX)) {
+    const names = typeof record === 'object' && record !== null ? Object.keys(record).slice(0, 100) : []
+    return { reason: `nested deeper than ${DEPTH_MAX} levels`, stub: JSON.stringify({ names }) }
+  }
+  const text = JSON.stringify(record) ?? 'null'
+  const bytes = Buffer.byteLength(text)
+  if (bytes > RECORD_BYTES_MAX) {
+    const reason = `${bytes} bytes long, and more than ${RECORD_BYTES_MAX} are not read`
+    return { reason, stub: JSON.stringify({ begins: text.slice(0, STUB_CHARS) }) }
+  }
+  if (bytes <= FIELD_BYTES_MAX) return { record, text, cut: 0 }
+  let cut = 0
+  const short = JSON.stringify(record, (_name, value: unknown) => {
+    if (typeof value !== 'string' || Buffer.byteLength(value) <= FIELD_BYTES_MAX) return value
+    cut++
+    return cutText(value)
+  })
+  return cut === 0 ? { record, text, cut } : { record: JSON.parse(short), text: short, cut }
+}
+
+/** The first 64 kB at most, without half a character at the end. */
+function cutText(text: string): string {
+  const bytes = Buffer.from(text).subarray(0, FIELD_BYTES_MAX - 3)
+  return `${new TextDecoder('utf-8').decode(bytes, { stream: true })}…`
+}
+
+/** Goes no deeper than `levels` itself. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((child) => isDeeper(child, levels - 1))
+}
