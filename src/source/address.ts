@@ -4,6 +4,7 @@ import { LeadsheetError } from '../errors.ts'
 import type { EndpointName, Profile } from './profile.ts'
 
 const NONE = 'none'
+const BASE = '.'
 
 export function hasEndpoint(profile: Profile, name: EndpointName): boolean {
   return profile.endpoints[name] !== NONE
@@ -12,9 +13,11 @@ export function hasEndpoint(profile: Profile, name: EndpointName): boolean {
 /**
  * The full address of an endpoint. The service's document gives a base that ends in `v1` and paths that begin
  * with `/api/v1`; so a base of `https://h`, `https://h/api`, `https://h/api/v1` or `https://h/x/v1` all reach
- * the same place. Other paths are put behind the base as they are. A query of the base stays.
+ * the same place. Other paths are put behind the base as they are, `.` is the base itself, and a whole URL
+ * stands for itself, on the same origin. A query of the base stays.
  * @param id for `{id}`, percent-encoded here
- * @throws LeadsheetError api_not_found where the profile says that there is no such endpoint
+ * @throws LeadsheetError api_not_found where the profile says that there is no such endpoint, config_invalid
+ * for a URL of another origin
  */
 export function endpointUrl(base: string, profile: Profile, name: EndpointName, id = ''): URL {
   const path = profile.endpoints[name]
@@ -25,12 +28,25 @@ export function endpointUrl(base: string, profile: Profile, name: EndpointName, 
     )
   }
   const url = new URL(base)
+  if (path === BASE) return url
+  if (/^https?:\/\//i.test(path))
+    return sameOrigin(url, new URL(path.replace('{id}', encodeURIComponent(id))))
   const root = url.pathname.replace(/\/+$/, '')
   const [bare = '', query] = path.replace('{id}', encodeURIComponent(id)).split('?')
   const tail = bare.startsWith(`${API_PREFIX}/`) ? bare.slice(sharedPrefix(root).length) : bare
   url.pathname = `${root}/${tail.replace(/^\/+/, '')}`
   for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value)
   return url
+}
+
+/** The key goes along, and belongs to the origin that api.url names. */
+function sameOrigin(base: URL, url: URL): URL {
+  if (base.origin === url.origin) return url
+  throw new LeadsheetError(
+    'config_invalid',
+    `The profile names ${url.origin}, but api.url (LEADSHEET_API_URL) is on ${base.origin}`,
+    { hint: 'Give the endpoint as a path, or set api.url to the origin that the profile was made for.' },
+  )
 }
 
 function sharedPrefix(root: string): string {

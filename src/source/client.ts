@@ -2,25 +2,36 @@
  * The one place that speaks HTTP to the upstream. Every attempt has deadlines and a bounded body that is
  * always read; the retry policy is ours, since undici's own cuts Retry-After and asks for parts of a list.
  */
-import type { IncomingHttpHeaders } from 'node:http'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
-import { Agent, type Dispatcher } from 'undici'
+import { Agent } from 'undici'
 import { LeadsheetError } from '../errors.ts'
 import { type Log, redactor } from '../log.ts'
-import { type Backoff, backoffMs, retryAfterMs, wait } from '../retry.ts'
-import { isPassingError, isPassingStatus, refusal, unexpected, unreachable } from './failure.ts'
-import { parseJson } from './json.ts'
+import { type Backoff, backoffMs, wait } from '../retry.ts'
+import { type Answer, type Failed, readAnswer } from './answer.ts'
+import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './failure.ts'
+import { admit, heed, hold, UNPACED, upstreamFreeAt } from './pacer.ts'
+import { readBudget } from './rate-limit.ts'
 
-const CONNECT_TIMEOUT_MS = 5_000
-const HEADERS_TIMEOUT_MS = 15_000
-const BODY_GAP_TIMEOUT_MS = 15_000
-const ATTEMPT_TIMEOUT_MS = 60_000
+/** How long each step of one attempt may take. */
+export interface Deadlines {
+  readonly connectMs: number
+  readonly headersMs: number
+  /** Between two pieces of the body. */
+  readonly bodyGapMs: number
+  /** The whole attempt: what drips never runs into the gap. */
+  readonly attemptMs: number
+}
+
+const DEADLINES: Deadlines = { connectMs: 5_000, headersMs: 15_000, bodyGapMs: 15_000, attemptMs: 60_000 }
+/** Shorter than servers keep idle connections, so that few requests go out on one that is being closed. */
 const KEEP_ALIVE_MS = 4_000
-const WIRE_BYTES_MAX = 32 * 1024 * 1024
-const BODY_BYTES_MAX = 64 * 1024 * 1024
 const BACKOFF: Backoff = { attempts: 5, baseMs: 500, maxMs: 20_000 }
-const QUOTE_CHARS = 200
+
+/** A steady clock, for pacing and waits. */
+export interface Timer {
+  /** Milliseconds since some fixed moment. */
+  readonly now: () => number
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+}
 
 export interface ClientOptions {
   /** Puts the key onto a request. */
@@ -31,10 +42,13 @@ export interface ClientOptions {
   readonly maxWaitMs: number
   readonly userAgent: string
   readonly log: Log
+  /** The configured budget; none by default. */
+  readonly requestsPerSecond?: number | undefined
   readonly now?: () => Date
+  readonly timer?: Timer
   readonly random?: () => number
   readonly backoff?: Backoff
-  readonly attemptTimeoutMs?: number
+  readonly deadlines?: Partial<Deadlines>
 }
 
 export interface Call {
@@ -49,10 +63,11 @@ export interface Call {
   readonly signal?: AbortSignal
 }
 
-export interface Answer {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly body: unknown
+/** Requests sent, how many of them were repeats, and how often the upstream said "too fast". */
+export interface Usage {
+  readonly requests: number
+  readonly retries: number
+  readonly throttled: number
 }
 
 export interface Client {
@@ -61,56 +76,73 @@ export interface Client {
    * @throws LeadsheetError api_*; the signal's reason when it ends the call
    */
   call(call: Call): Promise<Answer>
-  /** Requests sent, and how many of them were repeats. */
-  readonly usage: { readonly requests: number; readonly retries: number }
+  readonly usage: Usage
   close(): Promise<void>
-}
-
-/** An attempt that failed in a way which asking again may cure. */
-interface Passing {
-  readonly cause: LeadsheetError
-  readonly waitMs: number | null
 }
 
 export function createClient(options: ClientOptions): Client {
   const now = options.now ?? (() => new Date())
+  const timer = options.timer ?? { now: () => performance.now(), wait }
   const random = options.random ?? Math.random
   const backoff = options.backoff ?? BACKOFF
-  const usage = { requests: 0, retries: 0 }
-  // An upstream may quote the key that it refuses.
-  const redact = redactor([options.apiKey])
+  const deadlines = { ...DEADLINES, ...options.deadlines }
+  const gapMs = options.requestsPerSecond === undefined ? 0 : 1000 / options.requestsPerSecond
+  const usage = { requests: 0, retries: 0, throttled: 0 }
+  let pace = UNPACED
+  let underWay = 0
+  // An upstream may quote the key that it refuses, also as HTTP Basic sends it.
+  const redact = redactor([options.apiKey, `${options.apiKey}:`])
   const dispatcher = new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    bodyTimeout: BODY_GAP_TIMEOUT_MS,
+    connect: { timeout: deadlines.connectMs },
+    headersTimeout: deadlines.headersMs,
+    bodyTimeout: deadlines.bodyGapMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: 10_000,
-    maxResponseSize: WIRE_BYTES_MAX,
   })
 
   return {
     usage,
     close: () => dispatcher.close(),
     async call(call) {
+      const signal = call.signal ?? new AbortController().signal
       const canRepeat = call.method === 'GET' || call.idempotencyKey !== undefined
       const attempts = canRepeat ? backoff.attempts : 1
+      let isUndecided = false
       for (let attempt = 1; ; attempt++) {
+        await takeTurn(call.url, signal)
         usage.requests++
         if (attempt > 1) usage.retries++
-        const outcome = await tryOnce(call, attempt)
-        if (!('cause' in outcome)) return outcome
-        if (outcome.waitMs !== null && outcome.waitMs > options.maxWaitMs)
-          throw deferred(call.url, outcome.waitMs)
-        if (attempt === attempts) throw outcome.cause
-        const ms = outcome.waitMs ?? backoffMs(backoff, attempt, random())
-        options.log.warn({ attempt, waitMs: ms, code: outcome.cause.code }, outcome.cause.message)
-        await wait(ms, call.signal ?? new AbortController().signal)
+        underWay++
+        const outcome = await tryOnce(call, attempt).finally(() => underWay--)
+        if (!('error' in outcome)) return outcome
+        isUndecided ||= outcome.isUndecided
+        if (outcome.isThrottled) usage.throttled++
+        if (outcome.waitMs !== null) {
+          pace = hold(pace, timer.now() + outcome.waitMs)
+          if (outcome.waitMs > options.maxWaitMs || attempt === attempts)
+            throw deferred(call.url, outcome.waitMs)
+        }
+        if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
+        // A wait that was asked for is kept by all requests alike, when they take their turn.
+        const waitMs = outcome.waitMs ?? backoffMs(backoff, attempt, random())
+        options.log.warn({ attempt, waitMs, code: outcome.error.code }, outcome.error.message)
+        if (outcome.waitMs === null) await timer.wait(waitMs, signal)
       }
     },
   }
 
-  async function tryOnce(call: Call, attempt: number): Promise<Answer | Passing> {
-    const deadline = AbortSignal.timeout(options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS)
+  /** Waits until our budget and the upstream's allow a request. @throws LeadsheetError api_deferred */
+  async function takeTurn(url: URL, signal: AbortSignal): Promise<void> {
+    const at = timer.now()
+    const upstreamMs = upstreamFreeAt(pace, at) - at
+    if (upstreamMs > options.maxWaitMs) throw deferred(url, upstreamMs)
+    const turn = admit(pace, at, gapMs)
+    pace = turn.pace
+    await timer.wait(turn.at - at, signal)
+  }
+
+  async function tryOnce(call: Call, attempt: number): Promise<Answer | Failed> {
+    const deadline = AbortSignal.timeout(deadlines.attemptMs)
     const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline
     const url = new URL(call.url)
     const headers = headersOf(call, options)
@@ -124,42 +156,26 @@ export function createClient(options: ClientOptions): Client {
         body: call.body === undefined ? null : JSON.stringify(call.body),
         signal,
       })
-      return read(call, answer, await textOf(answer), attempt)
+      const budget = readBudget(answer.headers, now())
+      if (budget !== null) pace = heed(pace, budget, underWay - 1, timer.now())
+      const outcome = await readAnswer(answer, { call, attempt, now: now(), redact })
+      call.signal?.throwIfAborted()
+      return outcome
     } catch (thrown) {
       call.signal?.throwIfAborted()
-      if (thrown instanceof LeadsheetError) throw thrown
-      if (!isPassingError(thrown)) throw permanent(call.url, thrown)
-      return { cause: unreachable(call.url, attempt, thrown), waitMs: null }
-    }
-  }
-
-  function read(
-    { url, takesAny = false }: Call,
-    answer: Dispatcher.ResponseData,
-    text: string,
-    attempt: number,
-  ): Answer | Passing {
-    const status = answer.statusCode
-    const isJson = /^application\/([\w.-]+\+)?json\b/i.test(headerOf(answer, 'content-type') ?? '')
-    if (takesAny && !isPassingStatus(status) && (!isJson || status < 200 || status > 299)) {
-      return { status, headers: answer.headers, body: redact(text) }
-    }
-    if (status < 200 || status > 299) {
-      const cause = refusal(status, url, redact(isJson ? problemText(text) : quote(text)))
-      if (!isPassingStatus(status)) throw cause
-      return { cause, waitMs: retryAfterMs(headerOf(answer, 'retry-after'), now()) }
-    }
-    if (!isJson)
-      throw unexpected(url, `answered ${status} but not with JSON: ${redact(quote(text)) || 'an empty body'}`)
-    try {
-      return { status, headers: answer.headers, body: parseJson(text) }
-    } catch (cause) {
-      return { cause: unreachable(url, attempt, cause), waitMs: null }
+      if (!isWireError(thrown)) throw thrown
+      return {
+        error: unreachable(call.url, attempt, thrown),
+        isPassing: isPassingError(thrown),
+        isThrottled: false,
+        waitMs: null,
+        isUndecided: mayHaveArrived(thrown),
+      }
     }
   }
 
   function deferred(url: URL, waitMs: number): LeadsheetError {
-    const notBefore = new Date(now().getTime() + waitMs).toISOString()
+    const notBefore = new Date(Math.ceil(now().getTime() + waitMs)).toISOString()
     return new LeadsheetError('api_deferred', `${url.origin} asks to wait until ${notBefore}`, {
       hint: `The run goes on from where it was after that; api.max_wait_seconds is ${options.maxWaitMs / 1000}.`,
       notBefore,
@@ -167,13 +183,9 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-const unzip = promisify(gunzip)
-
-/** The whole body as text, unpacked; both sizes are bounded. */
-async function textOf(answer: Dispatcher.ResponseData): Promise<string> {
-  const wire = Buffer.from(await answer.body.arrayBuffer())
-  const isPacked = headerOf(answer, 'content-encoding')?.trim().toLowerCase() === 'gzip'
-  return (isPacked ? await unzip(wire, { maxOutputLength: BODY_BYTES_MAX }) : wire).toString('utf8')
+/** A GET changes nothing; of a POST it must be said when nobody knows whether it has. */
+function fateOf(call: Call, error: LeadsheetError, isUndecided: boolean): LeadsheetError {
+  return call.method === 'POST' && isUndecided ? undecided(error, call.idempotencyKey) : error
 }
 
 function headersOf(call: Call, options: ClientOptions): Record<string, string> {
@@ -185,41 +197,4 @@ function headersOf(call: Call, options: ClientOptions): Record<string, string> {
     ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey }),
     ...call.headers,
   }
-}
-
-function headerOf(answer: Dispatcher.ResponseData, name: string): string | null {
-  const value = answer.headers[name]
-  return (Array.isArray(value) ? value[0] : value) ?? null
-}
-
-/** What a problem document (RFC 9457) or a common error body says, in one line. */
-function problemText(text: string): string {
-  try {
-    const body: unknown = JSON.parse(text)
-    if (typeof body === 'object' && body !== null) {
-      for (const name of ['detail', 'message', 'error', 'title']) {
-        const said: unknown = Reflect.get(body, name)
-        if (typeof said === 'string' && said !== '') return quote(said)
-      }
-    }
-  } catch {
-    // Not JSON after all: the text itself is the best there is.
-  }
-  return quote(text)
-}
-
-function quote(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > QUOTE_CHARS ? `${line.slice(0, QUOTE_CHARS)}…` : line
-}
-
-/** A failure that asking again would repeat: told apart from a bug of ours by undici's or the parser's code. */
-function permanent(url: URL, thrown: unknown): unknown {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === 'ERR_BUFFER_TOO_LARGE') {
-    return unexpected(url, 'answered with more than is read: 32 MiB on the wire, 64 MiB unpacked')
-  }
-  return /^(UND_ERR|HPE|ERR_|E[A-Z]+$|CERT|DEPTH|SELF|UNABLE|Z_)/.test(code)
-    ? unreachable(url, 1, thrown)
-    : thrown
 }

@@ -56,10 +56,12 @@ export function nextPosition(
     case 'none':
       return null
     case 'page':
-      return String(Number(position ?? paging.start) + 1)
+      return nextPage(paging, Number(position ?? paging.start), answer)
     // By what came, not by what was asked for: some upstreams give less than the size wanted and say nothing.
-    case 'offset':
-      return String(Number(position ?? paging.start) + answer.records.length)
+    case 'offset': {
+      const next = Number(position ?? paging.start) + answer.records.length
+      return isPastTotal(paging, next - paging.start, answer) ? null : String(next)
+    }
     case 'range':
       return nextRange(position, answer)
     case 'cursor':
@@ -96,6 +98,27 @@ export function linkNext(header: string | string[] | undefined): string | null {
     if (/;\s*rel\s*=\s*("[^"]*\bnext\b[^"]*"|next\b)/i.test(parameters ?? '')) return address ?? null
   }
   return null
+}
+
+function nextPage(
+  paging: Extract<PagingProfile, { kind: 'page' }>,
+  page: number,
+  answer: PageAnswer,
+): string | null {
+  const read = page - paging.start + 1
+  const pages = readTotal(paging.pages, answer)
+  if (pages !== null && read >= pages) return null
+  const size = Number(paging.size_param && answer.url.searchParams.get(paging.size_param))
+  return isPastTotal(paging, read * (size || answer.records.length), answer) ? null : String(page + 1)
+}
+
+function isPastTotal(
+  paging: { stop_at_total: boolean; total?: Place | undefined },
+  read: number,
+  answer: PageAnswer,
+): boolean {
+  const total = paging.stop_at_total ? readTotal(paging.total, answer) : null
+  return total !== null && read >= total
 }
 
 function nextRange(position: string | null, answer: PageAnswer): string | null {

@@ -9,7 +9,7 @@ import { LeadsheetError } from '../errors.ts'
 import { fieldPathSchema } from './field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
 
-/** A path below the base address, or `none` where the upstream has no such endpoint. */
+/** A path below the base address, `.` for the base itself, a URL, or `none` where there is no such endpoint. */
 const endpoint = z.string().min(1)
 /** Where a value stands in an answer: in the body, or in a header. */
 const place = z.union([
@@ -47,9 +47,11 @@ const size = {
 const more = {
   /** Says whether there is a next page. */
   has_more: fieldPathSchema.optional(),
-  /** How many records there are in all: shown, and never a reason to stop. */
+  /** How many records there are in all: shown, and never a reason to stop, except by `stop_at_total`. */
   total: place.optional(),
 }
+/** For lists whose pages behind the last are no empty ones: an error, or the last page again. */
+const stop_at_total = z.boolean().default(false)
 
 export const pagingSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cursor'), param: z.string(), next: fieldPathSchema, ...size, ...more }),
@@ -57,6 +59,9 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     kind: z.literal('page'),
     param: z.string(),
     start: z.int().min(0).default(1),
+    /** How many pages there are in all: the last one is not passed. */
+    pages: place.optional(),
+    stop_at_total,
     ...size,
     ...more,
   }),
@@ -64,6 +69,7 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     kind: z.literal('offset'),
     param: z.string(),
     start: z.int().min(0).default(0),
+    stop_at_total,
     ...size,
     ...more,
   }),
