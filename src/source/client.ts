@@ -89,6 +89,7 @@ export function createClient(options: ClientOptions): Client {
   const gapMs = options.requestsPerSecond === undefined ? 0 : 1000 / options.requestsPerSecond
   const usage = { requests: 0, retries: 0, throttled: 0 }
   let pace = UNPACED
+  let notBefore = 0
   let underWay = 0
   // An upstream may quote the key that it refuses, also as HTTP Basic sends it.
   const redact = redactor([options.apiKey, `${options.apiKey}:`])
@@ -118,9 +119,9 @@ export function createClient(options: ClientOptions): Client {
         isUndecided ||= outcome.isUndecided
         if (outcome.isThrottled) usage.throttled++
         if (outcome.waitMs !== null) {
-          pace = hold(pace, timer.now() + outcome.waitMs)
           if (outcome.waitMs > options.maxWaitMs || attempt === attempts)
-            throw deferred(call.url, outcome.waitMs)
+            throw putOff(call.url, outcome.waitMs)
+          pace = hold(pace, timer.now() + outcome.waitMs)
         }
         if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
         // A wait that was asked for is kept by all requests alike, when they take their turn.
@@ -133,9 +134,10 @@ export function createClient(options: ClientOptions): Client {
 
   /** Waits until our budget and the upstream's allow a request. @throws LeadsheetError api_deferred */
   async function takeTurn(url: URL, signal: AbortSignal): Promise<void> {
+    if (now().getTime() < notBefore) throw deferred(url)
     const at = timer.now()
     const upstreamMs = upstreamFreeAt(pace, at) - at
-    if (upstreamMs > options.maxWaitMs) throw deferred(url, upstreamMs)
+    if (upstreamMs > options.maxWaitMs) throw putOff(url, upstreamMs)
     const turn = admit(pace, at, gapMs)
     pace = turn.pace
     await timer.wait(turn.at - at, signal)
@@ -174,11 +176,18 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  function deferred(url: URL, waitMs: number): LeadsheetError {
-    const notBefore = new Date(Math.ceil(now().getTime() + waitMs)).toISOString()
-    return new LeadsheetError('api_deferred', `${url.origin} asks to wait until ${notBefore}`, {
+  /** From here on no request leaves before that instant, also none that was about to. */
+  function putOff(url: URL, waitMs: number): LeadsheetError {
+    notBefore = Math.max(notBefore, Math.ceil(now().getTime() + waitMs))
+    pace = UNPACED
+    return deferred(url)
+  }
+
+  function deferred(url: URL): LeadsheetError {
+    const instant = new Date(notBefore).toISOString()
+    return new LeadsheetError('api_deferred', `${url.origin} asks to wait until ${instant}`, {
       hint: `The run goes on from where it was after that; api.max_wait_seconds is ${options.maxWaitMs / 1000}.`,
-      notBefore,
+      notBefore: instant,
     })
   }
 }

@@ -5,16 +5,18 @@ import { type PipelineCreate, pipelineSchema, type WirePipeline } from '../contr
 import { type WebhookCreate, type WireWebhook, webhookSchema } from '../contract/webhook.ts'
 import type { Agent, HeldRow, Instant, Lead, PipelineStat, Stage } from '../model.ts'
 import { endpointUrl, hasEndpoint } from './address.ts'
+import type { Answer } from './answer.ts'
 import { authorize } from './auth.ts'
-import { type Answer, type Call, type ClientOptions, createClient } from './client.ts'
+import { type Call, type ClientOptions, createClient, type Usage } from './client.ts'
 import { unexpected } from './failure.ts'
 import { readPath } from './field-path.ts'
 import { type LeadFilters, putFilters } from './filters.ts'
 import { mapAgent, mapLead, mapPipelineStat } from './mapping.ts'
 import { nextPosition, readTotal, requestPage } from './paging.ts'
+import { refuseOpenHttp } from './plain-http.ts'
 import { type Profile, REFERENCE_PROFILE } from './profile.ts'
 
-export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize'> {
+export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
   /** Any of `https://h`, `https://h/api`, `https://h/api/v1`, or what the profile's paths go behind. */
   readonly baseUrl: string
   /** That of the reference service unless told otherwise. */
@@ -56,18 +58,21 @@ export interface Source {
   /** The agents as sent, a record each. */
   fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
   mapAgent(raw: unknown): Agent | HeldRow
-  readonly usage: { readonly requests: number; readonly retries: number }
+  readonly usage: Usage
   close(): Promise<void>
 }
 
 /** Fields that the contract does not know stay in the answer. */
 const detailShape = leadDetailSchema.loose()
 
+/** @throws LeadsheetError config_invalid for a base URL that would show the key to everyone on the way */
 export function openSource(options: SourceOptions): Source {
+  refuseOpenHttp(new URL(options.baseUrl))
   const profile = options.profile ?? REFERENCE_PROFILE
   const client = createClient({
     ...options,
     userAgent: 'leadsheet',
+    requestsPerSecond: profile.limits.requests_per_second,
     authorize: (url, headers) => authorize(profile, options.apiKey, url, headers),
   })
   const at = (name: keyof Profile['endpoints'], id?: string): URL =>

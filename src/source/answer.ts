@@ -1,0 +1,103 @@
+/** What an HTTP answer is: the JSON that was asked for, or a failure with all that decides what comes next. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { LeadsheetError } from '../errors.ts'
+import { isJson, problemText, quote, readBody, readErrorBody, UnreadableBody } from './body.ts'
+import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './failure.ts'
+import { parseJson } from './json.ts'
+import { isThrottled, wantedWaitMs } from './rate-limit.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+}
+
+export interface Failed {
+  readonly error: LeadsheetError
+  /** Whether asking again may cure it. */
+  readonly isPassing: boolean
+  /** Whether the upstream said "too fast". */
+  readonly isThrottled: boolean
+  /** The wait that the upstream asks for. */
+  readonly waitMs: number | null
+  /** Whether the upstream may have done what was asked. */
+  readonly isUndecided: boolean
+}
+
+/** What was asked, and by whom, as far as an answer's meaning hangs on it. */
+export interface Asked {
+  readonly call: {
+    readonly url: URL
+    readonly headers?: Readonly<Record<string, string>>
+    /** Whether refusals and what is not JSON are answers too. */
+    readonly takesAny?: boolean
+  }
+  /** From 1. */
+  readonly attempt: number
+  readonly now: Date
+  /** Takes secrets out of what the upstream quotes. */
+  readonly redact: (text: string) => string
+}
+
+/** As undici gives it. */
+export interface Response {
+  readonly statusCode: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: AsyncIterable<Buffer>
+}
+
+/** Reads the answer to its end, or closes it. Throws what the connection throws while the body comes in. */
+export async function readAnswer(response: Response, asked: Asked): Promise<Answer | Failed> {
+  const { statusCode } = response
+  return statusCode >= 200 && statusCode <= 299 ? readSuccess(response, asked) : readRefusal(response, asked)
+}
+
+async function readSuccess(response: Response, { call, attempt, redact }: Asked): Promise<Answer | Failed> {
+  const { statusCode: status, headers } = response
+  let text: string
+  try {
+    text = await readBody(response.body, headers)
+  } catch (thrown) {
+    if (!(thrown instanceof UnreadableBody)) throw thrown
+    return failed(unexpected(call.url, thrown.message))
+  }
+  if (!isJson(headers, text)) {
+    if (call.takesAny) return { status, headers, body: redact(text) }
+    const found = redact(quote(text)) || 'an empty body'
+    return failed(unexpected(call.url, `answered ${status} but not with JSON: ${found}`))
+  }
+  try {
+    return { status, headers, body: parseJson(text) }
+  } catch (thrown) {
+    const broken = new SyntaxError(`its JSON is cut or broken (${redact(String(thrown))})`)
+    return { ...failed(unreachable(call.url, attempt, broken)), isPassing: true }
+  }
+}
+
+async function readRefusal(
+  response: Response,
+  { call, attempt, now, redact }: Asked,
+): Promise<Answer | Failed> {
+  const { statusCode: status, headers } = response
+  const text = await readErrorBody(response.body, headers)
+  const isTooFast = isThrottled(status, headers, now)
+  const isPassing = isTooFast || isPassingStatus(status)
+  if (call.takesAny && !isPassing) return { status, headers, body: redact(text) }
+  if (status >= 300 && status < 400) {
+    const location = headers.location === undefined ? null : redact(headers.location)
+    return failed(redirected(status, call.url, location))
+  }
+  const detail = redact(isJson(headers, text) ? problemText(text) : quote(text))
+  const names = Object.keys(call.headers ?? {})
+  return {
+    error: refusal({ status, url: call.url, detail, headers: names, attempts: attempt, isPassing }),
+    isPassing,
+    isThrottled: isTooFast,
+    waitMs: isPassing ? wantedWaitMs(status, headers, now) : null,
+    isUndecided: status >= 500 || status === 408,
+  }
+}
+
+function failed(error: LeadsheetError): Failed {
+  return { error, isPassing: false, isThrottled: false, waitMs: null, isUndecided: true }
+}
