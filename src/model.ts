@@ -65,6 +65,8 @@ export interface Lead {
 /** A record that could not be mapped; kept whole with the reason, never dropped. */
 export interface HeldRow {
   readonly resource: 'lead' | 'agent' | 'pipeline_stat'
+  /** The upstream's identifier of it (of a reading: of its pipeline); null where that cannot be read either. */
+  readonly recordId: string | null
   readonly reason: string
   readonly raw: string
 }
@@ -165,8 +167,8 @@ export interface StalledLead {
   readonly contactName: string | null
   readonly pipelineName: string
   readonly status: string
-  readonly statusChangedAt: Instant
-  /** Whole days without a change of status, up to the end of the period. */
+  readonly updatedAt: Instant
+  /** Whole days without any change of the lead, up to the end of the period. */
   readonly idleDays: number
   readonly value: Money | null
 }

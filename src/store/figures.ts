@@ -5,7 +5,7 @@
  * won        closed as won in the period; its value is the leads' value
  * win rate   won out of won + lost, of those closed in the 30 days up to the end of the period
  * open       created before an instant and not closed by then
- * stalled    open, and no change of status for N days at the end of the period
+ * stalled    open, and no change of any kind for N days at the end of the period
  * funnel     the upstream's own statistics, last reading, summed over the pipelines
  */
 import { type RawBuilder, sql } from 'kysely'
@@ -140,18 +140,18 @@ async function readStalled(
   request: FiguresRequest,
 ): Promise<DailyFigures['stalled']> {
   const before = new Date(Date.parse(request.period.to) - request.stalledDays * DAY_MS).toISOString()
-  const where = sql`${scope} AND outcome = 'open' AND status_changed_at <= ${before}`
+  const where = sql`${scope} AND outcome = 'open' AND updated_at <= ${before}`
   const { rows } = await sql<
     Omit<StalledLead, 'idleDays' | 'value'> & { amount: number | null; currency: string | null }
   >`
     SELECT id, coalesce(company_name, id) AS "companyName", contact_name AS "contactName",
-      coalesce(pipeline_name, pipeline_id) AS "pipelineName", status, status_changed_at AS "statusChangedAt",
+      coalesce(pipeline_name, pipeline_id) AS "pipelineName", status, updated_at AS "updatedAt",
       value_amount AS amount, value_currency AS currency
-    FROM lead_now WHERE ${where} ORDER BY status_changed_at, id LIMIT ${ROWS_MAX}`.execute(db)
+    FROM lead_now WHERE ${where} ORDER BY updated_at, id LIMIT ${ROWS_MAX}`.execute(db)
   const stalled = rows.map(
     ({ amount, currency, ...lead }): StalledLead => ({
       ...lead,
-      idleDays: Math.floor((Date.parse(request.period.to) - Date.parse(lead.statusChangedAt)) / DAY_MS),
+      idleDays: Math.floor((Date.parse(request.period.to) - Date.parse(lead.updatedAt)) / DAY_MS),
       value: amount !== null && currency !== null ? { amount, currency } : null,
     }),
   )
