@@ -139,7 +139,7 @@ export interface Freshness {
   readonly dataAsOf: Instant | null
   /** Whether `dataAsOf` is at or after the end of the period. */
   readonly coversPeriod: boolean
-  /** The last sync that failed or stopped half-way, if it came after `dataAsOf`. */
+  /** The last sync that failed or stopped half-way, if nothing whole came after it. */
   readonly lastFailure: { readonly at: Instant; readonly message: string } | null
   readonly runId: string | null
   /** Requests made by that run. */

@@ -3,7 +3,7 @@
  * that is held with the reason, one with less comes through with nulls. The raw record stays beside it.
  */
 import { z } from 'zod'
-import type { Agent, HeldRow, Instant, Lead, PipelineStat } from '../model.ts'
+import type { Agent, HeldRow, Instant, Lead, Money, PipelineStat } from '../model.ts'
 
 /** Identifiers are text, digit for digit, whatever the wire has. */
 const id = z.union([z.string().min(1), z.number().transform(String)])
@@ -15,7 +15,9 @@ const instant = z.string().transform((value, context): Instant => {
   context.addIssue(`${JSON.stringify(value)} is not an instant with a zone`)
   return z.NEVER
 })
-const money = z.object({ amount: z.number(), currency: z.string() }).nullish()
+/** The columns of counts take nothing else. */
+const count = z.int().nullish()
+const money = z.object({ amount: number, currency: text }).nullish()
 
 const leadShape = z.object({
   id,
@@ -47,7 +49,7 @@ const leadShape = z.object({
 
 export function mapLead(raw: unknown): Lead | HeldRow {
   const parsed = leadShape.safeParse(raw)
-  if (!parsed.success) return held('lead', raw, parsed.error)
+  if (!parsed.success) return held('lead', 'id', raw, parsed.error)
   const lead = parsed.data
   return {
     id: lead.id,
@@ -83,15 +85,13 @@ const statShape = z.object({
   name: text,
   status: text,
   as_of: instant,
-  totals: z
-    .object({ leads: number, open: number, won: number, lost: number, disqualified: number })
-    .nullish(),
+  totals: z.object({ leads: count, open: count, won: count, lost: count, disqualified: count }).nullish(),
   stages: z
     .array(
       z.object({
         stage: z.string(),
-        current: z.number(),
-        reached: z.number(),
+        current: z.int(),
+        reached: z.int(),
         conversion: number,
         median_hours: number,
       }),
@@ -104,7 +104,7 @@ const statShape = z.object({
 
 export function mapPipelineStat(raw: unknown): PipelineStat | HeldRow {
   const parsed = statShape.safeParse(raw)
-  if (!parsed.success) return held('pipeline_stat', raw, parsed.error)
+  if (!parsed.success) return held('pipeline_stat', 'pipeline_id', raw, parsed.error)
   const stat = parsed.data
   return {
     pipelineId: stat.pipeline_id,
@@ -117,8 +117,8 @@ export function mapPipelineStat(raw: unknown): PipelineStat | HeldRow {
     lost: stat.totals?.lost ?? null,
     disqualified: stat.totals?.disqualified ?? null,
     winRate: stat.win_rate ?? null,
-    openValue: stat.open_value ?? null,
-    wonValue: stat.won_value ?? null,
+    openValue: moneyOf(stat.open_value),
+    wonValue: moneyOf(stat.won_value),
     stages: (stat.stages ?? []).map((stage) => ({
       status: stage.stage,
       current: stage.current,
@@ -128,6 +128,11 @@ export function mapPipelineStat(raw: unknown): PipelineStat | HeldRow {
     })),
     raw: JSON.stringify(raw),
   }
+}
+
+function moneyOf(value: z.infer<typeof money>): Money | null {
+  const { amount = null, currency = null } = value ?? {}
+  return amount === null || currency === null ? null : { amount, currency }
 }
 
 const agentShape = z.object({
@@ -146,13 +151,13 @@ const agentShape = z.object({
     })
     .nullish(),
   last_seen_at: instant.nullish(),
-  last_24h: z.object({ tasks: number, errors: number }).nullish(),
-  last_error: z.object({ at: instant, message: z.string() }).nullish(),
+  last_24h: z.object({ tasks: count, errors: count }).nullish(),
+  last_error: z.object({ at: instant.nullish(), message: text }).nullish(),
 })
 
 export function mapAgent(raw: unknown): Agent | HeldRow {
   const parsed = agentShape.safeParse(raw)
-  if (!parsed.success) return held('agent', raw, parsed.error)
+  if (!parsed.success) return held('agent', 'id', raw, parsed.error)
   const agent = parsed.data
   return {
     id: agent.id,
@@ -179,9 +184,16 @@ export function isHeld(mapped: object): mapped is HeldRow {
   return 'reason' in mapped
 }
 
-function held(resource: HeldRow['resource'], raw: unknown, error: z.ZodError): HeldRow {
+function held(
+  resource: HeldRow['resource'],
+  identifiedBy: 'id' | 'pipeline_id',
+  raw: unknown,
+  error: z.ZodError,
+): HeldRow {
   const reason = error.issues
     .map((issue) => `${issue.path.join('.') || 'record'}: ${issue.message}`)
     .join('; ')
-  return { resource, reason, raw: JSON.stringify(raw) }
+  const identified = z.object({ [identifiedBy]: id }).safeParse(raw)
+  const recordId = identified.success ? (identified.data[identifiedBy] ?? null) : null
+  return { resource, recordId, reason, raw: JSON.stringify(raw) }
 }

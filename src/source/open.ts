@@ -60,7 +60,11 @@ export interface Source {
 
 const listShape = z.object({
   data: z.array(z.unknown()),
-  page: z.object({ next_cursor: z.string().min(1).nullish(), total: z.number().nullish() }),
+  page: z.object({
+    next_cursor: z.string().min(1).nullish(),
+    has_more: z.boolean().nullish(),
+    total: z.number().nullish(),
+  }),
 })
 const agentsShape = z.object({ data: z.array(z.unknown()) })
 /** Fields that the contract does not know stay in the answer. */
@@ -104,8 +108,8 @@ export function openSource(options: SourceOptions): Source {
     async listLeads(filters, signal) {
       const url = at(PATHS.leads)
       for (const [name, value] of queryOf(filters)) url.searchParams.append(name, value)
-      const list = await get(url, listShape, signal)
-      return { records: list.data, nextCursor: list.page.next_cursor ?? null, total: list.page.total ?? null }
+      const { data, page } = await get(url, listShape, signal)
+      return { records: data, nextCursor: nextCursorOf(url, data, page), total: page.total ?? null }
     },
     fetchLead: async (id, signal) =>
       (await get(at(PATHS.lead, id), detailShape, signal)) as unknown as WireLeadDetail,
@@ -119,6 +123,23 @@ export function openSource(options: SourceOptions): Source {
     registerWebhook: (body, key, signal) => post(at(PATHS.webhooks), webhookSchema, body, key, signal),
     fetchAgents: async (signal) => (await get(at(PATHS.agents), agentsShape, signal)).data,
   }
+}
+
+/**
+ * Null only where the list ends. A page without records ends it, unless it says that more follow; one that says so
+ * and does not tell where is no end, and must not pass for one.
+ */
+function nextCursorOf(
+  url: URL,
+  records: readonly unknown[],
+  page: z.infer<typeof listShape>['page'],
+): string | null {
+  const isLast = page.has_more === false || (records.length === 0 && page.has_more !== true)
+  if (isLast) return null
+  if (page.has_more === true && !page.next_cursor) {
+    throw unexpected(url, 'answered that more leads follow, but without a cursor to them')
+  }
+  return page.next_cursor ?? null
 }
 
 function queryOf(filters: LeadFilters): [string, string][] {

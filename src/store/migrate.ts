@@ -3,10 +3,14 @@ import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { LeadsheetError } from '../errors.ts'
 import * as init from './migrations/001-init.ts'
+import * as heldAndDoubted from './migrations/002-held-and-doubted.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
-const MIGRATIONS: Record<string, Migration> = { '001-init': init }
+const MIGRATIONS: Record<string, Migration> = {
+  '001-init': init,
+  '002-held-and-doubted': heldAndDoubted,
+}
 
 /**
  * All in one transaction that takes the write lock first: a kill leaves the file as it was, and of two

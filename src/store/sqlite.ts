@@ -138,32 +138,30 @@ export type Rows<T extends keyof Tables> = readonly Readonly<
 
 /**
  * Inserts many rows by one statement; whole numbers stay whole and text stays text, as JSON has them.
- * @param conflict what to do where `key` is taken: overwrite those columns, or leave the row alone
+ * @param conflict what to do where `key` is taken: overwrite the columns of `update` (all if absent, none if empty)
  */
 export async function insertRows<T extends keyof Tables & string>(
   db: Kysely<Tables>,
   table: T,
   rows: Rows<T>,
-  conflict?: { readonly key: readonly string[]; readonly update: readonly string[] },
+  conflict?: { readonly key: readonly string[]; readonly update?: readonly string[] },
 ): Promise<void> {
   const first = rows[0]
   if (!first) return
   const columns = Object.keys(first)
+  const { key = [], update = columns.filter((column) => !key.includes(column)) } = conflict ?? {}
   const values = sql.join(columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)}`))
   await sql`INSERT INTO ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
-    SELECT ${values} FROM jsonb_each(${JSON.stringify(rows)}) WHERE true ${conflict ? onConflict(conflict) : sql``}`.execute(
+    SELECT ${values} FROM jsonb_each(${JSON.stringify(rows)}) WHERE true ${conflict ? onConflict(key, update) : sql``}`.execute(
     db,
   )
 }
 
-function onConflict(conflict: {
-  readonly key: readonly string[]
-  readonly update: readonly string[]
-}): RawBuilder<unknown> {
-  const key = sql.join(conflict.key.map((column) => sql.ref(column)))
-  if (conflict.update.length === 0) return sql`ON CONFLICT (${key}) DO NOTHING`
-  const set = conflict.update.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)
-  return sql`ON CONFLICT (${key}) DO UPDATE SET ${sql.join(set)}`
+function onConflict(key: readonly string[], update: readonly string[]): RawBuilder<unknown> {
+  const taken = sql`ON CONFLICT (${sql.join(key.map((column) => sql.ref(column)))})`
+  if (update.length === 0) return sql`${taken} DO NOTHING`
+  const set = update.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)
+  return sql`${taken} DO UPDATE SET ${sql.join(set)}`
 }
 
 /** Rows of text values as a subquery with those columns, for `update ... from`. */
