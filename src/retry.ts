@@ -24,7 +24,7 @@ export function backoffMs(backoff: Backoff, attempt: number, random: number): nu
 export function retryAfterMs(header: string | null, now: Date): number | null {
   if (header === null) return null
   const value = header.trim()
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now.getTime()
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now.getTime()
   return Number.isFinite(ms) && ms > 0 ? ms : null
 }
 

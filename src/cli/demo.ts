@@ -63,7 +63,7 @@ async function runDemo(terminal: Terminal, isFresh: boolean): Promise<void> {
 
 async function startService(terminal: Terminal, folder: string): Promise<Service> {
   using bar = await terminal.progress('Simulating 90 days')
-  return openService({
+  return await openService({
     file: join(folder, 'service.db'),
     companiesFile: COMPANIES,
     port: 0,

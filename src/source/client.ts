@@ -20,6 +20,8 @@ const WIRE_BYTES_MAX = 32 * 1024 * 1024
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const BACKOFF: Backoff = { attempts: 5, baseMs: 500, maxMs: 20_000 }
 const QUOTE_CHARS = 200
+/** No upstream puts a run off for longer than a day: what asks for more is a mistake, or its clock is wrong. */
+const DEFERRAL_MAX_MS = 24 * 60 * 60_000
 
 export interface ClientOptions {
   readonly apiKey: string
@@ -140,7 +142,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   function deferred(url: URL, waitMs: number): LeadsheetError {
-    const notBefore = new Date(now().getTime() + waitMs).toISOString()
+    const notBefore = new Date(now().getTime() + Math.min(waitMs, DEFERRAL_MAX_MS)).toISOString()
     return new LeadsheetError('api_deferred', `${url.origin} asks to wait until ${notBefore}`, {
       hint: `The run goes on from where it was after that; api.max_wait_seconds is ${options.maxWaitMs / 1000}.`,
       notBefore,
@@ -154,7 +156,9 @@ const unzip = promisify(gunzip)
 async function textOf(answer: Dispatcher.ResponseData): Promise<string> {
   const wire = Buffer.from(await answer.body.arrayBuffer())
   const isPacked = headerOf(answer, 'content-encoding')?.trim().toLowerCase() === 'gzip'
-  return (isPacked ? await unzip(wire, { maxOutputLength: BODY_BYTES_MAX }) : wire).toString('utf8')
+  const bytes = isPacked ? await unzip(wire, { maxOutputLength: BODY_BYTES_MAX }) : wire
+  // Not toString, which would leave a byte order mark in front of the JSON.
+  return new TextDecoder().decode(bytes)
 }
 
 function headersOf(call: Call, options: ClientOptions): Record<string, string> {
