@@ -71,7 +71,7 @@ export interface Lead {
 /** A record that could not be mapped; kept whole with the reason, never dropped. */
 export interface HeldRow {
   readonly resource: 'lead' | 'agent' | 'pipeline_stat'
-  /** Null where the record has none. */
+  /** The upstream's identifier of it (of a reading: of its pipeline); null where that cannot be read either. */
   readonly id: string | null
   readonly reason: string
   /** The record, or how it begins where it is too large to keep. */
@@ -147,7 +147,7 @@ export interface Freshness {
   readonly dataAsOf: Instant | null
   /** Whether `dataAsOf` is at or after the end of the period. */
   readonly coversPeriod: boolean
-  /** The last sync that failed or stopped half-way, if it came after `dataAsOf`. */
+  /** The last sync that failed or stopped half-way, if nothing whole came after it. */
   readonly lastFailure: { readonly at: Instant; readonly message: string } | null
   readonly runId: string | null
   /** Requests made by that run. */
@@ -175,8 +175,8 @@ export interface StalledLead {
   readonly contactName: string | null
   readonly pipelineName: string
   readonly status: string
-  readonly statusChangedAt: Instant
-  /** Whole days without a change of status, up to the end of the period. */
+  readonly updatedAt: Instant
+  /** Whole days without any change of the lead, up to the end of the period. */
   readonly idleDays: number
   readonly value: Money | null
 }

@@ -44,7 +44,8 @@ async function runDemo(terminal: Terminal, isFresh: boolean): Promise<void> {
   if (isFresh) await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await using service = await startService(terminal, folder)
-  const log = await terminal.log()
+  // The summary tells what was done; only what is wrong needs a line beside it.
+  const log = (await terminal.log()).child({}, { level: 'warn' })
   const { result, mail, page, subject } = await syncAndReport(terminal, folder, service, log)
   if (terminal.json) {
     terminal.printJson({ database: pathsIn(folder).database, mail, page, subject, leads: result.leads })
@@ -62,7 +63,7 @@ async function runDemo(terminal: Terminal, isFresh: boolean): Promise<void> {
 
 async function startService(terminal: Terminal, folder: string): Promise<Service> {
   using bar = await terminal.progress('Simulating 90 days')
-  return openService({
+  return await openService({
     file: join(folder, 'service.db'),
     companiesFile: COMPANIES,
     port: 0,

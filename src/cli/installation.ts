@@ -1,4 +1,5 @@
 /** What lies in the data directory, opened for one command. */
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,4 +35,12 @@ export async function openData(dataDir: string): Promise<Store> {
     )
   })
   return openStore(pathsIn(dataDir).database, new Date())
+}
+
+/**
+ * As {@link openData}, for commands that only look: where there is no database yet they find an empty one, and a
+ * mistyped data directory is not made.
+ */
+export async function openDataIfThere(dataDir: string): Promise<Store> {
+  return existsSync(pathsIn(dataDir).database) ? openData(dataDir) : openStore(':memory:', new Date())
 }

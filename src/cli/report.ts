@@ -19,7 +19,7 @@ import { openTemplates } from '../report/templates.ts'
 import type { Edition } from '../store/edition.ts'
 import { instant } from './arguments.ts'
 import { addExamples } from './command.ts'
-import { openData, pathsIn, TEMPLATES } from './installation.ts'
+import { openDataIfThere, pathsIn, TEMPLATES } from './installation.ts'
 import { findReport, reportOf } from './reports.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -65,10 +65,15 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
     })
   }
   const preview = options.preview === undefined ? null : previewKind(options.preview)
-  const templates = await openTemplates(TEMPLATES)
-  await using store = await openData(config.dataDir)
   const now = (): Date => new Date()
   const at = options.at === undefined ? now() : new Date(options.at)
+  if (at > now()) {
+    throw new LeadsheetError('usage_invalid', `--at ${options.at} is still to come`, {
+      hint: 'The report covers the whole day before that time, which must be over.',
+    })
+  }
+  const templates = await openTemplates(TEMPLATES)
+  await using store = await openDataIfThere(config.dataDir)
   const edition = await makeEdition({ store, templates, now }, report, at)
   const page = await archiveEdition(pathsIn(config.dataDir).archive, edition)
   const sender = { from: config.mail.from ?? 'leadsheet@localhost.invalid', replyTo: config.mail.replyTo }
@@ -80,7 +85,9 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
         : edition[preview === '.html' ? 'html' : 'text']
     await writePreview(options.preview, content)
   }
-  if (mail === null) return printEdition(terminal, report, edition, page, options.preview ?? null, null)
+  const print = (deliveries: readonly DeliverySummary[] | null): Promise<void> =>
+    printEdition(terminal, report, edition, page, options.preview ?? null, deliveries)
+  if (mail === null) return await print(null)
 
   await using transport = openTransport(mail.url.reveal(), { log: await terminal.log() })
   const deps: DeliverDeps = { store, transport, log: await terminal.log(), now }
@@ -94,11 +101,11 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
       terminal.signal,
     )
     const test = { recipient: options.to, state: 'sent' as const, response, isNew: true }
-    return printEdition(terminal, report, edition, page, options.preview ?? null, [test])
+    return await print([test])
   }
   await enqueueEdition({ store, templates }, report, edition, settings.recipients, sender)
   const deliveries = await deliverEdition(deps, edition, terminal.signal)
-  await printEdition(terminal, report, edition, page, options.preview ?? null, deliveries)
+  await print(deliveries)
   if (deliveries.some((one) => one.state !== 'sent')) {
     terminal.end(deliveries.some((one) => one.state === 'sent') ? 'partly' : 'failed')
   }

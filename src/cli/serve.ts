@@ -61,7 +61,7 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
 async function startService(terminal: Terminal, file: string, options: ServeOptions): Promise<Service> {
   const logger = await terminal.log()
   using progress = await terminal.progress('Simulating days')
-  return openService({
+  return await openService({
     file,
     companiesFile: COMPANIES,
     host: options.host,

@@ -9,7 +9,7 @@ import type { Db } from '../store/open.ts'
 import { listSlots } from '../store/schedule-slot.ts'
 import { findLastFailure, findLastWholeRun, listRuns, type RunSummary } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
-import { openData, pathsIn } from './installation.ts'
+import { openDataIfThere, pathsIn } from './installation.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -23,9 +23,9 @@ export function defineStatus(command: Command, terminal: Terminal): void {
 
 async function showStatus(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
-  await using store = await openData(config.dataDir)
+  await using store = await openDataIfThere(config.dataDir)
   const status = await readStatus(store.db, config)
-  if (terminal.json) terminal.printJson(status)
+  if (terminal.json) terminal.printJson({ ...status, runs: status.runs.map(runJson) })
   else await printStatus(terminal, status)
 }
 
@@ -36,11 +36,33 @@ async function readStatus(db: Db, config: Config) {
     leads: await countLeads(db),
     held_rows: await countHeldRows(db),
     data_as_of: whole?.asOf ?? null,
-    last_failure: await findLastFailure(db, whole?.startedAt ?? ''),
+    last_failure: await findLastFailure(db),
     runs: await listRuns(db, RUNS),
     next: nextSlots(config),
     slots: await listSlots(db, SLOTS),
     deliveries: await countDeliveries(db),
+  }
+}
+
+function runJson(run: RunSummary) {
+  return {
+    run_id: run.id,
+    started_at: run.startedAt,
+    finished_at: run.finishedAt,
+    mode: run.mode,
+    outcome: run.outcome,
+    leads_as_of: run.leadsAsOf,
+    leads: {
+      seen: run.seen,
+      inserted: run.inserted,
+      updated: run.updated,
+      removed: run.removed,
+      held: run.held,
+    },
+    requests: run.requests,
+    retries: run.retries,
+    duration_ms: run.durationMs,
+    problems: run.problems,
   }
 }
 

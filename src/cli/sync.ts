@@ -70,7 +70,8 @@ export async function withProgress<T>(
   work: (onProgress: (progress: SyncProgress) => void) => Promise<T>,
 ): Promise<T> {
   using bar = await terminal.progress('Syncing')
-  return work(({ part, pages, done, total }) => {
+  // Awaited here: returned as it is, the bar would be gone before the work begins.
+  return await work(({ part, pages, done, total }) => {
     if (part === 'leads') bar.update(done, total, `leads, ${pages} pages`)
   })
 }

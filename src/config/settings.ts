@@ -79,7 +79,7 @@ const reportSchema = section({
   recipients: addresses.optional().meta({ description: 'Who gets it; the top-level recipients if absent.' }),
   pipelines: pipelineIds.default([]).meta({ description: 'Only these pipelines; all of them if empty.' }),
   stalled_days: wholeNumber(1, 365).default(7).meta({
-    description: 'An open lead whose status has not changed for this many days is listed as stalled.',
+    description: 'An open lead that has not changed in any way for this many days is listed as stalled.',
   }),
   top_score: wholeNumber(0, 100).default(80).meta({
     description: 'A new lead with this score or more is listed as a top lead.',

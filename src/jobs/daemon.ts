@@ -3,13 +3,12 @@
  * time, in this order, so that a report never runs beside the sync it needs.
  */
 import cron from 'node-cron'
+import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { claimLease, type Lease } from '../store/lease.ts'
+import { claimLease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
 import { recoverSlots } from '../store/schedule-slot.ts'
 import { noteSlots, runDue, type Schedule } from './schedule.ts'
-
-const RENEW_MS = 30_000
 
 export interface Daemon {
   readonly store: Store
@@ -25,23 +24,18 @@ export interface Daemon {
  * @throws LeadsheetError job_busy when another daemon runs on the same data
  */
 export async function runDaemon(daemon: Daemon, signal: AbortSignal): Promise<void> {
-  const lease = await claimLease(daemon.store, 'daemon', daemon.now())
-  const work = new AbortController()
-  signal.addEventListener('abort', () => work.abort(signal.reason), { once: true })
-  const renewing = setInterval(() => {
-    renew(daemon, lease).catch((thrown: unknown) => work.abort(thrown))
-  }, RENEW_MS)
+  const lease = await claimLease(daemon.store, 'daemon', daemon.now)
+  const stop = AbortSignal.any([signal, lease.lost])
   try {
     await daemon.store.write(recoverSlots)
-    await untilAborted(work.signal, () => tick(daemon, work.signal))
-    if (!signal.aborted) throw work.signal.reason
+    await untilAborted(stop, () => tick(daemon, stop))
+    lease.lost.throwIfAborted()
   } finally {
-    clearInterval(renewing)
     await lease.release()
   }
 }
 
-/** Ticks at once and then each minute, never two at a time; node-cron's own runs may get lost, ticks need not be kept. */
+/** Ticks at once and then each minute, never two at a time; a tick that node-cron loses is made up for by the next. */
 async function untilAborted(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   let inHand: Promise<void> = Promise.resolve()
   let isBusy = false
@@ -70,10 +64,7 @@ async function tick(daemon: Daemon, signal: AbortSignal): Promise<void> {
     }
     if (!signal.aborted) await daemon.afterwards(signal)
   } catch (thrown) {
-    daemon.log.error({ err: thrown }, 'the tick failed; the next one tries again')
+    const at = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
+    daemon.log.error(at, `${errorText(thrown)}; the next tick, in a minute, tries again`)
   }
-}
-
-async function renew(daemon: Daemon, lease: Lease): Promise<void> {
-  await daemon.store.write((trx) => lease.renew(trx, daemon.now()))
 }

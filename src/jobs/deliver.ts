@@ -17,7 +17,7 @@ import {
   recoverDeliveries,
 } from '../store/delivery.ts'
 import type { Edition } from '../store/edition.ts'
-import { claimLease } from '../store/lease.ts'
+import { claimLease, type Lease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
 import { type EditionDeps, type Report, renderFor } from './edition.ts'
 
@@ -70,9 +70,9 @@ export async function deliverEdition(
   const before = new Map(
     (await listDeliveries(deps.store.db, edition.id)).map((one) => [one.messageId, one.state]),
   )
-  await withDeliveryLease(deps, async () => {
+  await withDeliveryLease(deps, async (lease) => {
     const open = (await listDeliveries(deps.store.db, edition.id)).filter(isUnsent)
-    await sendAll(deps, open, signal)
+    await sendAll(deps, lease, open, signal)
   })
   const after = await listDeliveries(deps.store.db, edition.id)
   return after.map((one) => ({
@@ -87,13 +87,10 @@ export async function deliverEdition(
 export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
   const unsent = await listDeliveriesIn(deps.store.db, ['pending', 'sending', 'data', 'in_doubt'])
   if (!unsent.some((one) => isUnsent(one) && isDue(one, deps.now()))) return
-  await withDeliveryLease(deps, async () => {
+  await withDeliveryLease(deps, async (lease) => {
     const open = await listDeliveriesIn(deps.store.db, ['pending', 'in_doubt'])
-    await sendAll(
-      deps,
-      open.filter((one) => isUnsent(one) && isDue(one, deps.now())),
-      signal,
-    )
+    const due = open.filter((one) => isUnsent(one) && isDue(one, deps.now()))
+    await sendAll(deps, lease, due, signal)
   })
 }
 
@@ -144,19 +141,19 @@ export function letterFor(
 }
 
 /** One process sends at a time; before it begins, what an earlier one left half-way is put right. */
-async function withDeliveryLease(deps: DeliverDeps, work: () => Promise<void>): Promise<void> {
-  const lease = await claimLease(deps.store, 'delivery', deps.now())
+async function withDeliveryLease(deps: DeliverDeps, work: (lease: Lease) => Promise<void>): Promise<void> {
+  const lease = await claimLease(deps.store, 'delivery', deps.now)
   try {
     await deps.store.write(recoverDeliveries)
-    await work()
+    await work(lease)
   } finally {
     await lease.release()
   }
 }
 
-/** In doubt after a second attempt stays so: a person decides. */
+/** In doubt for the second time stays so: a person decides. */
 function isUnsent(one: Delivery): boolean {
-  if (one.state === 'in_doubt') return one.attempts < 2
+  if (one.state === 'in_doubt') return one.doubts < 2
   return one.state === 'pending' || one.state === 'sending' || one.state === 'data'
 }
 
@@ -166,34 +163,37 @@ function isDue(one: Delivery, now: Date): boolean {
 }
 
 /** A server that cannot be reached ends the round: the other letters would only meet the same. */
-async function sendAll(deps: DeliverDeps, letters: readonly Delivery[], signal: AbortSignal): Promise<void> {
+async function sendAll(
+  deps: DeliverDeps,
+  lease: Lease,
+  letters: readonly Delivery[],
+  signal: AbortSignal,
+): Promise<void> {
   for (const one of letters) {
     if (signal.aborted) return
-    const failure = await sendOne(deps, one, signal)
+    const failure = await sendOne(deps, lease, one, signal)
     if (failure?.code === 'mail_unreachable') return
   }
 }
 
 async function sendOne(
   deps: DeliverDeps,
+  lease: Lease,
   one: Delivery,
   signal: AbortSignal,
 ): Promise<LeadsheetError | null> {
   const move = (from: Delivery['state'][], state: Delivery['state'], response?: string): Promise<boolean> =>
-    deps.store.write((trx) =>
-      moveDelivery(trx, one.messageId, from, {
-        state,
-        at: deps.now().toISOString(),
-        ...(response === undefined ? {} : { response }),
-      }),
-    )
+    deps.store.write(async (trx) => {
+      const at = deps.now()
+      await lease.renew(trx, at)
+      const to = { state, at: at.toISOString(), ...(response === undefined ? {} : { response }) }
+      return moveDelivery(trx, one.messageId, from, to)
+    })
   if (!(await move(['pending', 'in_doubt'], 'sending'))) return null
+  let response: string
   try {
     const onData = async (): Promise<void> => void (await move(['sending'], 'data'))
-    const { response } = await deps.transport.send(one.letter, { signal, onData })
-    await move(['sending', 'data'], 'sent', response)
-    deps.log.info({ recipient: one.recipient, report: one.letter.report, response }, 'mail sent')
-    return null
+    response = (await deps.transport.send(one.letter, { signal, onData })).response
   } catch (thrown) {
     const state = stateAfter(thrown, one.attempts + 1)
     await move(['sending', 'data'], state, errorText(thrown))
@@ -201,6 +201,10 @@ async function sendOne(
     deps.log.error({ recipient: one.recipient, report: one.letter.report, state }, thrown.message)
     return thrown
   }
+  // Not inside the try: a store that fails here says nothing about the letter, which has been taken.
+  await move(['sending', 'data'], 'sent', response)
+  deps.log.info({ recipient: one.recipient, report: one.letter.report, response }, 'mail sent')
+  return null
 }
 
 function stateAfter(thrown: unknown, attempts: number): Delivery['state'] {

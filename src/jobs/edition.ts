@@ -93,8 +93,10 @@ export async function archiveEdition(folder: string, edition: Edition): Promise<
       [`${base}.txt`, edition.text],
       [`${base}.html`, edition.html],
     ] as const) {
-      await writeFile(`${path}.part`, content)
-      await rename(`${path}.part`, path)
+      // Another process may be writing the same page.
+      const unfinished = `${path}.${process.pid}.part`
+      await writeFile(unfinished, content)
+      await rename(unfinished, path)
     }
   } catch (cause) {
     throw new LeadsheetError('data_unwritable', `${base}.html cannot be written: ${errorText(cause)}`, {

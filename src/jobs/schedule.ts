@@ -8,8 +8,9 @@ import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { addSlot, claimSlot, findLastSlot, finishSlot, type Slot } from '../store/schedule-slot.ts'
 
-/** More missed slots than this are not walked one by one. */
+/** No more missed slots than this are noted, nor walked one by one. */
 const SLOTS_MAX = 400
+const HOUR_MS = 60 * 60_000
 
 export interface Schedule {
   /** As in the ledger: `sync`, `sync-full`, `report:daily`. */
@@ -38,7 +39,7 @@ export function nextSlot(schedule: Pick<Schedule, 'cron' | 'timeZone'>, after: D
  * missed while nothing ran, and stand as skipped.
  */
 export async function noteSlots(store: Store, schedule: Schedule, now: Date): Promise<void> {
-  const last = await findLastSlot(store.db, schedule.name)
+  const last = await findLastSlot(store.db, schedule.name, now.toISOString())
   if (!last) {
     const state = schedule.runsAtFirstSight ? 'due' : 'skipped'
     const message = schedule.runsAtFirstSight ? null : 'the schedule was set up'
@@ -53,12 +54,11 @@ export async function noteSlots(store: Store, schedule: Schedule, now: Date): Pr
   await store.write(async (trx) => {
     for (const slot of slots) {
       const isLatest = slot === latest
-      const message = isLatest ? null : 'missed: nothing ran at that time, and a later slot stands for it'
       await addSlot(trx, {
         schedule: schedule.name,
         slot: slot.toISOString(),
         state: isLatest ? 'due' : 'skipped',
-        message,
+        message: isLatest ? null : 'missed: nothing ran at that time, and a later slot stands for it',
       })
     }
   })
@@ -97,12 +97,21 @@ async function runSlot(deps: { log: Log }, schedule: Schedule, slot: Slot, signa
   }
 }
 
-/** After `from`, up to and including `to`: the last of them if there are very many. */
+/**
+ * After `from`, up to and including `to`: the last of them if there are very many. Looks back step by step, so
+ * that a clock which was years behind does not make it walk through those years.
+ */
 function slotsBetween(schedule: Pick<Schedule, 'cron' | 'timeZone'>, from: Date, to: Date): Date[] {
-  const slots: Date[] = []
-  for (let slot = nextSlot(schedule, from); slot !== null && slot <= to; slot = nextSlot(schedule, slot)) {
-    slots.push(slot)
-    if (slots.length > SLOTS_MAX) slots.shift()
+  for (let span = HOUR_MS; ; span *= 4) {
+    const start = Math.max(from.getTime(), to.getTime() - span)
+    const slots = slotsFrom(schedule, new Date(start), to)
+    if (slots.length >= SLOTS_MAX || start === from.getTime()) return slots.slice(-SLOTS_MAX)
   }
+}
+
+function slotsFrom(schedule: Pick<Schedule, 'cron' | 'timeZone'>, from: Date, to: Date): Date[] {
+  const slots: Date[] = []
+  for (let slot = nextSlot(schedule, from); slot !== null && slot <= to; slot = nextSlot(schedule, slot))
+    slots.push(slot)
   return slots
 }

@@ -6,7 +6,7 @@ import { LeadsheetError } from '../errors.ts'
 import type { Instant, Lead, SyncProblem } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import type { RawPage } from '../source/open.ts'
-import { saveHeldRows } from '../store/held-row.ts'
+import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { saveLeads } from '../store/lead.ts'
 import { forgetAbsence, recordAbsence } from '../store/removal.ts'
 import {
@@ -40,38 +40,44 @@ export async function planScan(
 
 /** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
-  const begun = await beginScan(run)
-  const scan = await readPages(run, begun).catch((thrown: unknown) => {
+  const scan = await beginScan(run)
+  try {
+    await readPages(run, scan)
+  } catch (thrown) {
     const isStaleCursor =
-      begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
+      scan.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
     if (!isStaleCursor) throw thrown
     run.log.warn(
-      { cursor: begun.cursor },
+      { cursor: scan.cursor },
       'the upstream no longer takes the cursor of the interrupted scan; starting over',
     )
-    return run.store.write((trx) => startScan(trx, begun)).then((fresh) => readPages(run, fresh))
-  })
-  return finishScan(run, scan)
+    await readPages(run, await startOver(run, scan))
+  }
+  return finishScan(run)
 }
 
 async function beginScan(run: SyncRun): Promise<Scan> {
-  const { store, options } = run
-  const mode = await planScan(run, options, run.now())
+  const { store, options, mode } = run
   const underWay = await findScan(store.db)
   if (underWay && underWay.mode === mode && isResumable(underWay, run.now())) return underWay
   const { updatedAt } = await readWatermark(store.db)
   const since =
     mode === 'full' || updatedAt === null ? null : instantOf(Date.parse(updatedAt) - options.overlapMs)
-  return store.write((trx) =>
-    startScan(trx, { mode, updated_since: since, started_at: run.now().toISOString() }),
-  )
+  return startOver(run, { mode, updated_since: since, started_at: run.now().toISOString() })
+}
+
+function startOver(run: SyncRun, scan: Pick<Scan, 'mode' | 'updated_since' | 'started_at'>): Promise<Scan> {
+  return run.store.write(async (trx) => {
+    await run.lease.renew(trx, run.now())
+    return startScan(trx, scan)
+  })
 }
 
 function isResumable(scan: Scan, now: Date): boolean {
   return now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
 }
 
-async function readPages(run: SyncRun, scan: Scan): Promise<Scan> {
+async function readPages(run: SyncRun, scan: Scan): Promise<void> {
   const stop = new AbortController()
   const signal = AbortSignal.any([run.options.signal, stop.signal])
   const fetchPage = (cursor: string | null): Promise<RawPage> =>
@@ -106,7 +112,6 @@ async function readPages(run: SyncRun, scan: Scan): Promise<Scan> {
   } finally {
     stop.abort()
   }
-  return (await findScan(run.store.db)) ?? scan
 }
 
 /** A page in one transaction: its rows, the cursor after it, and the run's counts. */
@@ -119,6 +124,8 @@ async function savePage(
   const leads = mapped.filter((row): row is Lead => !isHeld(row))
   const held = mapped.filter(isHeld)
   const ids = [...new Set(leads.map((lead) => lead.id))]
+  const heldIds = held.flatMap((row) => (row.id === null ? [] : [row.id]))
+  const met = [...new Set([...ids, ...heldIds])]
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
   const maxUpdatedAt = leads.reduce<Instant | null>(
@@ -128,12 +135,13 @@ async function savePage(
   return run.store.write(async (trx) => {
     await run.lease.renew(trx, at)
     const saved = await saveLeads(trx, leads, seen)
+    await releaseHeldRows(trx, 'lead', ids)
     await saveHeldRows(trx, held, seen.at)
-    await forgetAbsence(trx, ids)
-    const fresh = await advanceScan(trx, { ids, cursor, maxUpdatedAt })
+    await forgetAbsence(trx, met)
+    const fresh = await advanceScan(trx, { ids: met, cursor, maxUpdatedAt })
     const countFresh = (some: readonly string[]): number => some.filter((id) => fresh.has(id)).length
     return addPage(trx, run.runId, {
-      seen: fresh.size,
+      seen: countFresh(ids),
       inserted: countFresh(saved.inserted),
       updated: countFresh(saved.updated),
       unchanged: countFresh(saved.unchanged),
@@ -144,10 +152,17 @@ async function savePage(
 }
 
 /** The end was reached: absences are judged, the watermark moves on, and the copy is whole as of the start. */
-async function finishScan(run: SyncRun, scan: Scan): Promise<SyncProblem[]> {
-  const seen = { runId: run.runId, at: run.now().toISOString() }
+async function finishScan(run: SyncRun): Promise<SyncProblem[]> {
+  const at = run.now()
+  const seen = { runId: run.runId, at: at.toISOString() }
   return run.store.write(async (trx) => {
-    const absence = scan.mode === 'full' ? await recordAbsence(trx, seen) : { removed: 0, refused: null }
+    await run.lease.renew(trx, at)
+    const scan = await findScan(trx)
+    if (!scan) throw new Error('the scan is gone though its lease is held')
+    const absence =
+      scan.mode === 'full'
+        ? await recordAbsence(trx, { ...seen, startedAt: scan.started_at })
+        : { removed: 0, refused: null }
     const newest = Math.min(
       Date.parse(scan.max_updated_at ?? ''),
       Date.parse(scan.started_at) - CLOCK_SKEW_MS,

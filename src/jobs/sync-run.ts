@@ -1,9 +1,10 @@
 /** What every part of a sync works with: leads, statistics and agents stand beside each other below the sync. */
 import type { Log } from '../log.ts'
-import type { SyncPart, SyncProgress } from '../model.ts'
+import type { SyncPart, SyncProblem, SyncProgress } from '../model.ts'
 import type { Source } from '../source/open.ts'
 import type { Lease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
+import type { Scan } from '../store/scan.ts'
 
 export interface SyncOptions {
   /** Read all leads, not only those changed since the last sync. */
@@ -26,5 +27,15 @@ export interface SyncRun {
   readonly now: () => Date
   readonly lease: Lease
   readonly runId: string
+  readonly mode: Scan['mode']
   readonly options: SyncOptions
+}
+
+/** What a record that was held means for the run: it is not whole, and the record can be looked at. */
+export function unreadable(reason: string): Omit<SyncProblem, 'part'> {
+  return {
+    code: 'api_unexpected',
+    message: `could not be read: ${reason}`,
+    hint: 'The record is kept in the table held_row.',
+  }
 }

@@ -2,39 +2,44 @@
 import { LeadsheetError } from '../errors.ts'
 import type { SyncProblem } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
-import { saveHeldRows } from '../store/held-row.ts'
-import { listPipelineIds, savePipelineStat } from '../store/pipeline.ts'
-import type { SyncRun } from './sync-run.ts'
+import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
+import { listPipelineIdsInUse, savePipelineStat } from '../store/pipeline.ts'
+import { type SyncRun, unreadable } from './sync-run.ts'
 
 /**
- * Returns how many pipelines were read. A pipeline that the upstream does not know is a problem of its own and
- * does not keep the others from being read.
+ * Returns how many pipelines were read. One that the upstream does not know, or whose statistics cannot be read,
+ * is a problem of its own and does not keep the others from being read.
  */
 export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   if (!run.source.has('stats')) return 0
-  const ids = [...new Set([...(await listPipelineIds(run.store.db)), ...run.options.pipelineIds])]
+  const ids = [...new Set([...(await listPipelineIdsInUse(run.store.db)), ...run.options.pipelineIds])]
   let read = 0
   for (const [index, id] of ids.entries()) {
-    try {
-      await readOne(run, id)
-      read++
-    } catch (thrown) {
-      if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') throw thrown
-      const { code, message, hint = null } = thrown
-      onProblem({ part: 'stats', code, message: `pipeline ${id}: ${message}`, hint })
-    }
+    const problem = await readOne(run, id)
+    if (problem) onProblem({ ...problem, part: 'stats', message: `pipeline ${id}: ${problem.message}` })
+    else read++
     run.options.onProgress?.({ part: 'stats', pages: 0, done: index + 1, total: ids.length })
   }
   return read
 }
 
-async function readOne(run: SyncRun, id: string): Promise<void> {
-  const raw = await run.source.fetchPipelineStats(id, {}, run.options.signal)
+/** Null when it was read. */
+async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'part'> | null> {
+  let answer: unknown
+  try {
+    answer = await run.source.fetchPipelineStats(id, {}, run.options.signal)
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') throw thrown
+    return { code: thrown.code, message: thrown.message, hint: thrown.hint ?? null }
+  }
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
-  const stat = run.source.mapPipelineStat(raw, id, seen.at)
+  const stat = run.source.mapPipelineStat(answer, id, seen.at)
   await run.store.write(async (trx) => {
     await run.lease.renew(trx, at)
-    await (isHeld(stat) ? saveHeldRows(trx, [stat], seen.at) : savePipelineStat(trx, stat, seen))
+    if (isHeld(stat)) return saveHeldRows(trx, [stat], seen.at)
+    await releaseHeldRows(trx, 'pipeline_stat', [stat.pipelineId])
+    await savePipelineStat(trx, stat, seen)
   })
+  return isHeld(stat) ? unreadable(stat.reason) : null
 }

@@ -37,7 +37,7 @@ export async function sync(
   options: SyncOptions,
 ): Promise<SyncResult> {
   const started = deps.now()
-  const lease = await claimLease(deps.store, 'sync', started)
+  const lease = await claimLease(deps.store, 'sync', deps.now)
   try {
     const mode = await planScan(deps, options, started)
     const runId = await deps.store.write(async (trx) => {
@@ -45,7 +45,7 @@ export async function sync(
       return startRun(trx, { mode, parts: options.parts, at: started.toISOString() })
     })
     const before = { ...deps.source.usage }
-    const done = await runParts({ ...deps, lease, runId, options })
+    const done = await runParts({ ...deps, lease, runId, mode, options })
     const counts = await readCounts(deps.store.db, runId)
     const result: SyncResult = {
       runId,
@@ -69,6 +69,7 @@ export async function sync(
       notBefore: done.notBefore,
     }
     await deps.store.write(async (trx) => {
+      await lease.renew(trx, deps.now())
       await saveNotBefore(trx, done.notBefore)
       await finishRun(trx, result, deps.now().toISOString())
     })
@@ -98,13 +99,15 @@ async function runParts(run: SyncRun): Promise<Done> {
     })
     return done
   }
+  const onProblem = (problem: SyncProblem): void => void done.problems.push(problem)
   for (const part of SYNC_PARTS.filter((wanted) => run.options.parts.includes(wanted))) {
     try {
       if (part === 'leads') done.problems.push(...(await syncLeads(run)))
-      if (part === 'stats') done.stats = await syncStats(run, (problem) => done.problems.push(problem))
-      if (part === 'agents') done.agents = await syncAgents(run)
+      if (part === 'stats') done.stats = await syncStats(run, onProblem)
+      if (part === 'agents') done.agents = await syncAgents(run, onProblem)
     } catch (thrown) {
-      const error = run.options.signal.aborted ? stopped(run.options.signal) : thrown
+      const { signal } = run.options
+      const error = signal.aborted && thrown === signal.reason ? stopped(signal) : thrown
       if (!(error instanceof LeadsheetError)) throw thrown
       done.problems.push({ part, code: error.code, message: error.message, hint: error.hint ?? null })
       done.notBefore = error.notBefore ?? null

@@ -73,7 +73,7 @@ export const words = {
       `${name} ${since ? `has been failing since ${since}` : 'is failing'}${error ? ` (${error})` : ''}.`,
     moreFailing: (count: number) => `${plural(count, 'more agent is', 'more agents are')} failing.`,
     stalled: (count: number, days: number, company: string | null, idle: string) =>
-      `${plural(count, 'lead has', 'leads have')} not moved for ${plural(days, 'day', 'days')} or more${
+      `${plural(count, 'lead has', 'leads have')} had no activity for ${plural(days, 'day', 'days')} or more${
         company ? `; the longest is ${company}, ${idle}.` : '.'
       }`,
     held: (count: number) =>
@@ -124,10 +124,10 @@ export const words = {
     lead: 'Lead',
     stage: 'Stage',
     idle: 'Idle',
-    some: (days: number) => `No change of stage for ${plural(days, 'day', 'days')} or more, longest first`,
+    some: (days: number) => `No activity for ${plural(days, 'day', 'days')} or more, longest first`,
     more: (count: number) => `and ${formatCount(count)} more in the database`,
     unread: 'No leads have been read yet.',
-    empty: (days: number) => `No open lead has stood still for ${plural(days, 'day', 'days')}.`,
+    empty: (days: number) => `No open lead has been without activity for ${plural(days, 'day', 'days')}.`,
     days: (count: number) => plural(count, 'day', 'days'),
   },
 

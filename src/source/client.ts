@@ -33,6 +33,9 @@ export interface Timer {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
+/** No upstream puts a run off for longer than a day: what asks for more is a mistake, or its clock is wrong. */
+const DEFERRAL_MAX_MS = 24 * 60 * 60_000
+
 export interface ClientOptions {
   /** Puts the key onto a request. */
   readonly authorize: (url: URL, headers: Record<string, string>) => void
@@ -178,7 +181,7 @@ export function createClient(options: ClientOptions): Client {
 
   /** From here on no request leaves before that instant, also none that was about to. */
   function putOff(url: URL, waitMs: number): LeadsheetError {
-    notBefore = Math.max(notBefore, Math.ceil(now().getTime() + waitMs))
+    notBefore = Math.max(notBefore, Math.ceil(now().getTime() + Math.min(waitMs, DEFERRAL_MAX_MS)))
     pace = UNPACED
     return deferred(url)
   }

@@ -58,6 +58,12 @@ export function readNumber(record: unknown, rule: FieldRule | undefined): number
   return toNumber(readField(record, rule))
 }
 
+/** Null where it is no whole number. */
+export function readCount(record: unknown, rule: FieldRule | undefined): number | null {
+  const number = readNumber(record, rule)
+  return Number.isSafeInteger(number) ? number : null
+}
+
 /** Null where it is no instant by the rules of {@link toInstant}. */
 export function readInstant(record: unknown, rule: FieldRule | undefined): string | null {
   return toInstant(readField(record, rule))

@@ -5,7 +5,15 @@
  */
 import type { Agent, HeldRow, Instant, Lead, Money, PipelineStat, StageStat } from '../model.ts'
 import { readPath } from './field-path.ts'
-import { type FieldRule, readField, readInstant, readNumber, readText, toText } from './field-rule.ts'
+import {
+  type FieldRule,
+  readCount,
+  readField,
+  readInstant,
+  readNumber,
+  readText,
+  toText,
+} from './field-rule.ts'
 import { isPlaceholderTime, toInstant } from './instant.ts'
 import type { Profile } from './profile.ts'
 import { fitRecord, type OversizedRecord } from './record-limits.ts'
@@ -79,16 +87,17 @@ export function mapPipelineStat(
   }
   const fields = profile.mapping.stat
   const number = (name: keyof typeof fields): number | null => readNumber(raw, fields[name])
+  const count = (name: keyof typeof fields): number | null => readCount(raw, fields[name])
   return {
     pipelineId,
     name: readText(raw, fields.name),
     status: readText(raw, fields.status),
     asOf: readInstant(raw, fields.as_of) ?? observedAt,
-    leads: number('leads'),
-    open: number('open'),
-    won: number('won'),
-    lost: number('lost'),
-    disqualified: number('disqualified'),
+    leads: count('leads'),
+    open: count('open'),
+    won: count('won'),
+    lost: count('lost'),
+    disqualified: count('disqualified'),
     winRate: number('win_rate'),
     openValue: moneyOf(number('open_value_amount'), readText(raw, fields.open_value_currency)),
     wonValue: moneyOf(number('won_value_amount'), readText(raw, fields.won_value_currency)),
@@ -116,8 +125,8 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | HeldRow {
     taskStartedAt: readInstant(raw, fields.task_started_at),
     taskProgress: readNumber(raw, fields.task_progress),
     lastSeenAt: readInstant(raw, fields.last_seen_at),
-    tasks24h: readNumber(raw, fields.tasks_24h),
-    errors24h: readNumber(raw, fields.errors_24h),
+    tasks24h: readCount(raw, fields.tasks_24h),
+    errors24h: readCount(raw, fields.errors_24h),
     lastErrorAt: readInstant(raw, fields.last_error_at),
     lastErrorMessage: text('last_error_message'),
     raw: fit.text,
@@ -135,13 +144,13 @@ function stagesOf(raw: unknown, profile: Profile): StageStat[] {
   if (stages === undefined || !Array.isArray(items)) return []
   return items.flatMap((item: unknown): StageStat[] => {
     const status = readText(item, stages.fields.status)
-    const reached = readNumber(item, stages.fields.reached)
+    const reached = readCount(item, stages.fields.reached)
     if (status === null || reached === null) return []
     return [
       {
         status,
         reached,
-        current: readNumber(item, stages.fields.current) ?? 0,
+        current: readCount(item, stages.fields.current) ?? 0,
         conversion: readNumber(item, stages.fields.conversion),
         medianHours: readNumber(item, stages.fields.median_hours),
       },

@@ -5,6 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
+import { unexpected } from './failure.ts'
 import { readPath } from './field-path.ts'
 import { toNumber } from './number.ts'
 import type { PagingProfile, Place } from './profile.ts'
@@ -51,7 +52,15 @@ export function nextPosition(
   answer: PageAnswer,
 ): string | null {
   if (answer.records.length === 0) return null
-  if (paging.has_more !== undefined && isNo(readPath(answer.body, paging.has_more))) return null
+  const hasMore = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
+  if (hasMore !== undefined && isNo(hasMore)) return null
+  const next = positionAfter(paging, position, answer)
+  // One that says so and does not tell where is no end, and must not pass for one.
+  if (next === null && hasMore === true) throw unexpected(answer.url, 'says that more follow, but not where')
+  return next
+}
+
+function positionAfter(paging: PagingProfile, position: string | null, answer: PageAnswer): string | null {
   switch (paging.kind) {
     case 'none':
       return null

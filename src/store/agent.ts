@@ -4,16 +4,21 @@ import type { Observation } from './lead.ts'
 import type { Trx } from './open.ts'
 import { insertRows, listOf } from './sqlite.ts'
 
-/** Keeps one reading of all agents; those no longer among them are dated as gone. */
-export async function saveAgents(trx: Trx, agents: readonly Agent[], seen: Observation): Promise<void> {
+/**
+ * Keeps one reading of all agents; those no longer among them are dated as gone, unless the reading is not whole.
+ * Of an agent that comes twice the last stands.
+ */
+export async function saveAgents(
+  trx: Trx,
+  agents: readonly Agent[],
+  seen: Observation,
+  { isWhole }: { readonly isWhole: boolean },
+): Promise<void> {
   const rows = agents.map((agent) => rowOf(agent, seen))
-  const update = Object.keys(rows[0] ?? {}).filter((column) => column !== 'id')
-  await insertRows(trx, 'agent', rows, { key: ['id'], update })
-  await insertRows(
-    trx,
-    'agent_reading',
-    agents.map((agent) => readingOf(agent, seen)),
-  )
+  await insertRows(trx, 'agent', rows, { key: ['id'] })
+  const readings = agents.map((agent) => readingOf(agent, seen))
+  await insertRows(trx, 'agent_reading', readings, { key: ['agent_id', 'observed_at'] })
+  if (!isWhole) return
   await trx
     .updateTable('agent')
     .where('gone_at', 'is', null)

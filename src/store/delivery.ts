@@ -6,6 +6,7 @@
  * data     the body leaves   sent     the server took it      failed  refused for good
  * in_doubt the connection or the process was lost in `data`: it may or may not have arrived
  */
+import type { Selectable } from 'kysely'
 import type { Instant, Letter } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import type { DeliveryTable } from './tables.ts'
@@ -17,6 +18,8 @@ export interface Delivery {
   readonly recipient: string
   readonly state: DeliveryRowState
   readonly attempts: number
+  /** How often it has been in doubt. */
+  readonly doubts: number
   readonly stateAt: Instant
   readonly response: string | null
   readonly letter: Letter
@@ -89,6 +92,7 @@ export async function moveDelivery(
       state_at: to.at,
       ...(to.response === undefined ? {} : { response: to.response }),
       ...(to.state === 'sending' ? { attempts: eb('attempts', '+', 1) } : {}),
+      ...(to.state === 'in_doubt' ? { doubts: eb('doubts', '+', 1) } : {}),
     }))
     .executeTakeFirst()
   return moved.numUpdatedRows > 0n
@@ -104,18 +108,17 @@ export async function recoverDeliveries(trx: Trx): Promise<void> {
   await trx
     .updateTable('delivery')
     .where('state', '=', 'data')
-    .set({ state: 'in_doubt', response: lost })
+    .set((eb) => ({ state: 'in_doubt', doubts: eb('doubts', '+', 1), response: lost }))
     .execute()
 }
 
-function deliveryOf(
-  row: { [column in keyof DeliveryTable]: column extends 'attempts' ? number : DeliveryTable[column] },
-): Delivery {
+function deliveryOf(row: Selectable<DeliveryTable>): Delivery {
   return {
     messageId: row.message_id,
     recipient: row.recipient,
     state: row.state,
     attempts: row.attempts,
+    doubts: row.doubts,
     stateAt: row.state_at,
     response: row.response,
     letter: JSON.parse(row.letter),

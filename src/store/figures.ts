@@ -5,8 +5,8 @@
  * won        closed as won in the period; its value is the leads' value
  * win rate   won out of won + lost, of those closed in the 30 days up to the end of the period
  * open       created before an instant and not closed by then
- * stalled    open, and no change of status for N days at the end of the period
- * funnel     the upstream's own statistics, last reading, summed over the pipelines
+ * stalled    open still, and no change of any kind since N days before the end of the period
+ * funnel     the upstream's own statistics, last reading, summed over the pipelines that have leads
  */
 import { type RawBuilder, sql } from 'kysely'
 import type {
@@ -109,7 +109,9 @@ async function readWinRate(db: Db, scope: Condition, to: Instant): Promise<Ratio
 async function readFunnel(db: Db, pipelineIds: readonly string[] | null): Promise<DailyFigures['funnel']> {
   const { rows } = await sql<{ status: string; reached: number; as_of: Instant }>`
     SELECT status, sum(reached) AS reached, min(as_of) AS as_of FROM funnel_latest
-    WHERE ${scopeOf(pipelineIds)} GROUP BY status ORDER BY min(position)`.execute(db)
+    WHERE ${scopeOf(pipelineIds)} AND status IN (SELECT status FROM stage WHERE in_funnel = 1)
+      AND EXISTS (SELECT 1 FROM lead WHERE lead.pipeline_id = funnel_latest.pipeline_id AND removed_at IS NULL)
+    GROUP BY status ORDER BY min(position)`.execute(db)
   const stages = rows.map((row, index): FunnelStage => {
     const before = rows[index - 1]?.reached ?? 0
     return { status: row.status, reached: row.reached, conversion: before > 0 ? row.reached / before : null }
@@ -140,18 +142,18 @@ async function readStalled(
   request: FiguresRequest,
 ): Promise<DailyFigures['stalled']> {
   const before = new Date(Date.parse(request.period.to) - request.stalledDays * DAY_MS).toISOString()
-  const where = sql`${scope} AND outcome = 'open' AND status_changed_at <= ${before}`
+  const where = sql`${scope} AND outcome = 'open' AND updated_at <= ${before}`
   const { rows } = await sql<
     Omit<StalledLead, 'idleDays' | 'value'> & { amount: number | null; currency: string | null }
   >`
     SELECT id, coalesce(company_name, id) AS "companyName", contact_name AS "contactName",
-      coalesce(pipeline_name, pipeline_id) AS "pipelineName", status, status_changed_at AS "statusChangedAt",
+      coalesce(pipeline_name, pipeline_id) AS "pipelineName", status, updated_at AS "updatedAt",
       value_amount AS amount, value_currency AS currency
-    FROM lead_now WHERE ${where} ORDER BY status_changed_at, id LIMIT ${ROWS_MAX}`.execute(db)
+    FROM lead_now WHERE ${where} ORDER BY updated_at, id LIMIT ${ROWS_MAX}`.execute(db)
   const stalled = rows.map(
     ({ amount, currency, ...lead }): StalledLead => ({
       ...lead,
-      idleDays: Math.floor((Date.parse(request.period.to) - Date.parse(lead.statusChangedAt)) / DAY_MS),
+      idleDays: Math.floor((Date.parse(request.period.to) - Date.parse(lead.updatedAt)) / DAY_MS),
       value: amount !== null && currency !== null ? { amount, currency } : null,
     }),
   )
@@ -179,7 +181,7 @@ async function readFreshness(db: Db, periodTo: Instant): Promise<Freshness> {
   return {
     dataAsOf: whole?.asOf ?? null,
     coversPeriod: whole !== undefined && whole.asOf >= periodTo,
-    lastFailure: await findLastFailure(db, whole?.startedAt ?? ''),
+    lastFailure: await findLastFailure(db),
     runId: whole?.id ?? null,
     requests: whole?.requests ?? null,
     heldRows: await countHeldRows(db),

@@ -1,22 +1,46 @@
-/** Records that could not be mapped: kept whole, once each, with the reason. */
+/** Records that could not be mapped: the last state of each, whole, with the reason, until it can be. */
 import { createHash } from 'node:crypto'
 import type { HeldRow, Instant } from '../model.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows } from './sqlite.ts'
+import { insertRows, listOf } from './sqlite.ts'
 
+/** What is known by an identifier takes the place of its earlier state; the same record is kept once. */
 export async function saveHeldRows(trx: Trx, held: readonly HeldRow[], at: Instant): Promise<void> {
   const rows = held.map((row) => ({
     resource: row.resource,
+    record_id: row.id,
     raw_sha256: createHash('sha256').update(row.raw).digest('hex'),
     reason: row.reason,
     raw: row.raw,
     first_seen_at: at,
     last_seen_at: at,
   }))
+  for (const row of rows) {
+    if (row.record_id === null) continue
+    await trx
+      .deleteFrom('held_row')
+      .where('resource', '=', row.resource)
+      .where('record_id', '=', row.record_id)
+      .where('raw_sha256', '<>', row.raw_sha256)
+      .execute()
+  }
   await insertRows(trx, 'held_row', rows, {
     key: ['resource', 'raw_sha256'],
     update: ['reason', 'last_seen_at'],
   })
+}
+
+/** Forgets what was held of records that could be read now. */
+export async function releaseHeldRows(
+  trx: Trx,
+  resource: HeldRow['resource'],
+  ids: readonly string[],
+): Promise<void> {
+  await trx
+    .deleteFrom('held_row')
+    .where('resource', '=', resource)
+    .where('record_id', 'in', listOf(ids))
+    .execute()
 }
 
 export async function countHeldRows(db: Db): Promise<number> {
@@ -25,4 +49,16 @@ export async function countHeldRows(db: Db): Promise<number> {
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   return row.n
+}
+
+/** Whether leads were held since an instant of which not even the identifier could be read. */
+export async function hasNamelessLeads(db: Db, since: Instant): Promise<boolean> {
+  const row = await db
+    .selectFrom('held_row')
+    .where('resource', '=', 'lead')
+    .where('record_id', 'is', null)
+    .where('last_seen_at', '>=', since)
+    .select('raw_sha256')
+    .executeTakeFirst()
+  return row !== undefined
 }

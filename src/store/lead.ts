@@ -24,9 +24,10 @@ export interface SavedLeads {
 const TRACKED = ['pipeline_id', 'status', 'score', 'value_amount', 'value_currency', 'agent_id'] as const
 type Tracked = Pick<LeadTable, (typeof TRACKED)[number]>
 
+/** With the start of its last version, open or ended. */
 type Stored = Tracked &
   Pick<LeadTable, 'id' | 'raw' | 'created_at' | 'updated_at' | 'status_changed_at' | 'removed_at'> & {
-    open_from: Instant | null
+    last_from: Instant | null
   }
 
 /**
@@ -52,31 +53,27 @@ export async function saveLeads(trx: Trx, leads: readonly Lead[], seen: Observat
     saved[before ? 'updated' : 'inserted'].push(lead.id)
     if (before?.removed_at === null && TRACKED.every((field) => before[field] === row[field])) continue
     const validFrom = versionStart(before, row, seen)
-    if (before?.open_from && before.open_from < validFrom)
-      ended.push({ lead_id: lead.id, valid_to: validFrom })
+    ended.push({ lead_id: lead.id, valid_to: validFrom })
     versions.push(versionOf(row, validFrom))
   }
 
   await insertRows(trx, 'pipeline', pipelinesOf(rows, seen), { key: ['id'], update: [] })
   await insertRows(trx, 'lead', rows, {
     key: ['id'],
-    update: Object.keys(rows[0] ?? {}).filter((c) => c !== 'id' && c !== 'first_seen_at'),
+    update: Object.keys(rows[0] ?? {}).filter((column) => column !== 'id' && column !== 'first_seen_at'),
   })
   await endVersions(trx, ended)
-  await insertRows(trx, 'lead_version', versions, {
-    key: ['lead_id', 'valid_from'],
-    update: Object.keys(versions[0] ?? {}).slice(2),
-  })
+  await insertRows(trx, 'lead_version', versions)
   return saved
 }
 
-/** Ends the open version of each of the leads. */
+/** Ends the open version of each of the leads, if there is one; never before it began. */
 export async function endVersions(
   trx: Trx,
   ended: readonly { lead_id: string; valid_to: Instant }[],
 ): Promise<void> {
   if (ended.length === 0) return
-  await sql`UPDATE lead_version SET valid_to = ended.valid_to
+  await sql`UPDATE lead_version SET valid_to = max(ended.valid_to, lead_version.valid_from)
     FROM ${rowsOf(['lead_id', 'valid_to'], ended)} AS ended
     WHERE lead_version.lead_id = ended.lead_id AND lead_version.valid_to IS NULL`.execute(trx)
 }
@@ -103,9 +100,6 @@ function newestById(leads: readonly Lead[]): Map<string, Lead> {
 async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string, Stored>> {
   const rows = await trx
     .selectFrom('lead')
-    .leftJoin('lead_version', (join) =>
-      join.onRef('lead_version.lead_id', '=', 'lead.id').on('lead_version.valid_to', 'is', null),
-    )
     .where('lead.id', 'in', listOf(ids))
     .select([
       'lead.id',
@@ -114,9 +108,15 @@ async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string,
       'lead.updated_at',
       'lead.status_changed_at',
       'lead.removed_at',
-      'lead_version.valid_from as open_from',
     ])
     .select(TRACKED.map((field) => `lead.${field}` as const))
+    .select((eb) =>
+      eb
+        .selectFrom('lead_version')
+        .whereRef('lead_version.lead_id', '=', 'lead.id')
+        .select((of) => of.fn.max('lead_version.valid_from').as('last_from'))
+        .as('last_from'),
+    )
     .execute()
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -126,11 +126,16 @@ function isSettled(before: Stored, lead: Lead): boolean {
   return before.raw === lead.raw || (lead.updatedAt !== null && before.updated_at > lead.updatedAt)
 }
 
-/** Never before the version that it follows, so that versions stay in order whatever the clocks say. */
+/**
+ * By the upstream's clock, and by ours where that does not tell: on a return, and where the state would not come
+ * after the one that it follows. Always after that one, whatever the clocks say, so that each state is kept.
+ */
 function versionStart(before: Stored | undefined, row: LeadTable, seen: Observation): Instant {
-  if (before && before.removed_at !== null) return seen.at
-  const start = before && before.status === row.status ? row.updated_at : row.status_changed_at
-  return before?.open_from && before.open_from > start ? before.open_from : start
+  const told = before && before.status === row.status ? row.updated_at : row.status_changed_at
+  if (!before?.last_from) return told
+  const soonest = new Date(Date.parse(before.last_from) + 1).toISOString()
+  if (before.removed_at === null && told >= soonest) return told
+  return [soonest, seen.at, before.removed_at ?? ''].reduce((latest, at) => (at > latest ? at : latest))
 }
 
 function rowOf(lead: Lead, before: Stored | undefined, seen: Observation): LeadTable {

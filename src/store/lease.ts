@@ -5,13 +5,17 @@ import { LeadsheetError } from '../errors.ts'
 import type { Store, Trx } from './open.ts'
 import type { Tables } from './tables.ts'
 
-/** Without a sign of life for so long (3 min), a holder on another machine counts as gone. */
+/** Without a sign of life for so long (3 min), a holder counts as gone, even where its process id is in use. */
 const LEASE_MS = 180_000
+const BEAT_MS = 30_000
 
+/** Renews itself while it is held, however long a request or a letter takes. */
 export interface Lease {
+  /** Aborted once another process has taken over, with job_busy as its reason. */
+  readonly lost: AbortSignal
   /**
-   * Says that the holder still works; to be called in each transaction of the work, at least twice a minute.
-   * @throws LeadsheetError job_busy where another process has taken over, so that nothing more is written
+   * To be called in each transaction of the work, so that nothing is written by a holder that was taken for gone.
+   * @throws LeadsheetError job_busy where another process has taken over
    */
   renew(trx: Trx, now: Date): Promise<void>
   release(): Promise<void>
@@ -25,34 +29,55 @@ const ownHolders = new Set<string>()
  * @param name also what the message calls it, such as `sync`
  * @throws LeadsheetError job_busy, naming who holds it
  */
-export async function claimLease(store: Store, name: string, now: Date): Promise<Lease> {
+export async function claimLease(store: Store, name: string, now: () => Date): Promise<Lease> {
   const holder = randomUUID()
-  await store.write(async (trx) => {
-    const other = await trx.selectFrom('lease').where('name', '=', name).selectAll().executeTakeFirst()
-    if (other && !isGone(other, now))
-      throw busy(name, `process ${other.pid} on ${other.host} since ${other.acquired_at}`)
-    await trx.deleteFrom('lease').where('name', '=', name).execute()
-    const times = { acquired_at: now.toISOString(), expires_at: expiry(now) }
-    await trx
-      .insertInto('lease')
-      .values({ name, holder, host: hostname(), pid: process.pid, ...times })
-      .execute()
-  })
+  // Known before it is in the table: another claim of this process must not take it for one of an earlier life.
   ownHolders.add(holder)
+  try {
+    await store.write((trx) => insertLease(trx, name, holder, now()))
+  } catch (thrown) {
+    ownHolders.delete(holder)
+    throw thrown
+  }
+  const renew = async (trx: Trx, at: Date): Promise<void> => {
+    const renewed = await trx
+      .updateTable('lease')
+      .where('holder', '=', holder)
+      .set({ expires_at: expiry(at) })
+      .executeTakeFirst()
+    if (renewed.numUpdatedRows === 0n) throw busy(name, 'another process, which took over')
+  }
+  const lost = new AbortController()
+  const beat = setInterval(() => {
+    store
+      .write((trx) => renew(trx, now()))
+      .catch((thrown: unknown) => {
+        // Anything else may pass until the next beat; the work itself meets what does not.
+        if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') lost.abort(thrown)
+      })
+  }, BEAT_MS)
+  beat.unref()
   return {
-    async renew(trx, at) {
-      const renewed = await trx
-        .updateTable('lease')
-        .where('holder', '=', holder)
-        .set({ expires_at: expiry(at) })
-        .executeTakeFirst()
-      if (renewed.numUpdatedRows === 0n) throw busy(name, 'another process, which took over')
-    },
+    lost: lost.signal,
+    renew,
     async release() {
+      clearInterval(beat)
       ownHolders.delete(holder)
       await store.write((trx) => trx.deleteFrom('lease').where('holder', '=', holder).execute())
     },
   }
+}
+
+async function insertLease(trx: Trx, name: string, holder: string, at: Date): Promise<void> {
+  const other = await trx.selectFrom('lease').where('name', '=', name).selectAll().executeTakeFirst()
+  if (other && !isGone(other, at))
+    throw busy(name, `process ${other.pid} on ${other.host} since ${other.acquired_at}`)
+  await trx.deleteFrom('lease').where('name', '=', name).execute()
+  const times = { acquired_at: at.toISOString(), expires_at: expiry(at) }
+  await trx
+    .insertInto('lease')
+    .values({ name, holder, host: hostname(), pid: process.pid, ...times })
+    .execute()
 }
 
 function busy(name: string, by: string): LeadsheetError {

@@ -1,33 +1,37 @@
-/** Brings a database file to the present schema, a whole step at a time, and refuses one from the future. */
+/** Brings a database file to the present schema, all or nothing, and refuses one from the future. */
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { LeadsheetError } from '../errors.ts'
 import * as init from './migrations/001-init.ts'
+import * as heldAndDoubted from './migrations/002-held-and-doubted.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
-const MIGRATIONS: Record<string, Migration> = { '001-init': init }
-
-/** @throws LeadsheetError store_newer, store_corrupt */
-export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
-  const done = await readDone(db, file)
-  const isCurrent = Object.keys(MIGRATIONS).every((name) => done.has(name))
-  if (isCurrent && (await hasCurrentViews(db))) return
-  // Without the views first: a migration could not change a table that a view still reads.
-  await db.transaction().execute(dropViews)
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => atomic(MIGRATIONS) } })
-  const { error } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error
-  await db.transaction().execute(createViews)
+const MIGRATIONS: Record<string, Migration> = {
+  '001-init': init,
+  '002-held-and-doubted': heldAndDoubted,
 }
 
-/** Kysely does not put SQLite migrations into transactions; without one, a kill would leave half a schema. */
-function atomic(migrations: Record<string, Migration>): Record<string, Migration> {
-  const wrapped = Object.entries(migrations).map(([name, migration]): [string, Migration] => [
-    name,
-    { up: (db) => db.transaction().execute((trx) => migration.up(trx)) },
-  ])
-  return Object.fromEntries(wrapped)
+/**
+ * All in one transaction that takes the write lock first: a kill leaves the file as it was, and of two
+ * processes that open it at once the second finds the work of the first.
+ * @throws LeadsheetError store_newer, store_corrupt
+ */
+export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
+  if (await isCurrent(db, file)) return
+  await db.transaction().execute(async (trx) => {
+    if (await isCurrent(trx, file)) return
+    const others = await dropViews(trx)
+    const migrator = new Migrator({ db: trx, provider: { getMigrations: async () => MIGRATIONS } })
+    const { error } = await migrator.migrateToLatest()
+    if (error !== undefined) throw error
+    await createViews(trx, others)
+  })
+}
+
+async function isCurrent(db: Kysely<Tables>, file: string): Promise<boolean> {
+  const done = await readDone(db, file)
+  return Object.keys(MIGRATIONS).every((name) => done.has(name)) && (await hasCurrentViews(db))
 }
 
 /** The names of the migrations that the file has; refuses a file that is not ours or is from the future. */

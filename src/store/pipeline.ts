@@ -4,21 +4,35 @@ import type { Observation } from './lead.ts'
 import type { Db, Trx } from './open.ts'
 import { insertRows } from './sqlite.ts'
 
-/** The ids of the pipelines that leads or readings have named, in order. */
-export async function listPipelineIds(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom('pipeline').select('id').orderBy('id').execute()
+/** The ids of the pipelines that leads belong to which are there upstream, in order. */
+export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('pipeline')
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('lead')
+          .whereRef('lead.pipeline_id', '=', 'pipeline.id')
+          .where('lead.removed_at', 'is', null)
+          .select('lead.id'),
+      ),
+    )
+    .select('id')
+    .orderBy('id')
+    .execute()
   return rows.map((row) => row.id)
 }
 
-/** Keeps a reading, and the name and status that it tells. */
+/** Keeps a reading, and the name and status that it tells; without a name, the one that was known stays. */
 export async function savePipelineStat(trx: Trx, stat: PipelineStat, seen: Observation): Promise<void> {
   const pipeline = { id: stat.pipelineId, name: stat.name ?? stat.pipelineId, status: stat.status }
   await insertRows(trx, 'pipeline', [{ ...pipeline, first_seen_at: seen.at, observed_at: seen.at }], {
     key: ['id'],
-    update: ['name', 'status', 'observed_at'],
+    update: [...(stat.name === null ? [] : ['name']), 'status', 'observed_at'],
   })
-  await insertRows(trx, 'pipeline_stat', [rowOf(stat, seen)])
-  await insertRows(trx, 'pipeline_stage_stat', stageRows(stat, seen.at))
+  const key = ['pipeline_id', 'observed_at']
+  await insertRows(trx, 'pipeline_stat', [rowOf(stat, seen)], { key })
+  await insertRows(trx, 'pipeline_stage_stat', stageRows(stat, seen.at), { key: [...key, 'status'] })
 }
 
 function rowOf(stat: PipelineStat, seen: Observation) {

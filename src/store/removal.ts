@@ -3,6 +3,8 @@
  * softly, dated, and undone when the lead is met again.
  */
 import { sql } from 'kysely'
+import type { Instant } from '../model.ts'
+import { hasNamelessLeads } from './held-row.ts'
 import type { Observation } from './lead.ts'
 import { endVersions } from './lead.ts'
 import type { Trx } from './open.ts'
@@ -17,8 +19,15 @@ export type Absence =
   | { readonly removed: number; readonly refused: null }
   | { readonly removed: 0; readonly refused: { absent: number; of: number } }
 
-/** To be called at the end of a whole full scan, before its list of seen leads is cleared. */
-export async function recordAbsence(trx: Trx, scan: Observation): Promise<Absence> {
+/**
+ * To be called at the end of a whole full scan, before its list of seen leads is cleared. A scan that met leads
+ * without a readable identifier says nothing of absence: they may be any of those it did not meet.
+ */
+export async function recordAbsence(
+  trx: Trx,
+  scan: Observation & { readonly startedAt: Instant },
+): Promise<Absence> {
+  if (await hasNamelessLeads(trx, scan.startedAt)) return { removed: 0, refused: null }
   await sql`DELETE FROM lead_absence WHERE lead_id IN (SELECT lead_id FROM sync_scan_seen)`.execute(trx)
   const { rows: absent } = await sql<{ id: string; twice: number }>`
     SELECT lead.id, lead_absence.lead_id IS NOT NULL AS twice FROM lead

@@ -22,12 +22,15 @@ export async function startScan(
   scan: Pick<Scan, 'mode' | 'updated_since' | 'started_at'>,
 ): Promise<Scan> {
   await clearScan(trx)
-  const row = { resource: RESOURCE, ...scan, cursor: null, seen: 0, max_updated_at: null }
+  const row = { ...scan, resource: RESOURCE, cursor: null, seen: 0, max_updated_at: null }
   await trx.insertInto('sync_scan').values(row).execute()
   return row
 }
 
-/** Records a page as read: the cursor after it and the ids on it. Returns those not met before in this scan. */
+/**
+ * Records a page as read: the cursor after it and the ids on it, of unreadable records too: they are there.
+ * Returns those not met before in this scan.
+ */
 export async function advanceScan(
   trx: Trx,
   page: {

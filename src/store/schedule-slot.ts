@@ -5,11 +5,12 @@ import type { ScheduleSlotTable } from './tables.ts'
 
 export type Slot = ScheduleSlotTable
 
-/** The last slot that was noted for a schedule. */
-export async function findLastSlot(db: Db, schedule: string): Promise<Slot | undefined> {
+/** The last slot that was noted for a schedule, up to an instant: a clock may have been ahead and put right. */
+export async function findLastSlot(db: Db, schedule: string, upTo: Instant): Promise<Slot | undefined> {
   return db
     .selectFrom('schedule_slot')
     .where('schedule', '=', schedule)
+    .where('slot', '<=', upTo)
     .selectAll()
     .orderBy('slot', 'desc')
     .limit(1)

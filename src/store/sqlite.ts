@@ -45,13 +45,14 @@ function openFile(file: string): Database.Database {
     return database
   } catch (cause) {
     database?.close()
-    throw openingFailure(file, cause)
+    throw fileFailure(file, cause) ?? unwritable(file, cause)
   }
 }
 
-function openingFailure(file: string, cause: unknown): LeadsheetError {
-  const code = codeOf(cause)
-  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
+/** What a person can do something about: the file, its folder or its disk. Null for a mistake of ours. */
+function fileFailure(file: string, cause: unknown): LeadsheetError | null {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
     return new LeadsheetError(
       'store_corrupt',
       `${file} is damaged or not a leadsheet database: ${errorText(cause)}`,
@@ -61,30 +62,35 @@ function openingFailure(file: string, cause: unknown): LeadsheetError {
       },
     )
   }
-  if (code.startsWith('SQLITE_BUSY')) return busy(file, cause)
-  return new LeadsheetError('data_unwritable', `${file} cannot be opened for writing: ${errorText(cause)}`, {
+  if (code.startsWith('SQLITE_BUSY')) {
+    return new LeadsheetError('store_busy', `${file} stays locked by another process`, {
+      hint: 'Another program holds a write lock on it; close it or wait, then run the command again.',
+      cause,
+    })
+  }
+  return /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code) ? unwritable(file, cause) : null
+}
+
+function unwritable(file: string, cause: unknown): LeadsheetError {
+  return new LeadsheetError('data_unwritable', `${file} cannot be written: ${errorText(cause)}`, {
     hint: 'Check that data_dir (LEADSHEET_DATA_DIR) exists, is writable by this user and has space.',
     cause,
   })
 }
 
-function busy(file: string, cause: unknown): LeadsheetError {
-  return new LeadsheetError('store_busy', `${file} stays locked by another process`, {
-    hint: 'Another program holds a write lock on it; close it or wait, then run the command again.',
-    cause,
-  })
-}
-
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
-}
-
 function dialectOf(database: Database.Database): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new TransactionalAdapter(),
     createDriver: () => new WriteLockDriver(database),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+/** SQLite changes its schema inside transactions like anything else; Kysely's own adapter does not say so. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
   }
 }
 
@@ -100,14 +106,25 @@ class WriteLockDriver extends SqliteDriver {
     this.#file = database.name
   }
 
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const connection = await super.acquireConnection()
+    return {
+      streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
+      executeQuery: (query) =>
+        connection.executeQuery<never>(query).catch((cause: unknown) => {
+          throw fileFailure(this.#file, cause) ?? cause
+        }),
+    }
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await connection.executeQuery(CompiledQuery.raw('begin immediate'))
         return
-      } catch (cause) {
-        if (!codeOf(cause).startsWith('SQLITE_BUSY')) throw cause
-        if (attempt === BUSY_ATTEMPTS) throw busy(this.#file, cause)
+      } catch (thrown) {
+        const isBusy = thrown instanceof LeadsheetError && thrown.code === 'store_busy'
+        if (!isBusy || attempt === BUSY_ATTEMPTS) throw thrown
         await delay(BUSY_PAUSE_MS)
       }
     }
@@ -121,32 +138,30 @@ export type Rows<T extends keyof Tables> = readonly Readonly<
 
 /**
  * Inserts many rows by one statement; whole numbers stay whole and text stays text, as JSON has them.
- * @param conflict what to do where `key` is taken: overwrite those columns, or leave the row alone
+ * @param conflict what to do where `key` is taken: overwrite the columns of `update` (all if absent, none if empty)
  */
 export async function insertRows<T extends keyof Tables & string>(
   db: Kysely<Tables>,
   table: T,
   rows: Rows<T>,
-  conflict?: { readonly key: readonly string[]; readonly update: readonly string[] },
+  conflict?: { readonly key: readonly string[]; readonly update?: readonly string[] },
 ): Promise<void> {
   const first = rows[0]
   if (!first) return
   const columns = Object.keys(first)
+  const { key = [], update = columns.filter((column) => !key.includes(column)) } = conflict ?? {}
   const values = sql.join(columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)}`))
   await sql`INSERT INTO ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
-    SELECT ${values} FROM jsonb_each(${JSON.stringify(rows)}) WHERE true ${conflict ? onConflict(conflict) : sql``}`.execute(
+    SELECT ${values} FROM jsonb_each(${JSON.stringify(rows)}) WHERE true ${conflict ? onConflict(key, update) : sql``}`.execute(
     db,
   )
 }
 
-function onConflict(conflict: {
-  readonly key: readonly string[]
-  readonly update: readonly string[]
-}): RawBuilder<unknown> {
-  const key = sql.join(conflict.key.map((column) => sql.ref(column)))
-  if (conflict.update.length === 0) return sql`ON CONFLICT (${key}) DO NOTHING`
-  const set = conflict.update.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)
-  return sql`ON CONFLICT (${key}) DO UPDATE SET ${sql.join(set)}`
+function onConflict(key: readonly string[], update: readonly string[]): RawBuilder<unknown> {
+  const taken = sql`ON CONFLICT (${sql.join(key.map((column) => sql.ref(column)))})`
+  if (update.length === 0) return sql`${taken} DO NOTHING`
+  const set = update.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)
+  return sql`${taken} DO UPDATE SET ${sql.join(set)}`
 }
 
 /** Rows of text values as a subquery with those columns, for `update ... from`. */

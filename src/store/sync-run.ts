@@ -113,9 +113,12 @@ export interface RunSummary {
   readonly problems: readonly { part: string; code: string; message: string }[]
 }
 
+/** The order in which runs were begun, whatever the clock said then. */
+const begun = sql<number>`rowid`
+
 /** The last runs, newest first. */
 export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
-  const rows = await db.selectFrom('sync_run').selectAll().orderBy('id', 'desc').limit(limit).execute()
+  const rows = await db.selectFrom('sync_run').selectAll().orderBy(begun, 'desc').limit(limit).execute()
   return rows.map((row) => ({
     id: row.id,
     startedAt: row.started_at,
@@ -135,31 +138,33 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
   }))
 }
 
-/** The last run that read the leads to their end. */
+/** The last run that read the leads to their end; `requests` is null where it was killed before it counted them. */
 export async function findLastWholeRun(
   db: Db,
-): Promise<{ id: string; startedAt: Instant; asOf: Instant; requests: number } | undefined> {
+): Promise<{ id: string; asOf: Instant; requests: number | null } | undefined> {
   const row = await db
     .selectFrom('sync_run')
     .where('leads_as_of', 'is not', null)
-    .select(['id', 'started_at', 'leads_as_of', 'requests'])
-    .orderBy('leads_as_of', 'desc')
+    .select(['id', 'leads_as_of', 'requests', 'finished_at'])
+    .orderBy(begun, 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row && { id: row.id, startedAt: row.started_at, asOf: row.leads_as_of ?? '', requests: row.requests }
+  if (!row || row.leads_as_of === null) return undefined
+  return { id: row.id, asOf: row.leads_as_of, requests: row.finished_at === null ? null : row.requests }
 }
 
-/** The last run that failed or stopped half-way after an instant, with what it said. */
-export async function findLastFailure(
-  db: Db,
-  after: Instant,
-): Promise<{ at: Instant; message: string } | null> {
+/** The last run that failed or stopped half-way, from the last on that read all leads: that one's other parts count. */
+export async function findLastFailure(db: Db): Promise<{ at: Instant; message: string } | null> {
   const row = await db
     .selectFrom('sync_run')
-    .where('started_at', '>', after)
     .where('outcome', 'in', ['failed', 'partial', 'deferred', 'killed'])
+    .where(
+      begun,
+      '>=',
+      sql<number>`(SELECT coalesce(max(rowid), 0) FROM sync_run WHERE leads_as_of IS NOT NULL)`,
+    )
     .select(['started_at', 'finished_at', sql<string | null>`problems ->> '$[0].message'`.as('message')])
-    .orderBy('started_at', 'desc')
+    .orderBy(begun, 'desc')
     .limit(1)
     .executeTakeFirst()
   return row ? { at: row.finished_at ?? row.started_at, message: row.message ?? 'the run was killed' } : null

@@ -169,6 +169,7 @@ interface HeldRow {
   raw: string
   first_seen_at: string
   last_seen_at: string
+  record_id: string | null
 }
 
 interface ReportEdition {
@@ -192,6 +193,7 @@ export interface DeliveryTable {
   state: 'pending' | 'sending' | 'data' | 'sent' | 'failed' | 'in_doubt'
   letter: string
   attempts: Generated<number>
+  doubts: Generated<number>
   state_at: string
   response: string | null
 }

@@ -1,5 +1,5 @@
 /** The views that analysts query and that the figures are made of. Their SQL is their definition. */
-import { type Kysely, sql } from 'kysely'
+import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
 const VIEWS = {
@@ -18,8 +18,12 @@ const VIEWS = {
     SELECT lead_id, pipeline_id, from_status, status AS to_status, valid_from AS moved_at,
       round(julianday(valid_from) - julianday(since), 2) AS days_before
     FROM (SELECT *, lag(status) OVER lead_in_order AS from_status, lag(valid_from) OVER lead_in_order AS since
-      FROM lead_version WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY valid_from))
-    WHERE from_status IS NOT NULL AND from_status <> status`,
+      -- only the versions that began a status: those in between changed something else
+      FROM (SELECT *, lag(status) OVER lead_in_order AS before FROM lead_version
+        WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY valid_from))
+      WHERE before IS NULL OR before <> status
+      WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY valid_from))
+    WHERE from_status IS NOT NULL`,
 
   pipeline_stat_latest: sql`CREATE VIEW pipeline_stat_latest AS
     -- the last reading of each pipeline's statistics, as the upstream computes them
@@ -51,22 +55,23 @@ const VIEWS = {
     GROUP BY pipeline.id`,
 } as const
 
-/** Whether the file has exactly these views, as written here. */
+/** Whether the file has these views as written here; an analyst's own beside them are none of our business. */
 export async function hasCurrentViews(db: Kysely<Tables>): Promise<boolean> {
   const present = await readViews(db)
-  const names = Object.keys(VIEWS)
-  return (
-    present.size === names.length &&
-    Object.entries(VIEWS).every(([name, view]) => present.get(name) === view.compile(db).sql)
-  )
+  return Object.entries(VIEWS).every(([name, view]) => present.get(name) === view.compile(db).sql)
 }
 
-export async function dropViews(db: Kysely<Tables>): Promise<void> {
-  for (const name of (await readViews(db)).keys()) await sql`DROP VIEW ${sql.ref(name)}`.execute(db)
+/** Drops every view, since a migration cannot change a table that one reads; returns the text of those not ours. */
+export async function dropViews(db: Kysely<Tables>): Promise<string[]> {
+  const present = await readViews(db)
+  for (const name of present.keys()) await sql`DROP VIEW ${sql.ref(name)}`.execute(db)
+  return [...present].filter(([name]) => !(name in VIEWS)).map(([, text]) => text)
 }
 
-export async function createViews(db: Kysely<Tables>): Promise<void> {
+export async function createViews(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   for (const view of Object.values(VIEWS)) await view.execute(db)
+  // As the file itself had them, so that there is nothing to build or to escape.
+  for (const text of others) await db.executeQuery(CompiledQuery.raw(text))
 }
 
 async function readViews(db: Kysely<Tables>): Promise<Map<string, string>> {

@@ -127,6 +127,55 @@ describe('delivery', () => {
     expect(losing.bodies()).toBe(2)
   })
 
+  it('sends once more what is in doubt, however often it could not be sent before', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    for (let round = 0; round < 3; round++) {
+      await deliverEdition({ ...made.deps, transport: away }, made.edition, signal)
+    }
+    await using losing = await openScriptedServer({ body: 'drop' })
+    await using transport = openTransport(losing.url, { log: SILENT })
+    for (let round = 0; round < 3; round++) {
+      await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    }
+    expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 5]])
+    expect(losing.bodies()).toBe(2)
+  })
+
+  it('holds a letter for in doubt, not for unsent, when that it was taken could not be noted', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using server = await openMailServer()
+    await using real = openTransport(server.url, { log: SILENT })
+    const transport: Transport = {
+      ...real,
+      send: async (letter, options) => {
+        const receipt = await real.send(letter, options)
+        await made.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
+        return receipt
+      },
+    }
+    const sending = deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    await expect(sending).rejects.toMatchObject({ code: 'job_busy' })
+    expect(server.received).toHaveLength(1)
+    expect(await made.states()).toEqual([['ana@example.com', 'data', 1]])
+  })
+
+  it('lets no byte of a letter leave once another process has taken over', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using server = await openMailServer()
+    await using real = openTransport(server.url, { log: SILENT })
+    const transport: Transport = {
+      ...real,
+      send: async (letter, options) => {
+        await made.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
+        return real.send(letter, options)
+      },
+    }
+    const sending = deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    await expect(sending).rejects.toMatchObject({ code: 'job_busy' })
+    expect(server.received).toEqual([])
+  })
+
   it.each([
     ['sending', 'sent', 1],
     ['data', 'sent', 1],

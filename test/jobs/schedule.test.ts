@@ -79,6 +79,16 @@ describe('a schedule', () => {
     expect(daily.ran).toHaveLength(1)
   })
 
+  it('goes on at once after a clock that was years ahead, and after one that was years behind', async () => {
+    await using daily = await openSchedule({ cron: '* * * * *' })
+    await daily.tick('2031-01-01T00:00:30Z')
+    await daily.tick('1970-01-01T00:00:30Z')
+    await daily.tick('2026-11-20T07:00:30Z')
+    await daily.tick('2026-11-20T07:01:30Z')
+    expect(daily.ran).toEqual(['2026-11-20T07:00:00.000Z', '2026-11-20T07:01:00.000Z'])
+    expect(await daily.slots()).toHaveLength(2 + 400 + 1)
+  })
+
   it('runs at once when it is first seen, if that is asked for', async () => {
     await using first = await openSchedule({ runsAtFirstSight: true })
     await first.tick('2026-11-20T06:30:00Z')

@@ -176,6 +176,13 @@ describe('a sync that meets faults', () => {
     expect(await syncing.sync(LEADS)).toMatchObject({ outcome: 'ok', complete: true, pages: 3 })
   })
 
+  it('is put off for a day at most, whatever the upstream asks', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.faults.push(status(503, { 'retry-after': '99999999999' }))
+    expect(await syncing.sync()).toMatchObject({ outcome: 'deferred', notBefore: '2026-11-22T06:00:00.000Z' })
+  })
+
   it.each([
     ['a web page', body('<html>Sign in</html>', 'text/html'), 'not with JSON'],
     ['JSON of another shape', body('{"items":[]}'), 'has no list of leads at data'],
@@ -293,6 +300,120 @@ describe('leads that are gone upstream', () => {
       expect(result.leads.removed).toBe(0)
       expect(result.problems[0]?.message).toContain('20 of 35 leads were missing')
     }
+  })
+
+  it('are not those whose record cannot be read any more, nor any while one hides its id', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync(LEADS)
+    const unreadable = upstream.put(7, { created_at: 'yesterday' })
+    for (let round = 0; round < 3; round++) {
+      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({ held: 1, removed: 0 })
+    }
+    upstream.leads.set(unreadable.id, { ...unreadable, id: '' })
+    for (let round = 0; round < 3; round++) {
+      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({ held: 1, removed: 0 })
+    }
+  })
+})
+
+describe('a record that could not be read', () => {
+  it('is let go once it can be', async () => {
+    await using upstream = await startUpstream(10)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.put(4, { created_at: 'yesterday' })
+    await syncing.sync(LEADS)
+    upstream.put(4)
+    await syncing.sync({ ...LEADS, full: true })
+    expect(await syncing.store.db.selectFrom('held_row').selectAll().execute()).toEqual([])
+    expect(await contents(syncing)).toHaveLength(10)
+  })
+
+  it.each([
+    [
+      'agents',
+      '{"data":[{"id":"a1"},{"status":"idle"}]}',
+      'agent without an id: could not be read: id: nothing at id',
+    ],
+    ['stats', '"nothing"', 'pipeline p9: could not be read: statistics: not an object'],
+  ] as const)('is a problem of the %s', async (part, answer, said) => {
+    await using upstream = await startUpstream(0)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.faults.push(body(answer))
+    const result = await syncing.sync({ parts: [part], pipelineIds: ['p9'] })
+    expect(result).toMatchObject({ complete: false, problems: [{ part, code: 'api_unexpected' }] })
+    expect(result.problems[0]?.message).toContain(said)
+    expect(await syncing.store.db.selectFrom('held_row').select('record_id').execute()).toHaveLength(1)
+  })
+})
+
+describe('the statistics of a sync', () => {
+  it('are asked of the pipelines whose leads are there, and of those in the settings', async () => {
+    await using upstream = await startUpstream(0)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.put(1, { pipeline_id: 'there' })
+    upstream.put(2, { pipeline_id: 'gone' })
+    await syncing.sync(LEADS)
+    await syncing.store.db
+      .updateTable('lead')
+      .where('pipeline_id', '=', 'gone')
+      .set({ removed_at: '2026-11-21T06:00:00.000Z' })
+      .execute()
+    upstream.requests.length = 0
+    await syncing.sync({ parts: ['stats'], pipelineIds: ['wanted'] })
+    expect(upstream.requests.map((request) => request.path)).toEqual([
+      '/api/v1/pipelines/there/stats',
+      '/api/v1/pipelines/wanted/stats',
+    ])
+  })
+
+  it('take the last of what comes twice, and keep a name that is no longer told', async () => {
+    await using upstream = await startUpstream(0)
+    await using syncing = await openSyncing(upstream.url)
+    const stages = [1, 2].map((reached) => ({ stage: 'won', current: 0, reached }))
+    const stats = { pipeline_id: 'p1', as_of: '2026-11-21T05:00:00Z', stages }
+    for (const name of ['EU', null]) {
+      upstream.faults.push(body(JSON.stringify({ ...stats, name })))
+      await syncing.sync({ parts: ['stats'], pipelineIds: ['p1'] })
+    }
+    expect(await syncing.store.db.selectFrom('pipeline_stage_stat').select('reached').execute()).toEqual([
+      { reached: 2 },
+    ])
+    expect(await syncing.store.db.selectFrom('pipeline').select('name').execute()).toEqual([{ name: 'EU' }])
+  })
+})
+
+describe('the end of the list', () => {
+  const page = (data: unknown[], next: string | null, more: boolean) =>
+    body(JSON.stringify({ data, page: { next_cursor: next, has_more: more, total: 35 } }))
+
+  it('is not a page that says more follow and does not tell where', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.faults.push(page([upstream.put(1)], null, true))
+    const result = await syncing.sync(LEADS)
+    expect(result).toMatchObject({ outcome: 'failed', problems: [{ code: 'api_unexpected' }] })
+  })
+})
+
+describe('a sync whose lease was taken over', () => {
+  it('ends, and leaves the run and the scan to the other process', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    const takeOver = () =>
+      syncing.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
+    let taken: Promise<unknown> | undefined
+    const run = syncing.sync({
+      ...LEADS,
+      onProgress: ({ pages }) => {
+        if (pages === 4) taken = takeOver()
+      },
+    })
+    await expect(run).rejects.toMatchObject({ code: 'job_busy' })
+    await taken
+    expect(await syncing.store.db.selectFrom('sync_scan').select('seen').execute()).toEqual([{ seen: 35 }])
+    const runs = await syncing.store.db.selectFrom('sync_run').select(['outcome', 'leads_as_of']).execute()
+    expect(runs).toEqual([{ outcome: null, leads_as_of: null }])
   })
 })
 

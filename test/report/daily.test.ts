@@ -157,7 +157,7 @@ describe('what needs attention', () => {
   it('names the failing agents, the stalled leads and what could not be read', () => {
     expect(compose(staleDay()).attention).toEqual([
       'Scout-2 has been failing since 02:14 (source answered 429 Too Many Requests).',
-      '14 leads have not moved for 14 days or more; the longest is Porto Foods, 33 days.',
+      '14 leads have had no activity for 14 days or more; the longest is Porto Foods, 33 days.',
       '3 records from the service could not be read and wait in held_row.',
     ])
   })

@@ -88,7 +88,7 @@ test('the statistics say what they cover and as of when', async () => {
   expect(await stats()).toMatchObject({
     ...{
       pipeline_id: PIPELINE,
-      name: 'North America: business software',
+      name: 'North America B2B',
       status: 'active',
       from: null,
       to: null,

@@ -208,7 +208,7 @@ export function hostileDay(text: string): DailyFigures {
         contactName: text,
         pipelineName: text,
         status: text,
-        statusChangedAt: '2026-01-01T00:00:00.000Z',
+        updatedAt: '2026-01-01T00:00:00.000Z',
         idleDays: 323,
         value: { amount: 1_234_567, currency: 'USD' },
       })),
@@ -293,7 +293,7 @@ function stalled(
     contactName,
     pipelineName: 'US growth',
     status,
-    statusChangedAt: '2026-10-20T09:00:00.000Z',
+    updatedAt: '2026-10-20T09:00:00.000Z',
     idleDays,
     value: amount === null ? null : { amount, currency: 'USD' },
   }

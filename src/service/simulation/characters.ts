@@ -31,7 +31,7 @@ export interface ReadyPipeline {
 export const READY_PIPELINES: readonly ReadyPipeline[] = [
   {
     id: 'pl_american_business',
-    name: 'North America: business software',
+    name: 'North America B2B',
     criteria: criteria({
       regions: ['North America'],
       industries: ['B2B', 'Industrials', 'Real Estate and Construction'],
@@ -82,7 +82,7 @@ export const READY_PIPELINES: readonly ReadyPipeline[] = [
   },
   {
     id: 'pl_emea',
-    name: 'Europe, Middle East and Africa',
+    name: 'EMEA',
     criteria: criteria({ regions: ['Europe', 'Middle East and North Africa', 'Africa'] }),
     character: {
       leadsPerDay: 6.5,

@@ -1,0 +1,106 @@
+/** A store of its own for a test, and leads, pipelines and runs made by hand to put into it. */
+import { join } from 'node:path'
+import type { Lead, PipelineStat } from '../../src/model.ts'
+import { type Observation, saveLeads } from '../../src/store/lead.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { saveStages } from '../../src/store/stage.ts'
+import { markLeadsWhole, startRun } from '../../src/store/sync-run.ts'
+import { folderWith } from './folder.ts'
+
+export const OPENED_AT = new Date('2026-11-21T06:00:00Z')
+
+export const STAGES = [
+  { status: 'new', position: 0, outcome: 'open', inFunnel: true },
+  { status: 'contacted', position: 1, outcome: 'open', inFunnel: true },
+  { status: 'won', position: 2, outcome: 'won', inFunnel: true },
+  { status: 'lost', position: 3, outcome: 'lost', inFunnel: false },
+  { status: 'disqualified', position: 4, outcome: 'disqualified', inFunnel: false },
+] as const
+
+/** With {@link STAGES}; closed when the test is over by whoever opened it. */
+export async function openEmptyStore(): Promise<Store> {
+  const store = await openStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
+  await store.write((trx) => saveStages(trx, STAGES))
+  return store
+}
+
+/** A lead as the mapping makes it; its raw record follows from what it says. */
+export function lead(id: string, change: Partial<Omit<Lead, 'id' | 'raw'>> = {}): Lead {
+  const fields = {
+    id,
+    pipelineId: 'p1',
+    status: 'new',
+    companyName: `Company ${id}`,
+    companyDomain: null,
+    companyIndustry: null,
+    companySubindustry: null,
+    companyEmployees: null,
+    companyCity: null,
+    companyCountry: null,
+    companyRegion: null,
+    companyOneLiner: null,
+    contactName: null,
+    contactTitle: null,
+    contactEmail: null,
+    score: null,
+    valueAmount: null,
+    valueCurrency: null,
+    source: null,
+    agentId: null,
+    tags: [],
+    mended: [],
+    cut: 0,
+    createdAt: '2026-11-01T00:00:00.000Z',
+    updatedAt: '2026-11-01T00:00:00.000Z',
+    statusChangedAt: '2026-11-01T00:00:00.000Z',
+    ...change,
+  }
+  return { ...fields, raw: JSON.stringify(fields) }
+}
+
+export function seenAt(at: string): Observation {
+  return { runId: 'run', at: new Date(at).toISOString() }
+}
+
+export async function save(store: Store, leads: readonly Lead[], at = '2026-11-21T06:00:00Z'): Promise<void> {
+  await store.write((trx) => saveLeads(trx, leads, seenAt(at)))
+}
+
+/** A run that read all leads as of an instant. */
+export async function saveWholeRun(store: Store, asOf: string, startedAt = asOf): Promise<string> {
+  return store.write(async (trx) => {
+    const id = await startRun(trx, { mode: 'full', parts: ['leads'], at: new Date(startedAt).toISOString() })
+    await markLeadsWhole(trx, id, new Date(asOf).toISOString(), 0)
+    return id
+  })
+}
+
+/** A reading whose stages have been reached by so many leads each. */
+export function stat(
+  pipelineId: string,
+  asOf: string,
+  reached: Readonly<Record<string, number>>,
+): PipelineStat {
+  return {
+    pipelineId,
+    name: `Pipeline ${pipelineId}`,
+    status: 'active',
+    asOf: new Date(asOf).toISOString(),
+    leads: null,
+    open: null,
+    won: null,
+    lost: null,
+    disqualified: null,
+    winRate: null,
+    openValue: null,
+    wonValue: null,
+    stages: Object.entries(reached).map(([status, count]) => ({
+      status,
+      current: 0,
+      reached: count,
+      conversion: null,
+      medianHours: null,
+    })),
+    raw: '{}',
+  }
+}
