@@ -56,7 +56,9 @@ export function nextPosition(
   if (hasMore !== undefined && isNo(hasMore)) return null
   const next = positionAfter(paging, position, answer)
   // One that says so and does not tell where is no end, and must not pass for one.
-  if (next === null && hasMore === true) throw unexpected(answer.url, 'says that more follow, but not where')
+  const isTold = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
+  if (next === null && hasMore === true && isTold)
+    throw unexpected(answer.url, 'says that more follow, but not where')
   return next
 }
 
