@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { randomFrom } from '../support/random.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 
@@ -25,23 +26,12 @@ async function contents(file: string): Promise<unknown> {
   return { leads, versions, check, orphans }
 }
 
-/** mulberry32: the same kill times for the same seed. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 describe('a sync killed with SIGKILL', () => {
   it(`resumes to the same tables as one that was never killed (${KILLS} kills, SEED=${SEED})`, async () => {
     await using upstream = await startUpstream(LEADS)
     const folder = folderWith({ 'small.yaml': 'api: { page_size: 100 }' })
     const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key', LEADSHEET_DATA_DIR: folder }
-    const next = random(SEED)
+    const next = randomFrom(SEED)
     let inMidSync = 0
     let resumed = 0
     for (let kill = 0; kill < KILLS; kill++) {

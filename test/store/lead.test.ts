@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../src/model.ts'
 import type { Store } from '../../src/store/open.ts'
 import { recordAbsence } from '../../src/store/removal.ts'
+import { randomFrom } from '../support/random.ts'
 import { lead, openEmptyStore, save, seenAt } from '../support/store.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)
@@ -172,17 +173,6 @@ describe('a lead', () => {
     await store.close()
   })
 })
-
-/** mulberry32: the same numbers for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {
   return items

@@ -1,0 +1,12 @@
+/** Numbers that look drawn by lot and can be drawn again: tests print their seed and take it from SEED. */
+
+/** mulberry32: from 0 up to 1, the same numbers for the same seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
