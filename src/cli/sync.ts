@@ -66,7 +66,7 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
 
 /** Runs a sync with its progress shown: pages, leads, rate and time left. */
 export async function withProgress<T>(
-  terminal: Terminal,
+  terminal: Pick<Terminal, 'progress'>,
   work: (onProgress: (progress: SyncProgress) => void) => Promise<T>,
 ): Promise<T> {
   using bar = await terminal.progress('Syncing')

@@ -30,9 +30,9 @@ export function endpointUrl(base: string, profile: Profile, name: EndpointName, 
   const url = new URL(base)
   if (path === BASE) return url
   if (/^https?:\/\//i.test(path))
-    return sameOrigin(url, new URL(path.replace('{id}', encodeURIComponent(id))))
+    return sameOrigin(url, new URL(path.replace('{id}', () => encodeURIComponent(id))))
   const root = url.pathname.replace(/\/+$/, '')
-  const [bare = '', query] = path.replace('{id}', encodeURIComponent(id)).split('?')
+  const [bare = '', query] = path.replace('{id}', () => encodeURIComponent(id)).split('?')
   const tail = bare.startsWith(`${API_PREFIX}/`) ? bare.slice(sharedPrefix(root).length) : bare
   url.pathname = `${root}/${tail.replace(/^\/+/, '')}`
   for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value)

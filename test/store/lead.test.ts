@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../src/model.ts'
 import type { Store } from '../../src/store/open.ts'
 import { recordAbsence } from '../../src/store/removal.ts'
+import { random } from '../support/random.ts'
 import { lead, openEmptyStore, save, seenAt } from '../support/store.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)
@@ -132,14 +133,14 @@ describe('a lead', () => {
       const at = new Date(Date.parse(T[0]) + index * 3_600_000).toISOString()
       return lead('1', { status, updatedAt: at, statusChangedAt: at, score: index * 10 })
     })
-    const random = randomFrom(SEED)
+    const draw = random(SEED)
     const ends = new Set<string>()
     for (let round = 0; round < 300; round++) {
       await store.write(async (trx) => {
         await trx.deleteFrom('lead_version').execute()
         await trx.deleteFrom('lead').execute()
       })
-      for (const page of pagesOf(shuffled([...states, ...states], random), random)) await save(store, page)
+      for (const page of pagesOf(shuffled([...states, ...states], draw), draw)) await save(store, page)
       const { first_seen_at, observed_at, run_id, ...row } = await store.db
         .selectFrom('lead')
         .selectAll()
@@ -172,17 +173,6 @@ describe('a lead', () => {
     await store.close()
   })
 })
-
-/** mulberry32: the same numbers for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {
   return items
