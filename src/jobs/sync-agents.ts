@@ -2,7 +2,7 @@
 import type { Agent } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import { saveAgents } from '../store/agent.ts'
-import { saveHeldRows } from '../store/held-row.ts'
+import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /** Returns how many agents were read. */
@@ -16,6 +16,11 @@ export async function syncAgents(run: SyncRun): Promise<number> {
     await run.lease.renew(trx, at)
     await saveAgents(trx, agents, seen)
     await saveHeldRows(trx, mapped.filter(isHeld), seen.at)
+    await releaseHeldRows(
+      trx,
+      'agent',
+      agents.map((agent) => agent.id),
+    )
   })
   run.options.onProgress?.({ part: 'agents', pages: 0, done: agents.length, total: agents.length })
   return agents.length

@@ -2,7 +2,7 @@
 import { LeadsheetError } from '../errors.ts'
 import type { SyncProblem } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
-import { saveHeldRows } from '../store/held-row.ts'
+import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { listPipelineIds, savePipelineStat } from '../store/pipeline.ts'
 import type { SyncRun } from './sync-run.ts'
 
@@ -35,6 +35,8 @@ async function readOne(run: SyncRun, id: string): Promise<void> {
   const stat = run.source.mapPipelineStat(raw, id, seen.at)
   await run.store.write(async (trx) => {
     await run.lease.renew(trx, at)
-    await (isHeld(stat) ? saveHeldRows(trx, [stat], seen.at) : savePipelineStat(trx, stat, seen))
+    if (isHeld(stat)) return saveHeldRows(trx, [stat], seen.at)
+    await savePipelineStat(trx, stat, seen)
+    await releaseHeldRows(trx, 'pipeline_stat', [id])
   })
 }

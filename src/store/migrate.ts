@@ -3,10 +3,11 @@ import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { LeadsheetError } from '../errors.ts'
 import * as init from './migrations/001-init.ts'
+import * as scanTruth from './migrations/002-scan-truth.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
-const MIGRATIONS: Record<string, Migration> = { '001-init': init }
+const MIGRATIONS: Record<string, Migration> = { '001-init': init, '002-scan-truth': scanTruth }
 
 /** @throws LeadsheetError store_newer, store_corrupt */
 export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
