@@ -274,6 +274,59 @@ export interface SyncProblem {
   readonly hint: string | null
 }
 
+/**
+ * Why the reading of the list ended. In good order: `end` (no next page), `empty_page`, `past_end` (an answer
+ * that a list gives behind its last page). Otherwise: `loop`, `page_cap`, `no_cursor` (a full first page that
+ * names no next, though the total says more), `failed`, `interrupted`.
+ */
+export type ScanStop =
+  | 'end'
+  | 'empty_page'
+  | 'past_end'
+  | 'loop'
+  | 'page_cap'
+  | 'no_cursor'
+  | 'failed'
+  | 'interrupted'
+
+export type FieldType = 'string' | 'number' | 'boolean' | 'object' | 'array'
+
+/** A field of the records that is not as it was; `retyped` names the types that are new. */
+export interface FieldDrift {
+  readonly change: 'new' | 'vanished' | 'retyped'
+  /** Such as `company.name`; `[]` stands for the elements of a list. */
+  readonly path: string
+  readonly types: readonly FieldType[]
+}
+
+/**
+ * How far a scan of the leads got and can be trusted. `complete`: read to the end, and nothing that moved in the
+ * meantime was lost; only such a scan marks leads removed. `unproven`: read to the end, but the list did not
+ * hold still. `incomplete`: not read to the end.
+ */
+export interface ScanReport {
+  readonly mode: 'incremental' | 'full'
+  readonly startedAt: Instant
+  readonly verdict: 'complete' | 'incomplete' | 'unproven'
+  readonly stop: ScanStop
+  /** What the upstream last called its total; null where it does not say. Never trusted. */
+  readonly reportedTotal: number | null
+  /** Distinct leads met. */
+  readonly distinct: number
+  readonly pages: number
+  /** Readings of the list; those after the first verify it. */
+  readonly passes: number
+  /** How often rows were seen to move from page to page. */
+  readonly moved: number
+  /** Leads with text that had to be cleaned, or times that stood for none. */
+  readonly mended: number
+  /** Texts of more than 64 kB, which were cut. */
+  readonly cut: number
+  /** What is odd and does not fail the run. */
+  readonly warnings: readonly string[]
+  readonly drift: readonly FieldDrift[]
+}
+
 /** The answer of a sync; `sync --json` prints it in snake_case. */
 export interface SyncResult {
   readonly runId: string
@@ -281,6 +334,8 @@ export interface SyncResult {
   /** Whether every part that was asked for was read to its end. */
   readonly complete: boolean
   readonly leads: LeadCounts
+  /** Null where no leads were asked for, or none could be. */
+  readonly scan: ScanReport | null
   /** Pipelines whose statistics were read. */
   readonly stats: number
   /** Agents read. */

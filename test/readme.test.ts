@@ -152,6 +152,7 @@ describe('the README', () => {
       'sync_scan',
       'sync_scan_seen',
       'sync_watermark',
+      'upstream_profile',
     ]
     const listed = tableUnder('Table or view').flatMap((row) =>
       (row[0] ?? '')

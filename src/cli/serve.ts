@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { relative } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { type Faults, readFaults } from '../service/faults/rules.ts'
 import { openService, type Service } from '../service/open.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
@@ -18,6 +19,7 @@ interface ServeOptions {
   readonly data: string
   readonly seed: number
   readonly speed: number
+  readonly faults?: string
 }
 
 export function defineServe(command: Command, terminal: Terminal): void {
@@ -27,17 +29,20 @@ export function defineServe(command: Command, terminal: Terminal): void {
     .option('--data <dir>', 'its data directory', SERVICE_DIR)
     .option('--seed <number>', 'what a new history follows from', wholeNumber(0, 2 ** 31), 1)
     .option('--speed <factor>', 'simulated seconds a second', speed, 1)
+    .option('--faults <file>', 'faults to have, for rehearsing what a client does: a YAML or JSON file')
     .action((options: ServeOptions) => serve(terminal, options))
   addExamples(command, [
     'serve',
     'serve --speed 3600   # an hour a second',
     'serve --port 0 --data /tmp/service --json',
+    'serve --faults faults.yaml',
   ])
 }
 
 async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   const file = serviceFile(options.data)
-  await using service = await startService(terminal, file, options)
+  const faults = options.faults === undefined ? undefined : readFaults(options.faults)
+  await using service = await startService(terminal, file, options, faults)
   const key = await service.createKey({ name: 'serve', scope: 'write' })
   if (terminal.json) {
     terminal.printJson({ url: service.url, key, scope: 'write', database: file })
@@ -45,6 +50,7 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
     await terminal.printFields({
       Service: service.url,
       Database: relative('', file),
+      ...(faults && { Faults: `${faults.faults.length} of ${options.faults}` }),
       'API key': `${key}  (read and write; shown this once)`,
     })
     terminal.print(
@@ -58,7 +64,12 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   if (!terminal.signal.aborted) await once(terminal.signal, 'abort')
 }
 
-async function startService(terminal: Terminal, file: string, options: ServeOptions): Promise<Service> {
+async function startService(
+  terminal: Terminal,
+  file: string,
+  options: ServeOptions,
+  faults: Faults | undefined,
+): Promise<Service> {
   const logger = await terminal.log()
   using progress = await terminal.progress('Simulating days')
   return await openService({
@@ -68,6 +79,7 @@ async function startService(terminal: Terminal, file: string, options: ServeOpti
     port: options.port,
     seed: options.seed,
     speed: options.speed,
+    faults,
     logger,
     onProgress: (done, total) => progress.update(Math.floor(done / DAY_MS), Math.ceil(total / DAY_MS)),
   })

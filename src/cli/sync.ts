@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import { ERROR_CODES, type ErrorCode, LeadsheetError } from '../errors.ts'
 import { SYNC_PARTS, sync } from '../jobs/sync.ts'
 import type { SyncOptions } from '../jobs/sync-run.ts'
-import type { SyncPart, SyncProgress, SyncResult } from '../model.ts'
+import type { ScanReport, SyncPart, SyncProgress, SyncResult } from '../model.ts'
 import { addExamples } from './command.ts'
 import type { Ending } from './exit-status.ts'
 import { openData } from './installation.ts'
@@ -89,6 +89,8 @@ function printResult(terminal: Terminal, result: SyncResult): void {
   }
   if (!terminal.json) terminal.print(...summary(result))
   for (const problem of result.problems) terminal.note(`warning: ${problem.part}: ${problem.message}`)
+  for (const warning of result.scan?.warnings ?? []) terminal.note(`warning: leads: ${warning}`)
+  for (const drift of driftLines(result)) terminal.note(`drift: ${drift}`)
   if (result.leads.held > 0)
     terminal.note(`warning: ${result.leads.held} records could not be read; they are in the table held_row`)
   terminal.end(endingOf(result))
@@ -116,9 +118,48 @@ export function summary(result: SyncResult): string[] {
   const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
   return [
     `${n(leads.seen)} leads read: ${changes.join(', ')}`,
+    ...(result.scan === null ? [] : [scanLine(result.scan)]),
     `${result.stats} pipelines and ${result.agents} agents read`,
     `${result.requests} requests${retries} in ${seconds} s; run ${result.runId}${result.complete ? '' : ', not complete'}`,
   ]
+}
+
+/** `full scan complete: 3,009 leads on 31 pages, 3,009 by the service's own count` */
+function scanLine(scan: ScanReport): string {
+  const n = (count: number): string => count.toLocaleString('en')
+  const total = scan.reportedTotal === null ? '' : `, ${n(scan.reportedTotal)} by the service's own count`
+  const again = scan.passes > 1 ? `, read ${scan.passes} times since rows moved or were missing` : ''
+  return `${scan.mode} scan ${scan.verdict}: ${n(scan.distinct)} leads on ${n(scan.pages)} pages${total}${again}`
+}
+
+/** Fields that came, went or changed, a line each way. */
+function driftLines(result: SyncResult): string[] {
+  const drift = result.scan?.drift ?? []
+  return (['new', 'vanished', 'retyped'] as const).flatMap((change) => {
+    const fields = drift.filter((field) => field.change === change)
+    const named = fields.map(({ path, types }) =>
+      change === 'retyped' ? `${path} (${types.join(', ')})` : path,
+    )
+    return fields.length === 0 ? [] : [`${change} fields: ${named.join(', ')}`]
+  })
+}
+
+function scanJson(scan: ScanReport) {
+  return {
+    mode: scan.mode,
+    started_at: scan.startedAt,
+    verdict: scan.verdict,
+    stop: scan.stop,
+    reported_total: scan.reportedTotal,
+    distinct: scan.distinct,
+    pages: scan.pages,
+    passes: scan.passes,
+    moved: scan.moved,
+    mended: scan.mended,
+    cut: scan.cut,
+    warnings: scan.warnings,
+    drift: scan.drift,
+  }
 }
 
 function jsonOf(result: SyncResult) {
@@ -127,6 +168,7 @@ function jsonOf(result: SyncResult) {
     outcome: result.outcome,
     complete: result.complete,
     leads: result.leads,
+    scan: result.scan && scanJson(result.scan),
     stats: result.stats,
     agents: result.agents,
     pages: result.pages,

@@ -3,7 +3,7 @@ import type { Agent, SyncProblem } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import { saveAgents } from '../store/agent.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
-import { type SyncRun, unreadable } from './sync-run.ts'
+import { type SyncRun, unreadable, writeHolding } from './sync-run.ts'
 
 /** Returns how many agents were read; one that cannot be read is a problem of its own. */
 export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
@@ -13,8 +13,7 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
   const held = mapped.filter(isHeld)
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
-  await run.store.write(async (trx) => {
-    await run.lease.renew(trx, at)
+  await writeHolding(run, async (trx) => {
     await saveAgents(trx, agents, seen, { isWhole: held.length === 0 })
     const ids = agents.map((agent) => agent.id)
     await releaseHeldRows(trx, 'agent', ids)

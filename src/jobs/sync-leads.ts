@@ -1,32 +1,29 @@
 /**
- * The leads part of a sync: pages through the list, each page's rows and the cursor that covers them in one
- * transaction. The next page is on its way while the one before is written.
+ * The leads part of a sync: reads the list to its end, again where rows moved under the reading, and judges
+ * what the scan is worth. Only a complete one speaks of absence and moves the watermark on.
  */
 import { LeadsheetError } from '../errors.ts'
-import type { Instant, Lead, SyncProblem } from '../model.ts'
-import { isHeld } from '../source/mapping.ts'
-import type { RawPage } from '../source/open.ts'
-import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
-import { saveLeads } from '../store/lead.ts'
-import { forgetAbsence, recordAbsence } from '../store/removal.ts'
-import {
-  advanceScan,
-  clearScan,
-  findScan,
-  readWatermark,
-  type Scan,
-  saveWatermark,
-  startScan,
-} from '../store/scan.ts'
-import { addPage, markLeadsWhole } from '../store/sync-run.ts'
-import type { SyncOptions, SyncRun } from './sync-run.ts'
+import type { Instant, ScanReport, ScanStop, SyncProblem } from '../model.ts'
+import { recordAbsence } from '../store/removal.ts'
+import { clearScan, findScan, type Scan, startPass, startScan } from '../store/scan.ts'
+import { saveVerdict } from '../store/scan-verdict.ts'
+import { markLeadsWhole } from '../store/sync-run.ts'
+import { findProfileHash, saveProfileHash } from '../store/upstream-profile.ts'
+import { readWatermark, saveWatermark } from '../store/watermark.ts'
+import { createFieldWatch, type FieldWatch } from './field-watch.ts'
+import { judgePass, warnOfTotal } from './judge-scan.ts'
+import { hashProfile, retryHeldLeads } from './profile-change.ts'
+import { type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
+import { type PassEnd, readPass } from './sync-scan.ts'
 
 /** A scan that began longer ago is not resumed: its cursor may be gone and its absences mean little. */
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
 /** How far apart our clock and the upstream's may be. */
 const CLOCK_SKEW_MS = 2 * 60_000
 
-/** Which kind of scan comes next: one under way goes on, and the first of all reads everything. */
+type Verdict = Pick<ScanReport, 'verdict' | 'stop'>
+
+/** Which kind of scan comes next: one under way goes on; the first of all, and of a profile, reads everything. */
 export async function planScan(
   { store, source }: Pick<SyncRun, 'store' | 'source'>,
   options: SyncOptions,
@@ -34,164 +31,178 @@ export async function planScan(
 ): Promise<Scan['mode']> {
   const { updatedAt } = await readWatermark(store.db)
   if (options.full || updatedAt === null || !source.hasUpdatedSince) return 'full'
+  const profile = hashProfile(source.profile)
+  if (await isOtherProfile(store, profile)) return 'full'
   const scan = await findScan(store.db)
-  return scan && isResumable(scan, now) ? scan.mode : 'incremental'
+  return scan && isResumable(scan, profile, now) ? scan.mode : 'incremental'
 }
 
 /** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
-  const scan = await beginScan(run)
-  try {
-    await readPages(run, scan)
-  } catch (thrown) {
-    const isStaleCursor =
-      scan.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
-    if (!isStaleCursor) throw thrown
-    run.log.warn(
-      { cursor: scan.cursor },
-      'the upstream no longer takes the cursor of the interrupted scan; starting over',
-    )
-    await readPages(run, await startOver(run, scan))
-  }
-  return finishScan(run)
+  const begun = await beginScan(run)
+  const watch = createFieldWatch()
+  const end = await readToEnd(run, begun, watch).catch(async (thrown: unknown) => {
+    const isStopped = run.options.signal.aborted
+    if (isStopped || thrown instanceof LeadsheetError) {
+      await giveUpScan(run, begun, watch, isStopped ? 'interrupted' : 'failed')
+    }
+    throw thrown
+  })
+  if (end.error === undefined) return finishScan(run, end, watch)
+  await giveUpScan(run, begun, watch, end.stop)
+  throw end.error
 }
 
 async function beginScan(run: SyncRun): Promise<Scan> {
-  const { store, options, mode } = run
+  const { store, source, options, mode } = run
+  const profile = hashProfile(source.profile)
+  const isRemap = await isOtherProfile(store, profile)
+  if (isRemap) {
+    const count = await retryHeldLeads(run)
+    run.log.info({ count }, 'the profile changed: held leads were mapped anew, and all leads are read again')
+  }
   const underWay = await findScan(store.db)
-  if (underWay && underWay.mode === mode && isResumable(underWay, run.now())) return underWay
+  if (underWay && underWay.mode === mode && isResumable(underWay, profile, run.now())) return underWay
   const { updatedAt } = await readWatermark(store.db)
   const since =
     mode === 'full' || updatedAt === null ? null : instantOf(Date.parse(updatedAt) - options.overlapMs)
-  return startOver(run, { mode, updated_since: since, started_at: run.now().toISOString() })
+  return writeHolding(run, (trx) =>
+    startScan(trx, {
+      mode,
+      updated_since: since,
+      started_at: run.now().toISOString(),
+      profile_sha256: profile,
+      is_remap: isRemap ? 1 : 0,
+    }),
+  )
 }
 
-function startOver(run: SyncRun, scan: Pick<Scan, 'mode' | 'updated_since' | 'started_at'>): Promise<Scan> {
-  return run.store.write(async (trx) => {
-    await run.lease.renew(trx, run.now())
-    return startScan(trx, scan)
-  })
+async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<boolean> {
+  const known = await findProfileHash(store.db)
+  return known !== null && known !== sha256
 }
 
-function isResumable(scan: Scan, now: Date): boolean {
-  return now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
+function isResumable(scan: Scan, profile: string, now: Date): boolean {
+  return scan.profile_sha256 === profile && now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
 }
 
-async function readPages(run: SyncRun, scan: Scan): Promise<void> {
-  const stop = new AbortController()
-  const signal = AbortSignal.any([run.options.signal, stop.signal])
-  const fetchPage = (cursor: string | null): Promise<RawPage> =>
-    run.source.listLeads(
-      { updatedSince: scan.updated_since ?? undefined },
-      cursor,
-      run.options.pageSize,
-      signal,
-    )
-  const cursors = new Set<string | null>([scan.cursor])
-  try {
-    let ahead = fetchPage(scan.cursor)
-    for (;;) {
-      const page = await ahead
-      const next = page.records.length === 0 ? null : page.next
-      if (next !== null) {
-        if (cursors.has(next)) throw looping(next)
-        cursors.add(next)
-        ahead = fetchPage(next)
-        // A failure is met when the page is awaited; until then it must not count as unhandled.
-        ahead.catch(() => undefined)
-      }
-      const done = await savePage(run, page, next)
-      run.options.onProgress?.({
-        part: 'leads',
-        pages: done.pages,
-        done: scan.seen + done.seen,
-        total: page.total,
-      })
-      if (next === null) break
-    }
-  } finally {
-    stop.abort()
+/** Pass after pass, until what was read may be believed or is given up. */
+async function readToEnd(run: SyncRun, begun: Scan, watch: FieldWatch): Promise<PassEnd & Verdict> {
+  const { source } = run
+  let end = await readPass(run, begun, watch).catch((thrown: unknown) => startOver(run, begun, watch, thrown))
+  for (;;) {
+    if (end.error !== undefined) return { ...end, verdict: 'incomplete' }
+    const { scan } = end
+    const judgement = judgePass(scan, source.profile.paging, source.hasUpdatedSince)
+    if (judgement.next === 'end') return { ...end, verdict: judgement.verdict }
+    const since =
+      judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
+    run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
+    const next = await writeHolding(run, (trx) => startPass(trx, since))
+    end = await readPass(run, next, watch)
   }
 }
 
-/** A page in one transaction: its rows, the cursor after it, and the run's counts. */
-async function savePage(
-  run: SyncRun,
-  page: RawPage,
-  cursor: string | null,
-): Promise<{ pages: number; seen: number }> {
-  const mapped = page.records.map(run.source.mapLead)
-  const leads = mapped.filter((row): row is Lead => !isHeld(row))
-  const held = mapped.filter(isHeld)
-  const ids = [...new Set(leads.map((lead) => lead.id))]
-  const heldIds = held.flatMap((row) => (row.id === null ? [] : [row.id]))
-  const met = [...new Set([...ids, ...heldIds])]
-  const at = run.now()
-  const seen = { runId: run.runId, at: at.toISOString() }
-  const maxUpdatedAt = leads.reduce<Instant | null>(
-    (max, { updatedAt }) => (updatedAt !== null && (max === null || updatedAt > max) ? updatedAt : max),
-    null,
+/** An upstream may have forgotten the cursor of an interrupted scan. */
+async function startOver(run: SyncRun, begun: Scan, watch: FieldWatch, thrown: unknown): Promise<PassEnd> {
+  const isStaleCursor =
+    begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
+  if (!isStaleCursor) throw thrown
+  run.log.warn(
+    { cursor: begun.cursor },
+    'the upstream no longer takes the cursor of the interrupted scan; starting over',
   )
-  return run.store.write(async (trx) => {
-    await run.lease.renew(trx, at)
-    const saved = await saveLeads(trx, leads, seen)
-    await releaseHeldRows(trx, 'lead', ids)
-    await saveHeldRows(trx, held, seen.at)
-    await forgetAbsence(trx, met)
-    const fresh = await advanceScan(trx, { ids: met, cursor, maxUpdatedAt })
-    const countFresh = (some: readonly string[]): number => some.filter((id) => fresh.has(id)).length
-    return addPage(trx, run.runId, {
-      seen: countFresh(ids),
-      inserted: countFresh(saved.inserted),
-      updated: countFresh(saved.updated),
-      unchanged: countFresh(saved.unchanged),
-      removed: 0,
-      held: held.length,
-    })
-  })
+  const fresh = await writeHolding(run, (trx) => startScan(trx, begun))
+  return readPass(run, fresh, watch)
 }
 
-/** The end was reached: absences are judged, the watermark moves on, and the copy is whole as of the start. */
-async function finishScan(run: SyncRun): Promise<SyncProblem[]> {
-  const at = run.now()
-  const seen = { runId: run.runId, at: at.toISOString() }
-  return run.store.write(async (trx) => {
-    await run.lease.renew(trx, at)
-    const scan = await findScan(trx)
-    if (!scan) throw new Error('the scan is gone though its lease is held')
-    const absence =
-      scan.mode === 'full'
-        ? await recordAbsence(trx, { ...seen, startedAt: scan.started_at })
-        : { removed: 0, refused: null }
-    const newest = Math.min(
-      Date.parse(scan.max_updated_at ?? ''),
-      Date.parse(scan.started_at) - CLOCK_SKEW_MS,
-    )
-    if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
-    await markLeadsWhole(trx, run.runId, scan.started_at, absence.removed)
+/** The end was reached. Only of a complete scan: absences are judged, and the watermark and the copy's age move on. */
+async function finishScan(run: SyncRun, end: PassEnd & Verdict, watch: FieldWatch): Promise<SyncProblem[]> {
+  const { scan, verdict } = end
+  const seen = { runId: run.runId, at: run.now().toISOString() }
+  return writeHolding(run, async (trx) => {
+    const problems: SyncProblem[] = []
+    if (verdict === 'complete') {
+      const absence =
+        scan.mode === 'full'
+          ? await recordAbsence(trx, { ...seen, startedAt: scan.started_at })
+          : { removed: 0, refused: null }
+      const newest = Math.min(
+        Date.parse(scan.max_updated_at ?? ''),
+        Date.parse(scan.started_at) - CLOCK_SKEW_MS,
+      )
+      if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
+      await markLeadsWhole(trx, run.runId, scan.started_at, absence.removed)
+      if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)
+      if (absence.refused !== null) problems.push(massAbsence(absence.refused))
+    } else {
+      problems.push(unproven(scan))
+    }
+    const drift = await watch.save(trx, seen.at)
+    const report = { ...reportOf(scan, end), warnings: warningsOf(scan), drift }
+    await saveVerdict(trx, run.runId, report, seen.at)
     await clearScan(trx)
-    if (absence.refused === null) return []
-    const { absent, of } = absence.refused
-    const message = `${absent} of ${of} leads were missing from a whole scan: taken for a fault, none is marked removed`
-    return [
-      {
-        part: 'leads',
-        code: 'api_unexpected',
-        message,
-        hint: 'Look at the upstream; the leads stay as they are.',
-      },
-    ]
+    return problems
   })
 }
 
-function looping(cursor: string): LeadsheetError {
-  return new LeadsheetError(
-    'api_unexpected',
-    `The list of leads repeats the cursor ${JSON.stringify(cursor)}, so it would never end`,
-    {
-      hint: 'What was read is kept. This is a fault of the upstream: tell its operator.',
-    },
-  )
+/**
+ * The end was not reached. A later run goes on where this one failed or was interrupted; a list that goes wrong
+ * by itself is read from the start.
+ */
+async function giveUpScan(run: SyncRun, begun: Scan, watch: FieldWatch, stop: ScanStop): Promise<void> {
+  const at = run.now().toISOString()
+  const scan = (await findScan(run.store.db)) ?? begun
+  await writeHolding(run, async (trx) => {
+    const report = reportOf(scan, { verdict: 'incomplete', stop })
+    const drift = await watch.save(trx, at)
+    await saveVerdict(trx, run.runId, { ...report, drift }, at)
+    if (stop !== 'interrupted' && stop !== 'failed') await clearScan(trx)
+  })
+}
+
+function reportOf(scan: Scan, { verdict, stop }: Verdict): ScanReport {
+  return {
+    mode: scan.mode,
+    startedAt: scan.started_at,
+    verdict,
+    stop,
+    reportedTotal: scan.reported_total,
+    distinct: scan.seen,
+    pages: scan.pages,
+    passes: scan.pass,
+    moved: scan.moved,
+    mended: scan.mended,
+    cut: scan.cut,
+    warnings: [],
+    drift: [],
+  }
+}
+
+function warningsOf(scan: Scan): string[] {
+  return [
+    warnOfTotal(scan),
+    scan.mended > 0 ? `${scan.mended} leads had text to be cleaned or times that stand for none` : null,
+    scan.cut > 0 ? `${scan.cut} texts of more than 64 kB were cut` : null,
+  ].filter((warning) => warning !== null)
+}
+
+function massAbsence({ absent, of }: { absent: number; of: number }): SyncProblem {
+  return {
+    part: 'leads',
+    code: 'api_unexpected',
+    message: `${absent} of ${of} leads were missing from a whole scan: taken for a fault, none is marked removed`,
+    hint: 'Look at the upstream; the leads stay as they are.',
+  }
+}
+
+function unproven(scan: Scan): SyncProblem {
+  return {
+    part: 'leads',
+    code: 'api_unexpected',
+    message: `the list of leads did not hold still: after ${scan.pass} readings rows still turned up anew`,
+    hint: 'What was read is kept; the next sync reads again. A sort that does not change (sort in the profile) helps.',
+  }
 }
 
 function instantOf(ms: number): Instant {

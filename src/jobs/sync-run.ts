@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import type { SyncPart, SyncProblem, SyncProgress } from '../model.ts'
 import type { Source } from '../source/open.ts'
 import type { Lease } from '../store/lease.ts'
-import type { Store } from '../store/open.ts'
+import type { Store, Trx } from '../store/open.ts'
 import type { Scan } from '../store/scan.ts'
 
 export interface SyncOptions {
@@ -29,6 +29,17 @@ export interface SyncRun {
   readonly runId: string
   readonly mode: Scan['mode']
   readonly options: SyncOptions
+}
+
+/**
+ * A write of the run: all or nothing, and nothing when another process has taken the lease over meanwhile.
+ * @throws LeadsheetError job_busy
+ */
+export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
+  return run.store.write(async (trx) => {
+    await run.lease.renew(trx, run.now())
+    return work(trx)
+  })
 }
 
 /** What a record that was held means for the run: it is not whole, and the record can be looked at. */

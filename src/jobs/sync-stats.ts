@@ -4,7 +4,7 @@ import type { SyncProblem } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { listPipelineIdsInUse, savePipelineStat } from '../store/pipeline.ts'
-import { type SyncRun, unreadable } from './sync-run.ts'
+import { type SyncRun, unreadable, writeHolding } from './sync-run.ts'
 
 /**
  * Returns how many pipelines were read. One that the upstream does not know, or whose statistics cannot be read,
@@ -35,8 +35,7 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
   const stat = run.source.mapPipelineStat(answer, id, seen.at)
-  await run.store.write(async (trx) => {
-    await run.lease.renew(trx, at)
+  await writeHolding(run, async (trx) => {
     if (isHeld(stat)) return saveHeldRows(trx, [stat], seen.at)
     await releaseHeldRows(trx, 'pipeline_stat', [stat.pipelineId])
     await savePipelineStat(trx, stat, seen)

@@ -8,9 +8,10 @@ import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncResult } from '..
 import type { Source } from '../source/open.ts'
 import { claimLease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
-import { readWatermark, saveNotBefore } from '../store/scan.ts'
+import { findVerdict } from '../store/scan-verdict.ts'
 import { saveStages } from '../store/stage.ts'
 import { finishRun, readCounts, startRun } from '../store/sync-run.ts'
+import { readWatermark, saveNotBefore } from '../store/watermark.ts'
 import { syncAgents } from './sync-agents.ts'
 import { planScan, syncLeads } from './sync-leads.ts'
 import type { SyncOptions, SyncRun } from './sync-run.ts'
@@ -59,6 +60,7 @@ export async function sync(
         removed: counts.removed,
         held: counts.held,
       },
+      scan: await findVerdict(deps.store.db, runId),
       stats: done.stats,
       agents: done.agents,
       pages: counts.pages,

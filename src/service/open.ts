@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { API_PREFIX } from '../contract/paths.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import { createClock } from './clock.ts'
+import type { Faults } from './faults/rules.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { createServer, type ServiceLog } from './http/server.ts'
 import { ENDPOINTS } from './routes/endpoints.ts'
@@ -34,6 +35,8 @@ export interface ServiceOptions {
   readonly historyDays?: number
   /** 1,200 by default. */
   readonly rateLimitPerMinute?: number
+  /** Faults to have, for rehearsals and tests; none by default. */
+  readonly faults?: Faults | undefined
   readonly logger?: ServiceLog
   /** Milliseconds of history played so far while opening, and in all. */
   readonly onProgress?: (done: number, total: number) => void
@@ -63,7 +66,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await life.advance(clock.now(), { stretchMs: DAY_MS, onProgress: options.onProgress })
     const context = { db, life, now: () => Math.max(clock.now(), life.until()) }
     const limiter = createRateLimiter(rateLimitPerMinute, now)
-    const app = createServer({ context, endpoints: ENDPOINTS, limiter, realNow: now, log })
+    const app = createServer({
+      context,
+      endpoints: ENDPOINTS,
+      limiter,
+      realNow: now,
+      log,
+      faults: options.faults,
+    })
     const origin = await listen(app, options.host ?? '127.0.0.1', options.port ?? 0)
     const ticker = startTicker(life, clock, log)
     const closeAll = async (): Promise<void> => {

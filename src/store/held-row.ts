@@ -12,6 +12,7 @@ export async function saveHeldRows(trx: Trx, held: readonly HeldRow[], at: Insta
     raw_sha256: createHash('sha256').update(row.raw).digest('hex'),
     reason: row.reason,
     raw: row.raw,
+    is_whole: row.isWhole ? 1 : 0,
     first_seen_at: at,
     last_seen_at: at,
   }))
@@ -40,6 +41,28 @@ export async function releaseHeldRows(
     .deleteFrom('held_row')
     .where('resource', '=', resource)
     .where('record_id', 'in', listOf(ids))
+    .execute()
+}
+
+export async function deleteHeldRow(trx: Trx, resource: HeldRow['resource'], sha256: string): Promise<void> {
+  await trx.deleteFrom('held_row').where('resource', '=', resource).where('raw_sha256', '=', sha256).execute()
+}
+
+/** The held records of a kind that are kept whole, in order of their hash, some at a time. */
+export async function listHeldRows(
+  db: Db,
+  resource: HeldRow['resource'],
+  afterSha256: string,
+  limit: number,
+): Promise<{ raw_sha256: string; raw: string }[]> {
+  return db
+    .selectFrom('held_row')
+    .where('resource', '=', resource)
+    .where('is_whole', '=', 1)
+    .where('raw_sha256', '>', afterSha256)
+    .orderBy('raw_sha256')
+    .limit(limit)
+    .select(['raw_sha256', 'raw'])
     .execute()
 }
 

@@ -26,17 +26,27 @@ type Tracked = Pick<LeadTable, (typeof TRACKED)[number]>
 
 /** With the start of its last version, open or ended. */
 type Stored = Tracked &
-  Pick<LeadTable, 'id' | 'raw' | 'created_at' | 'updated_at' | 'status_changed_at' | 'removed_at'> & {
+  Pick<LeadTable, 'id' | 'raw' | 'created_at' | 'updated_at' | 'status_changed_at' | 'removed_at'> &
+  Partial<LeadTable> & {
     last_from: Instant | null
   }
+
+/** Columns that say when and by which run a row was read, not what the lead is. */
+const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
 
 /**
  * Merges a page of leads by id. An older state than the stored one changes nothing; a lead that was marked
  * removed and is there again returns. Ids come back in the group that says what was done.
+ * @param isRemap records that are stored as they come are compared column by column, since the mapping changed
  */
-export async function saveLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLeads> {
+export async function saveLeads(
+  trx: Trx,
+  leads: readonly Lead[],
+  seen: Observation,
+  isRemap = false,
+): Promise<SavedLeads> {
   const incoming = newestById(leads)
-  const stored = await readStored(trx, [...incoming.keys()])
+  const stored = await readStored(trx, [...incoming.keys()], isRemap)
   const saved = { inserted: [] as string[], updated: [] as string[], unchanged: [] as string[] }
   const rows: LeadTable[] = []
   const versions: LeadVersionTable[] = []
@@ -44,7 +54,7 @@ export async function saveLeads(trx: Trx, leads: readonly Lead[], seen: Observat
 
   for (const lead of incoming.values()) {
     const before = stored.get(lead.id)
-    if (before && isSettled(before, lead)) {
+    if (before && isSettled(before, lead, seen, isRemap)) {
       saved.unchanged.push(lead.id)
       continue
     }
@@ -97,7 +107,7 @@ function newestById(leads: readonly Lead[]): Map<string, Lead> {
   return byId
 }
 
-async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string, Stored>> {
+async function readStored(trx: Trx, ids: readonly string[], isRemap: boolean): Promise<Map<string, Stored>> {
   const rows = await trx
     .selectFrom('lead')
     .where('lead.id', 'in', listOf(ids))
@@ -117,13 +127,17 @@ async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string,
         .select((of) => of.fn.max('lead_version.valid_from').as('last_from'))
         .as('last_from'),
     )
+    .$if(isRemap, (query) => query.selectAll('lead'))
     .execute()
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-function isSettled(before: Stored, lead: Lead): boolean {
+function isSettled(before: Stored, lead: Lead, seen: Observation, isRemap: boolean): boolean {
   if (before.removed_at !== null) return false
-  return before.raw === lead.raw || (lead.updatedAt !== null && before.updated_at > lead.updatedAt)
+  if (before.raw !== lead.raw) return lead.updatedAt !== null && before.updated_at > lead.updatedAt
+  if (!isRemap) return true
+  const row = Object.entries(rowOf(lead, before, seen))
+  return row.every(([column, value]) => OF_READING.has(column) || Reflect.get(before, column) === value)
 }
 
 /**
@@ -139,7 +153,7 @@ function versionStart(before: Stored | undefined, row: LeadTable, seen: Observat
 }
 
 function rowOf(lead: Lead, before: Stored | undefined, seen: Observation): LeadTable {
-  const updatedAt = lead.updatedAt ?? seen.at
+  const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
   const hasSameStatus = before !== undefined && before.status === lead.status
   return {
     id: lead.id,

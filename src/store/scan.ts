@@ -12,55 +12,134 @@ const RESOURCE = 'lead'
 
 export type Scan = Omit<SyncScanTable, 'resource'>
 
+export interface ScanStart {
+  readonly mode: Scan['mode']
+  readonly updated_since: Instant | null
+  readonly started_at: Instant
+  readonly profile_sha256: string
+  readonly is_remap: number
+}
+
+/** What a page adds to the scan. */
+export interface ScanStep {
+  readonly ids: readonly string[]
+  /** Records without an id. */
+  readonly withoutId: number
+  readonly rows: number
+  readonly cursor: string | null
+  readonly tail: readonly string[]
+  readonly total: number | null
+  readonly hasMoved: boolean
+  /** How many leads of the page were due to come twice; more tell of rows that moved. Null: they tell nothing. */
+  readonly repeats: number | null
+  readonly isBroken: boolean
+  readonly mended: number
+  readonly cut: number
+  readonly maxUpdatedAt: Instant | null
+}
+
 export async function findScan(db: Db): Promise<Scan | undefined> {
   return db.selectFrom('sync_scan').where('resource', '=', RESOURCE).selectAll().executeTakeFirst()
 }
 
 /** Begins a scan; one that was under way is given up. */
-export async function startScan(
-  trx: Trx,
-  scan: Pick<Scan, 'mode' | 'updated_since' | 'started_at'>,
-): Promise<Scan> {
+export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
   await clearScan(trx)
-  const row = { ...scan, resource: RESOURCE, cursor: null, seen: 0, max_updated_at: null }
-  await trx.insertInto('sync_scan').values(row).execute()
-  return row
+  const { mode, updated_since, started_at, profile_sha256, is_remap } = scan
+  return trx
+    .insertInto('sync_scan')
+    .values({
+      resource: RESOURCE,
+      mode,
+      updated_since,
+      started_at,
+      profile_sha256,
+      is_remap,
+      pass_since: updated_since,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
-/**
- * Records a page as read: the cursor after it and the ids on it, of unreadable records too: they are there.
- * Returns those not met before in this scan.
- */
-export async function advanceScan(
-  trx: Trx,
-  page: {
-    readonly ids: readonly string[]
-    readonly cursor: string | null
-    readonly maxUpdatedAt: Instant | null
-  },
-): Promise<ReadonlySet<string>> {
-  const met = await trx
-    .selectFrom('sync_scan_seen')
-    .where('lead_id', 'in', listOf(page.ids))
-    .select('lead_id')
-    .execute()
-  const fresh = new Set(page.ids)
-  for (const row of met) fresh.delete(row.lead_id)
-  await insertRows(
-    trx,
-    'sync_scan_seen',
-    [...fresh].map((lead_id) => ({ lead_id })),
-  )
-  await trx
+/** Begins a further pass of the scan, which knows what the earlier ones met. */
+export async function startPass(trx: Trx, since: Instant | null): Promise<Scan> {
+  return trx
     .updateTable('sync_scan')
     .where('resource', '=', RESOURCE)
     .set((eb) => ({
-      cursor: page.cursor,
-      seen: eb('seen', '+', fresh.size),
-      max_updated_at: sql`nullif(max(coalesce(max_updated_at, ''), coalesce(${page.maxUpdatedAt}, '')), '')`,
+      pass: eb('pass', '+', 1),
+      pass_since: since,
+      cursor: null,
+      pass_seen: 0,
+      pass_new: 0,
+      pass_held: 0,
+      pass_pages: 0,
+      pass_moved: 0,
+      is_broken: 0,
+      idle_pages: 0,
+      last_rows: 0,
+      tail: '[]',
+      total_low: null,
+      total_high: null,
     }))
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Records a page as read. Returns the scan after it, and the ids not met before in this scan and in this pass. */
+export async function advanceScan(
+  trx: Trx,
+  before: Scan,
+  page: ScanStep,
+): Promise<{ scan: Scan; fresh: ReadonlySet<string>; freshInPass: ReadonlySet<string> }> {
+  const met = await trx
+    .selectFrom('sync_scan_seen')
+    .where('lead_id', 'in', listOf(page.ids))
+    .selectAll()
     .execute()
-  return fresh
+  const fresh = new Set(page.ids)
+  const freshInPass = new Set(page.ids)
+  for (const row of met) {
+    fresh.delete(row.lead_id)
+    if (row.pass === before.pass) freshInPass.delete(row.lead_id)
+  }
+  await insertRows(
+    trx,
+    'sync_scan_seen',
+    [...freshInPass].map((lead_id) => ({ lead_id, pass: before.pass })),
+    { key: ['lead_id'], update: ['pass'] },
+  )
+  const repeated = page.repeats !== null && page.ids.length - freshInPass.size > page.repeats
+  // A page without a new lead is one behind the last, not one that moved.
+  const moved = freshInPass.size > 0 && (page.hasMoved || repeated) ? 1 : 0
+  const scan = await trx
+    .updateTable('sync_scan')
+    .where('resource', '=', RESOURCE)
+    .set({
+      cursor: page.cursor,
+      seen: before.seen + fresh.size,
+      pages: before.pages + 1,
+      reported_total: before.pass_since === before.updated_since ? page.total : before.reported_total,
+      moved: before.moved + moved,
+      mended: before.mended + page.mended,
+      cut: before.cut + page.cut,
+      pass_seen: before.pass_seen + freshInPass.size,
+      pass_new: before.pass_new + fresh.size,
+      pass_held: before.pass_held + page.withoutId,
+      pass_pages: before.pass_pages + 1,
+      pass_moved: before.pass_moved + moved,
+      is_broken: page.isBroken ? 1 : before.is_broken,
+      idle_pages: freshInPass.size > 0 ? 0 : before.idle_pages + 1,
+      last_rows: page.rows,
+      largest_page: Math.max(before.largest_page, page.rows),
+      tail: JSON.stringify(page.tail),
+      total_low: extreme(Math.min, before.total_low, page.total),
+      total_high: extreme(Math.max, before.total_high, page.total),
+      max_updated_at: sql`nullif(max(coalesce(max_updated_at, ''), coalesce(${page.maxUpdatedAt}, '')), '')`,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return { scan, fresh, freshInPass }
 }
 
 export async function clearScan(trx: Trx): Promise<void> {
@@ -68,31 +147,11 @@ export async function clearScan(trx: Trx): Promise<void> {
   await trx.deleteFrom('sync_scan_seen').execute()
 }
 
-/** What the next incremental scan starts from, and the instant before which the upstream wants no request. */
-export async function readWatermark(
-  db: Db,
-): Promise<{ updatedAt: Instant | null; notBefore: Instant | null }> {
-  const row = await db
-    .selectFrom('sync_watermark')
-    .where('resource', '=', RESOURCE)
-    .selectAll()
-    .executeTakeFirst()
-  return { updatedAt: row?.updated_at || null, notBefore: row?.not_before ?? null }
-}
-
-export async function saveWatermark(trx: Trx, updatedAt: Instant): Promise<void> {
-  await trx
-    .insertInto('sync_watermark')
-    .values({ resource: RESOURCE, updated_at: updatedAt, not_before: null })
-    .onConflict((conflict) => conflict.column('resource').doUpdateSet({ updated_at: updatedAt }))
-    .execute()
-}
-
-/** Null when nothing stands against a request. */
-export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promise<void> {
-  await trx
-    .insertInto('sync_watermark')
-    .values({ resource: RESOURCE, updated_at: '', not_before: notBefore })
-    .onConflict((conflict) => conflict.column('resource').doUpdateSet({ not_before: notBefore }))
-    .execute()
+function extreme(
+  of: (a: number, b: number) => number,
+  before: number | null,
+  now: number | null,
+): number | null {
+  if (now === null) return before
+  return before === null ? now : of(before, now)
 }

@@ -31,17 +31,17 @@ export async function startRun(
   return id
 }
 
-/** Adds a page's counts, in the transaction that writes the page; returns the run's pages and leads so far. */
-export async function addPage(
+/** Adds counts, in the transaction that writes the page; returns the run's pages and leads so far. */
+export async function addCounts(
   trx: Trx,
   runId: string,
-  counts: LeadCounts,
+  counts: LeadCounts & { readonly pages: number },
 ): Promise<{ pages: number; seen: number }> {
   return trx
     .updateTable('sync_run')
     .where('id', '=', runId)
     .set((eb) => ({
-      pages: eb('pages', '+', 1),
+      pages: eb('pages', '+', counts.pages),
       leads_seen: eb('leads_seen', '+', counts.seen),
       leads_inserted: eb('leads_inserted', '+', counts.inserted),
       leads_updated: eb('leads_updated', '+', counts.updated),

@@ -1,5 +1,6 @@
 /** The tables as Kysely sees them. What each column means stands in the migrations, and so in the file. */
-import type { Generated } from 'kysely'
+import type { Generated, GeneratedAlways } from 'kysely'
+import type { ScanStop } from '../model.ts'
 
 interface Installation {
   id: string
@@ -155,11 +156,68 @@ export interface SyncRunTable {
 export interface SyncScanTable {
   resource: string
   mode: 'incremental' | 'full'
+  profile_sha256: string
+  is_remap: number
   updated_since: string | null
-  cursor: string | null
   started_at: string
-  seen: number
   max_updated_at: string | null
+  seen: number
+  pages: number
+  reported_total: number | null
+  moved: number
+  mended: number
+  cut: number
+  pass: number
+  pass_since: string | null
+  cursor: string | null
+  pass_seen: number
+  pass_new: number
+  pass_held: number
+  pass_pages: number
+  pass_moved: number
+  is_broken: number
+  idle_pages: number
+  last_rows: number
+  largest_page: number
+  tail: string
+  total_low: number | null
+  total_high: number | null
+}
+
+/** What a new scan has by default, so that it need not be said. */
+type ScanDefaults = Exclude<
+  keyof SyncScanTable,
+  'resource' | 'mode' | 'profile_sha256' | 'is_remap' | 'started_at'
+>
+
+interface SyncScanVerdict {
+  run_id: string
+  mode: 'incremental' | 'full'
+  started_at: string
+  ended_at: string
+  verdict: 'complete' | 'incomplete' | 'unproven'
+  stop: ScanStop
+  reported_total: number | null
+  distinct_leads: number
+  pages: number
+  passes: number
+  moved: number
+  mended: number
+  cut: number
+  warnings: string
+  drift: string
+}
+
+interface FieldSeen {
+  path: string
+  types: string
+  first_seen_at: string
+  last_seen_at: string
+  gone_since: string | null
+  records: number
+  count: number
+  nulls: number
+  null_share: GeneratedAlways<number>
 }
 
 interface HeldRow {
@@ -167,6 +225,7 @@ interface HeldRow {
   raw_sha256: string
   reason: string
   raw: string
+  is_whole: number
   first_seen_at: string
   last_seen_at: string
   record_id: string | null
@@ -228,10 +287,15 @@ export interface Tables {
   agent: AgentTable
   agent_reading: AgentReading
   sync_run: SyncRunTable
-  sync_scan: SyncScanTable
-  sync_scan_seen: { lead_id: string }
+  sync_scan: {
+    [K in keyof SyncScanTable]: K extends ScanDefaults ? Generated<SyncScanTable[K]> : SyncScanTable[K]
+  }
+  sync_scan_seen: { lead_id: string; pass: number }
+  sync_scan_verdict: SyncScanVerdict
   sync_watermark: { resource: string; updated_at: string; not_before: string | null }
   held_row: HeldRow
+  field_seen: FieldSeen
+  upstream_profile: { id: number; sha256: string; since: string }
   report_edition: ReportEdition
   delivery: DeliveryTable
   schedule_slot: ScheduleSlotTable

@@ -312,7 +312,16 @@ describe('freshness', () => {
       const counts = { stats: 0, agents: 0, pages: 0, requests: 1, retries: 0, durationMs: 1 }
       await finishRun(
         trx,
-        { runId, outcome: 'failed', complete: false, leads, ...counts, problems, notBefore: null },
+        {
+          runId,
+          outcome: 'failed',
+          complete: false,
+          leads,
+          ...counts,
+          problems,
+          notBefore: null,
+          scan: null,
+        },
         at,
       )
     })

@@ -86,7 +86,7 @@ describe('a lease', () => {
     const lease = await claimLease(store, 'sync', at(NOON))
     await holdBy(store, { host: 'other', pid: 1, until: later(180) })
     const work = store.write(async (trx) => {
-      await trx.insertInto('sync_scan_seen').values({ lead_id: '1' }).execute()
+      await trx.insertInto('sync_scan_seen').values({ lead_id: '1', pass: 1 }).execute()
       await lease.renew(trx, NOON)
     })
     await expect(work).rejects.toMatchObject({ code: 'job_busy' })

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { SYNC_PARTS, sync } from '../../src/jobs/sync.ts'
 import type { SyncOptions } from '../../src/jobs/sync-run.ts'
 import type { SyncResult } from '../../src/model.ts'
-import { openSource } from '../../src/source/open.ts'
+import { openSource, type SourceOptions } from '../../src/source/open.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { folderWith } from './folder.ts'
 
@@ -21,8 +21,13 @@ export interface Syncing extends AsyncDisposable {
   sync(options?: Partial<SyncOptions>): Promise<SyncResult>
 }
 
-export async function openSyncing(url: string, key = 'test-key'): Promise<Syncing> {
-  const folder = folderWith()
+/** @param options.folder one that another syncing was in, as after a restart */
+export async function openSyncing(
+  url: string,
+  key = 'test-key',
+  options: { readonly folder?: string; readonly source?: Partial<SourceOptions> } = {},
+): Promise<Syncing> {
+  const folder = options.folder ?? folderWith()
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
   const store = await openStore(join(folder, 'leadsheet.db'), clock.now)
   const source = openSource({
@@ -32,6 +37,7 @@ export async function openSyncing(url: string, key = 'test-key'): Promise<Syncin
     log: SILENT,
     now: () => clock.now,
     backoff: AT_ONCE,
+    ...options.source,
   })
   return {
     store,

@@ -9,6 +9,8 @@ import Fastify, {
 import { z } from 'zod'
 import { API_PREFIX } from '../../contract/paths.ts'
 import { PROBLEM_TYPE, type ProblemCode } from '../../contract/problem.ts'
+import { injectFaults } from '../faults/inject.ts'
+import type { Faults } from '../faults/rules.ts'
 import { authenticate } from './authentication.ts'
 import type { Context, Endpoint } from './endpoint.ts'
 import { answerOnce, IDEMPOTENCY_HEADER, parseIdempotencyKey, REPLAYED_HEADER } from './idempotency.ts'
@@ -35,6 +37,8 @@ export interface ServerOptions {
   /** The real clock, for how long idempotent answers are kept. */
   readonly realNow: () => number
   readonly log: ServiceLog
+  /** Faults to have; none by default. */
+  readonly faults?: Faults | undefined
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -54,6 +58,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const durationMs = Math.round(reply.elapsedTime)
     options.log.info({ method, url, status: reply.statusCode, duration_ms: durationMs }, 'request answered')
   })
+  if (options.faults !== undefined) injectFaults(app, options.faults)
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options)
   const document = describeApi(options.endpoints)
   app.get(OPENAPI_PATH, async () => document)

@@ -1,0 +1,69 @@
+/**
+ * Whether a scan that reached its end may be believed, or the list has to be read again. Pure: from the counts
+ * of the scan alone.
+ */
+import type { ScanReport } from '../model.ts'
+import type { PagingProfile } from '../source/profile.ts'
+import { canShift, overlapRows } from '../source/shifting.ts'
+import type { Scan } from '../store/scan.ts'
+
+/** Readings of one list, the first included. */
+const PASSES_MAX = 6
+
+/**
+ * What follows a pass: the end with a verdict, or another pass over what changed since the scan began, or over
+ * the whole list once more.
+ */
+export type Judgement =
+  | { readonly next: 'end'; readonly verdict: Extract<ScanReport['verdict'], 'complete' | 'unproven'> }
+  | { readonly next: 'changes' | 'again' }
+
+const COMPLETE: Judgement = { next: 'end', verdict: 'complete' }
+const UNPROVEN: Judgement = { next: 'end', verdict: 'unproven' }
+
+export function judgePass(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
+  const wanted = scan.pass === 1 ? judgeFirst(scan, paging, hasUpdatedSince) : judgeFurther(scan, paging)
+  if (wanted.next === 'end' || scan.pass < PASSES_MAX) return wanted
+  return UNPROVEN
+}
+
+/** One page is one moment; more pages of a list that can shift are several. */
+function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
+  if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }
+  if (!canShift(paging) || !hasMoved(scan)) return COMPLETE
+  if (scan.is_broken === 1 || overlapRows(paging, scan.largest_page) === 0) return { next: 'again' }
+  // With an overlap nothing was passed by but rows that jumped ahead of the reading, which changes them.
+  if (scan.mode === 'incremental') return COMPLETE
+  return { next: hasUpdatedSince ? 'changes' : 'again' }
+}
+
+/** A pass that found nothing new, or one during which nothing moved, proves the ones before it. */
+function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
+  const isOfChanges = scan.pass_since !== scan.updated_since
+  const isStill = scan.pass_pages <= 1 || !hasMoved(scan)
+  if (isOfChanges) return isStill ? COMPLETE : { next: 'changes' }
+  if (scan.pass_new === 0 || (isStill && !isShort(scan)) || !canShift(paging)) return COMPLETE
+  return { next: 'again' }
+}
+
+function hasMoved(scan: Scan): boolean {
+  return scan.pass_moved > 0 || scan.total_low !== scan.total_high
+}
+
+/** Whether fewer were met than even the least total that was told. */
+function isShort(scan: Scan): boolean {
+  return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_held
+}
+
+/** What a total that does not fit a list read to its end says of the upstream; null where it fits. */
+export function warnOfTotal(scan: Scan): string | null {
+  const total = scan.reported_total
+  // Of a list that changed while it was read, the counts may differ in good faith.
+  if (scan.mode === 'incremental' || total === null || scan.moved > 0 || scan.total_low !== scan.total_high) {
+    return null
+  }
+  if (total > scan.seen + scan.pass_held) {
+    return `the upstream counts ${total} leads, but gave ${scan.seen} to the end of its list, and no more when asked again`
+  }
+  return total < scan.seen ? `the upstream counts ${total} leads, but gave ${scan.seen}` : null
+}

@@ -1,0 +1,166 @@
+/**
+ * One pass over the list of leads, page by page, to its end: each page's rows and the cursor that covers them
+ * in one transaction, the next page on its way while the one before is written. A list ends with no next page,
+ * an empty one, or what numbered lists answer behind their last page; never with a short page.
+ */
+import { LeadsheetError } from '../errors.ts'
+import type { ScanStop } from '../model.ts'
+import type { RawPage } from '../source/open.ts'
+import { canShift, isNumbered, overlapRows, rewind } from '../source/shifting.ts'
+import type { Scan } from '../store/scan.ts'
+import type { FieldWatch } from './field-watch.ts'
+import { mapPage, savePage } from './sync-page.ts'
+import type { SyncRun } from './sync-run.ts'
+
+/** Pages in a row without a new lead after which a list is taken to go round in circles. */
+const IDLE_PAGES_MAX = 2
+/** How often in a row a page is asked for from further back, to find where the rows moved to. */
+const REWINDS_MAX = 4
+const REWIND_FACTOR = 4
+
+export interface PassEnd {
+  readonly scan: Scan
+  readonly stop: ScanStop
+  /** With a stop that is no good end. */
+  readonly error?: LeadsheetError
+}
+
+/** @throws LeadsheetError api_*, run_interrupted; what was read before is kept */
+export async function readPass(run: SyncRun, begun: Scan, watch: FieldWatch): Promise<PassEnd> {
+  const { source, options } = run
+  const { paging, limits } = source.profile
+  const stop = new AbortController()
+  const signal = AbortSignal.any([options.signal, stop.signal])
+  const filters = { updatedSince: begun.pass_since ?? undefined }
+  const fetchPage = (position: string | null): Promise<RawPage> => {
+    const page = source.listLeads(filters, position, options.pageSize, signal)
+    // A failure is met when the page is awaited; until then it must not count as unhandled.
+    page.catch(() => undefined)
+    return page
+  }
+  const positions = new Set<string | null>([begun.cursor])
+  let scan = begun
+  let rewinds = 0
+  let overlap = tailOf(scan).length
+  try {
+    let ahead = fetchPage(rewind(paging, scan.cursor, overlap))
+    for (;;) {
+      const page = await ahead.catch((thrown: unknown) => {
+        if (isPastEnd(run, scan, thrown)) return null
+        throw thrown
+      })
+      if (page === null) return { scan, stop: 'past_end' }
+      const mapped = mapPage(source, page.records)
+      const tail = tailOf(scan)
+      const isContinued = continues(tail, mapped.ids)
+      if (!isContinued && rewinds < REWINDS_MAX && Number(scan.cursor) > overlap) {
+        overlap *= REWIND_FACTOR
+        rewinds++
+        ahead = fetchPage(rewind(paging, scan.cursor, overlap))
+        continue
+      }
+      const next = nextCursor(scan, page, overlap)
+      if (next !== null && positions.has(next)) return { scan, stop: 'loop', error: looping(next) }
+      const nextTail = mapped.ids.slice(
+        mapped.ids.length - overlapRows(paging, Math.max(scan.largest_page, page.records.length)),
+      )
+      if (next !== null) {
+        positions.add(next)
+        ahead = fetchPage(rewind(paging, next, nextTail.length))
+      }
+      watch.observe(page.records)
+      const saved = await savePage(run, scan, mapped, {
+        cursor: next,
+        tail: nextTail,
+        total: page.total,
+        repeats: canShift(paging) ? tail.length : null,
+        hasMoved: rewinds > 0 || tail.some((id, index) => mapped.ids[index] !== id),
+        isBroken: !isContinued,
+      })
+      const { pages, seen: done } = saved
+      options.onProgress?.({ part: 'leads', pages, done: begun.seen + done, total: page.total })
+      scan = saved.scan
+      rewinds = 0
+      overlap = nextTail.length
+      if (next === null) return endOf(run, scan, page)
+      if (scan.idle_pages > 0 && isNumbered(paging) && isAllRead(scan)) return { scan, stop: 'past_end' }
+      if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
+      if (scan.pass_pages >= limits.max_pages) return { scan, stop: 'page_cap', error: endless(scan) }
+    }
+  } finally {
+    stop.abort()
+  }
+}
+
+/** Null where the page is the last one: with an overlap, a page that shows no row behind the place in hand. */
+function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
+  if (page.records.length === 0 || page.next === null) return null
+  return overlap > 0 && Number(page.next) <= Number(scan.cursor) ? null : page.next
+}
+
+function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
+  if (page.records.length === 0) return { scan, stop: 'empty_page' }
+  const { paging } = run.source.profile
+  const isToken = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
+  const isFull = page.records.length >= Math.min(run.options.pageSize, paging.size_max)
+  const isShort = scan.total_low !== null && scan.total_low > scan.pass_seen + scan.pass_held
+  if (isToken && isFull && isShort && scan.pass_pages === 1) {
+    return { scan, stop: 'no_cursor', error: withoutCursor(scan) }
+  }
+  return { scan, stop: 'end' }
+}
+
+/** Of two or more ids at the end of a page, two must be on the next, or rows between may have been passed by. */
+function continues(tail: readonly string[], ids: readonly string[]): boolean {
+  const there = new Set(ids)
+  return tail.filter((id) => there.has(id)).length >= Math.min(2, tail.length)
+}
+
+/** Whether a refusal is how this upstream says that there is no such page. */
+function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
+  const isRefused =
+    thrown instanceof LeadsheetError && (thrown.code === 'api_rejected' || thrown.code === 'api_not_found')
+  return isRefused && scan.pass_pages > 0 && isNumbered(run.source.profile.paging) && isAllRead(scan)
+}
+
+/** Whether the total is reached, or the page before was not full. */
+function isAllRead(scan: Scan): boolean {
+  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_held >= scan.total_low
+  return isReached || scan.last_rows < scan.largest_page
+}
+
+function tailOf(scan: Scan): string[] {
+  return JSON.parse(scan.tail)
+}
+
+function looping(cursor: string): LeadsheetError {
+  return fault(
+    `The list of leads repeats the cursor ${JSON.stringify(cursor)}, so it would never end`,
+    'What was read is kept. This is a fault of the upstream: tell its operator.',
+  )
+}
+
+function standing(scan: Scan): LeadsheetError {
+  return fault(
+    `The list of leads brought nothing new on ${scan.idle_pages} pages in a row (${scan.pass_pages} read), so it would never end`,
+    'What was read is kept. Check the paging of the profile: the upstream may not know its parameter.',
+  )
+}
+
+function endless(scan: Scan): LeadsheetError {
+  return fault(
+    `The list of leads goes on after ${scan.pass_pages} pages, which is where limits.max_pages ends it`,
+    'What was read is kept. If there are so many leads, raise limits.max_pages in the profile.',
+  )
+}
+
+function withoutCursor(scan: Scan): LeadsheetError {
+  return fault(
+    `The first page of the list of leads is full (${scan.last_rows}) and names no next page, but the total is ${scan.total_low}`,
+    'What was read is kept. Check paging.next of the profile: the upstream may have renamed the field.',
+  )
+}
+
+function fault(message: string, hint: string): LeadsheetError {
+  return new LeadsheetError('api_unexpected', message, { hint })
+}

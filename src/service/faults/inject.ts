@@ -1,0 +1,120 @@
+/** Puts faults into the server: some answer in place of the service, others spoil what it answers. */
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { PROBLEM_TYPE } from '../../contract/problem.ts'
+import { type PageMemory, spoilPage } from './list-page.ts'
+import { planFaults } from './plan.ts'
+import type { FaultRule, Faults } from './rules.ts'
+import { bomb, breakingOff, dripping } from './wire.ts'
+
+const SIGN_IN = '<!doctype html><html><title>Sign in</title><body><form>Please sign in</form></body></html>'
+const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop', 'shift', 'total'])
+
+/** Before the routes are added: they are struck as well as what no route takes. */
+export function injectFaults(app: FastifyInstance, faults: Faults): void {
+  const plan = planFaults(faults)
+  const struck = new WeakMap<FastifyRequest, readonly FaultRule[]>()
+  const answeredInstead = new WeakSet<FastifyRequest>()
+  const memories = new Map<string, PageMemory>()
+  const keepsPages = faults.faults.some((rule) => PAGE_FAULTS.has(rule.fault))
+  const closing = new AbortController()
+
+  app.addHook('preClose', async () => closing.abort())
+  app.addHook('onRequest', async (request, reply) => {
+    const { pathname } = new URL(request.url, 'http://service')
+    const rules = plan.facing(request.method, pathname)
+    struck.set(request, rules)
+    for (const rule of rules) {
+      if (!(await answerInstead(rule, reply, closing.signal))) continue
+      answeredInstead.add(request)
+      return reply
+    }
+    return undefined
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    const rules = struck.get(request) ?? []
+    if (typeof payload !== 'string') return payload
+    const { pathname, searchParams } = new URL(request.url, 'http://service')
+    const memory = memories.get(pathname) ?? { last: [] }
+    memories.set(pathname, memory)
+    const isPage = keepsPages && reply.statusCode === 200 && !answeredInstead.has(request)
+    const text = isPage ? spoilPage(payload, rules, searchParams.get('cursor'), memory) : payload
+    return spoilWire(text, rules, reply, closing.signal)
+  })
+}
+
+/** Whether the fault has answered, or will. */
+async function answerInstead(rule: FaultRule, reply: FastifyReply, signal: AbortSignal): Promise<boolean> {
+  switch (rule.fault) {
+    case 'delay':
+      await delay(rule.ms, undefined, { signal }).catch(() => undefined)
+      return false
+    case 'stall': {
+      reply.hijack()
+      const { socket } = reply.raw
+      if (socket && !signal.aborted) await Promise.race([once(socket, 'close'), once(signal, 'abort')])
+      socket?.destroy()
+      return true
+    }
+    case 'status':
+      reply.code(rule.status).type(PROBLEM_TYPE).headers(rule.headers)
+      reply.send(rule.body ?? (rule.status === 204 ? '' : problem(rule.status)))
+      return true
+    case 'html':
+      reply.type('text/html; charset=utf-8').send(SIGN_IN)
+      return true
+    case 'redirect':
+      reply.redirect(rule.to, rule.status)
+      return true
+    case 'gzip_bomb':
+      reply.type('application/json').header('content-encoding', 'gzip').send(bomb(rule.mib))
+      return true
+    default:
+      return false
+  }
+}
+
+function problem(status: number): string {
+  return JSON.stringify({
+    type: 'about:blank',
+    title: 'A fault',
+    status,
+    code: 'fault',
+    detail: 'The service was told to answer so.',
+  })
+}
+
+function spoilWire(
+  text: string,
+  rules: readonly FaultRule[],
+  reply: FastifyReply,
+  signal: AbortSignal,
+): string | Readable {
+  let body = text
+  for (const rule of rules) {
+    if (rule.fault === 'content_type') reply.type(rule.type)
+    if (rule.fault === 'truncate') body = cutAt(body, rule.at_byte).toString()
+    if (rule.fault === 'drip') {
+      reply.header('content-length', Buffer.byteLength(body))
+      return dripping(Buffer.from(body), rule.bytes, rule.every_ms, signal)
+    }
+    if (rule.fault === 'reset' || rule.fault === 'cut') {
+      if (!rule.chunked) reply.header('content-length', Buffer.byteLength(body))
+      const { socket } = reply.raw
+      const isReset = rule.fault === 'reset'
+      return breakingOff(cutAt(body, rule.at_byte), () => {
+        if (isReset) socket?.resetAndDestroy()
+        else socket?.destroy()
+      })
+    }
+  }
+  return body
+}
+
+/** Half of it unless told otherwise. */
+function cutAt(body: string, byte: number | undefined): Buffer {
+  const bytes = Buffer.from(body)
+  return bytes.subarray(0, byte ?? Math.floor(bytes.length / 2))
+}

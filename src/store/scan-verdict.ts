@@ -1,0 +1,56 @@
+/** What each run's scan of the leads came to. */
+import type { Instant, ScanReport } from '../model.ts'
+import type { Db, Trx } from './open.ts'
+
+export async function saveVerdict(
+  trx: Trx,
+  runId: string,
+  report: ScanReport,
+  endedAt: Instant,
+): Promise<void> {
+  await trx
+    .insertInto('sync_scan_verdict')
+    .values({
+      run_id: runId,
+      mode: report.mode,
+      started_at: report.startedAt,
+      ended_at: endedAt,
+      verdict: report.verdict,
+      stop: report.stop,
+      reported_total: report.reportedTotal,
+      distinct_leads: report.distinct,
+      pages: report.pages,
+      passes: report.passes,
+      moved: report.moved,
+      mended: report.mended,
+      cut: report.cut,
+      warnings: JSON.stringify(report.warnings),
+      drift: JSON.stringify(report.drift),
+    })
+    .execute()
+}
+
+/** Null for a run that read no leads. */
+export async function findVerdict(db: Db, runId: string): Promise<ScanReport | null> {
+  const row = await db
+    .selectFrom('sync_scan_verdict')
+    .where('run_id', '=', runId)
+    .selectAll()
+    .executeTakeFirst()
+  if (row === undefined) return null
+  return {
+    mode: row.mode,
+    startedAt: row.started_at,
+    verdict: row.verdict,
+    stop: row.stop,
+    reportedTotal: row.reported_total,
+    distinct: row.distinct_leads,
+    pages: row.pages,
+    passes: row.passes,
+    moved: row.moved,
+    mended: row.mended,
+    cut: row.cut,
+    warnings: JSON.parse(row.warnings),
+    drift: JSON.parse(row.drift),
+  }
+}

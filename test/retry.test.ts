@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { backoffMs, retryAfterMs, wait } from '../src/retry.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+
+describe('Retry-After', () => {
+  it.each([
+    ['2', 2000],
+    [' 120 ', 120_000],
+    ['0.5', 500],
+    ['Sat, 21 Nov 2026 06:01:00 GMT', 60_000],
+    ['Saturday, 21-Nov-26 06:01:00 GMT', 60_000],
+  ])('%j is a wait of %i ms', (header, ms) => {
+    expect(retryAfterMs(header, NOW)).toBe(ms)
+  })
+
+  it.each([
+    null,
+    '',
+    '0',
+    '-5',
+    'soon',
+    '2026-11-21T06:01:00Z',
+    '1e3',
+    'Sat, 21 Nov 2026 05:59:00 GMT',
+    'Sat, 99 Nov 2026 05:59:00 GMT',
+  ])('%j is none', (header) => {
+    expect(retryAfterMs(header, NOW)).toBeNull()
+  })
+})
+
+describe('backoff', () => {
+  const backoff = { attempts: 5, baseMs: 500, maxMs: 20_000 }
+
+  it('is anything from nothing to the doubled base, and no more than its greatest', () => {
+    expect([1, 2, 3, 9].map((attempt) => backoffMs(backoff, attempt, 0))).toEqual([0, 0, 0, 0])
+    expect([1, 2, 3, 9].map((attempt) => backoffMs(backoff, attempt, 0.5))).toEqual([250, 500, 1000, 10_000])
+  })
+})
+
+describe('waiting', () => {
+  it('is never shorter than told', async () => {
+    for (let round = 0; round < 30; round++) {
+      const began = performance.now()
+      await wait(3, new AbortController().signal)
+      expect(performance.now() - began).toBeGreaterThanOrEqual(3)
+    }
+  })
+
+  it('ends with the reason of its signal', async () => {
+    const stop = new AbortController()
+    const waiting = wait(3_000_000_000, stop.signal)
+    stop.abort(new Error('told to stop'))
+    await expect(waiting).rejects.toThrow('told to stop')
+    await expect(wait(0, stop.signal)).rejects.toThrow('told to stop')
+  })
+})
