@@ -6,6 +6,7 @@
 import { LeadsheetError } from '../errors.ts'
 import type { ScanStop } from '../model.ts'
 import type { RawPage } from '../source/open.ts'
+import { readAhead } from '../source/read-ahead.ts'
 import { canShift, isNumbered, overlapRows, rewind } from '../source/shifting.ts'
 import type { Scan } from '../store/scan.ts'
 import type { FieldWatch } from './field-watch.ts'
@@ -32,12 +33,7 @@ export async function readPass(run: SyncRun, begun: Scan, watch: FieldWatch): Pr
   const stop = new AbortController()
   const signal = AbortSignal.any([options.signal, stop.signal])
   const filters = { updatedSince: begun.pass_since ?? undefined }
-  const fetchPage = (position: string | null): Promise<RawPage> => {
-    const page = source.listLeads(filters, position, options.pageSize, signal)
-    // A failure is met when the page is awaited; until then it must not count as unhandled.
-    page.catch(() => undefined)
-    return page
-  }
+  const fetchPage = readAhead(source, filters, options.pageSize, signal)
   const positions = new Set<string | null>([begun.cursor])
   let scan = begun
   let rewinds = 0

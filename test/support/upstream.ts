@@ -81,6 +81,17 @@ export const cut: Fault = (_request, response) => {
   return true
 }
 
+/** A fault that answers with bytes as they are, head included, and then ends the connection or resets it. */
+export function bytes(text: string, end: 'fin' | 'reset' | 'stay' = 'fin'): Fault {
+  return (request) => {
+    request.socket.write(text)
+    if (end === 'fin') request.socket.end()
+    // What was written must have left: a reset throws it away.
+    if (end === 'reset') setTimeout(() => request.socket.resetAndDestroy(), 5)
+    return true
+  }
+}
+
 function pageOf(all: readonly WireLead[], query: URLSearchParams) {
   const keyOf = (lead: WireLead): string => `${lead.updated_at} ${lead.id}`
   const since = query.get('updated_since') ?? ''

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest'
+import { openSource, type SourceOptions } from '../../src/source/open.ts'
+import { REFERENCE_PROFILE } from '../../src/source/profile.ts'
+import { openSyncing, SILENT } from '../support/syncing.ts'
+import { fakeTimer } from '../support/timer.ts'
+import { type Fault, startUpstream, status, type Upstream } from '../support/upstream.ts'
+
+const LEADS = { parts: ['leads'] as const }
+const NOW = new Date('2026-11-21T06:00:00Z')
+const BACKOFF = { attempts: 5, baseMs: 500, maxMs: 20_000 }
+
+function sourceOf(upstream: Upstream, options: Partial<SourceOptions>) {
+  return openSource({
+    baseUrl: upstream.url,
+    apiKey: 'test-key',
+    maxWaitMs: 3_600_000,
+    log: SILENT,
+    now: () => NOW,
+    backoff: BACKOFF,
+    ...options,
+  })
+}
+
+/** How long after the answer to the first request the second came, by the client's clock. */
+async function waitAfter(upstream: Upstream, headers: Record<string, string>): Promise<number> {
+  const timer = fakeTimer()
+  const source = sourceOf(upstream, { timer, random: () => 0.5 })
+  let toldAt = Number.NaN
+  let cameAt = Number.NaN
+  upstream.faults.push(
+    (request, response) => {
+      toldAt = timer.ms
+      return status(429, headers)(request, response)
+    },
+    () => {
+      cameAt = timer.ms
+      return false
+    },
+  )
+  const page = await source.listLeads({}, null, 10)
+  expect(page.records).toHaveLength(10)
+  await source.close()
+  return cameAt - toldAt
+}
+
+describe('an upstream that says "too fast"', () => {
+  it('is asked again no earlier than its Retry-After says, in 100 of 100 (row 1)', async () => {
+    await using upstream = await startUpstream(35)
+    for (let seconds = 1; seconds <= 100; seconds++) {
+      const waited = await waitAfter(upstream, { 'retry-after': String(seconds) })
+      expect(waited).toBe(seconds * 1000)
+    }
+  })
+
+  it('is asked again no earlier than that on a real clock (row 1)', async () => {
+    await using upstream = await startUpstream(35)
+    const source = sourceOf(upstream, {})
+    const at: number[] = []
+    const note: Fault = () => {
+      at.push(performance.now())
+      return undefined
+    }
+    upstream.faults.push((request, response) => {
+      note(request, response)
+      return status(429, { 'retry-after': '1' })(request, response)
+    }, note)
+    await source.listLeads({}, null, 10)
+    await source.close()
+    expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(1000)
+  })
+
+  it('is asked again no earlier than the date that it names, by its own clock (row 2)', async () => {
+    await using upstream = await startUpstream(35)
+    for (let round = 1; round <= 100; round++) {
+      const theirs = NOW.getTime() + (round - 50) * 97_000
+      const waited = await waitAfter(upstream, {
+        date: new Date(theirs).toUTCString(),
+        'retry-after': new Date(theirs + round * 1000).toUTCString(),
+      })
+      expect(waited).toBe(round * 1000)
+    }
+  })
+
+  it.each(['Sat, 21 Nov 2026 05:00:00 GMT', 'Sat, 99 Nov 2026', 'soon', '', '0', '-1'])(
+    'is asked again after a random wait where its Retry-After is %j (row 2)',
+    async (retryAfter) => {
+      await using upstream = await startUpstream(35)
+      expect(await waitAfter(upstream, { date: NOW.toUTCString(), 'retry-after': retryAfter })).toBe(250)
+    },
+  )
+
+  it('is asked again at the reset that it names where it says no Retry-After (row 1)', async () => {
+    await using upstream = await startUpstream(35)
+    const date = NOW.toUTCString()
+    expect(await waitAfter(upstream, { date, 'x-ratelimit-reset': '7' })).toBe(7000)
+    const epoch = String(NOW.getTime() / 1000 + 9)
+    expect(await waitAfter(upstream, { date, 'x-ratelimit-reset': epoch })).toBe(9000)
+  })
+
+  it('is left alone until the time that it names, also by a process started anew, and read on from there (row 3)', async () => {
+    await using upstream = await startUpstream(35)
+    await using first = await openSyncing(upstream.url)
+    upstream.faults.push(() => false, status(429, { 'retry-after': '3600' }))
+    const notBefore = '2026-11-21T07:00:00.000Z'
+    expect(await first.sync()).toMatchObject({ outcome: 'deferred', notBefore, pages: 1, requests: 2 })
+    upstream.requests.length = 0
+
+    await using second = await openSyncing(upstream.url, 'test-key', { folder: first.folder })
+    for (const minute of [1, 30, 59]) {
+      second.clock.now = new Date(NOW.getTime() + minute * 60_000)
+      expect(await second.sync()).toMatchObject({ outcome: 'deferred', notBefore, requests: 0 })
+    }
+    expect(upstream.requests).toEqual([])
+
+    second.clock.now = new Date('2026-11-21T07:00:00Z')
+    expect(await second.sync(LEADS)).toMatchObject({ outcome: 'ok', complete: true, pages: 3 })
+    expect(upstream.requests[0]?.path).toContain('cursor=')
+  })
+
+  it('is given up on after five attempts where it says so for ever, and the place is kept (row 4)', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.faults.push(() => false, ...Array.from({ length: 50 }, () => status(429)))
+    const result = await syncing.sync()
+    expect(result).toMatchObject({ outcome: 'partial', complete: false, pages: 1, requests: 6, retries: 4 })
+    expect(result.problems).toMatchObject([{ part: 'leads', code: 'api_unreachable' }])
+    expect(result.problems[0]?.message).toContain('answered 429 to 5 attempts: made to answer 429')
+    upstream.faults.length = 0
+    upstream.requests.length = 0
+    expect(await syncing.sync(LEADS)).toMatchObject({ outcome: 'ok', pages: 3 })
+    expect(upstream.requests[0]?.path).toContain('cursor=')
+  })
+
+  it('is left alone after five attempts until the time that it named last (row 4)', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url, 'test-key', { source: { timer: fakeTimer() } })
+    upstream.faults.push(...Array.from({ length: 50 }, () => status(429, { 'retry-after': '30' })))
+    expect(await syncing.sync()).toMatchObject({
+      outcome: 'deferred',
+      requests: 5,
+      notBefore: '2026-11-21T06:00:30.000Z',
+    })
+  })
+})
+
+describe('an upstream with a limit', () => {
+  it('is not asked once the limit is used up, before it says so with a 429', async () => {
+    await using upstream = await startUpstream(35)
+    const timer = fakeTimer()
+    const source = sourceOf(upstream, { timer })
+    const left =
+      (remaining: number): Fault =>
+      (_request, response) => {
+        response.setHeader('x-ratelimit-remaining', String(remaining))
+        response.setHeader('x-ratelimit-reset', '20')
+        return false
+      }
+    upstream.faults.push(left(1), left(0))
+    await source.listLeads({}, null, 10)
+    await source.listLeads({}, null, 10)
+    expect(timer.ms).toBe(0)
+    await source.listLeads({}, null, 10)
+    expect(timer.ms).toBe(20_000)
+    expect(source.usage).toEqual({ requests: 3, retries: 0, throttled: 0 })
+    await source.close()
+  })
+
+  it('puts the run off where the limit is reset later than a run may wait, with no request spent', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.faults.push((_request, response) => {
+      response.setHeader('date', NOW.toUTCString())
+      response.setHeader('x-ratelimit-remaining', '0')
+      response.setHeader('x-ratelimit-reset', String(NOW.getTime() / 1000 + 1800))
+      return false
+    })
+    expect(await syncing.sync()).toMatchObject({
+      outcome: 'deferred',
+      requests: 1,
+      pages: 1,
+      notBefore: '2026-11-21T06:30:00.000Z',
+    })
+  })
+
+  it('is asked no more often than its profile allows', async () => {
+    await using upstream = await startUpstream(35)
+    const timer = fakeTimer()
+    const limits = { ...REFERENCE_PROFILE.limits, requests_per_second: 4 }
+    const profile = { ...REFERENCE_PROFILE, limits }
+    const source = sourceOf(upstream, { timer, profile })
+    for (let request = 0; request < 5; request++) await source.listLeads({}, null, 10)
+    expect(timer.ms).toBe(1000)
+    await source.close()
+  })
+})
