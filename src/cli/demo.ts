@@ -46,13 +46,14 @@ async function runDemo(terminal: Terminal, isFresh: boolean): Promise<void> {
   await using service = await startService(terminal, folder)
   // The summary tells what was done; only what is wrong needs a line beside it.
   const log = (await terminal.log()).child({}, { level: 'warn' })
-  const { result, mail, page, subject } = await syncAndReport(terminal, folder, service, log)
+  const { result, mail, page, subject, isNew } = await syncAndReport(terminal, folder, service, log)
   if (terminal.json) {
     terminal.printJson({ database: pathsIn(folder).database, mail, page, subject, leads: result.leads })
   } else {
     const shown = (path: string): string => relative(process.cwd(), path)
     printSummary(terminal, result, {
       subject,
+      isNew,
       database: shown(pathsIn(folder).database),
       mail: shown(mail),
       page: shown(page),
@@ -99,9 +100,15 @@ async function syncAndReport(terminal: Terminal, folder: string, service: Servic
     const page = await archiveEdition(archive, edition)
     await using transport = openTransport(pathToFileURL(outbox).href, { log })
     await enqueueEdition({ store, templates }, dailyReport(), edition, [RECIPIENT], SENDER)
-    await deliverEdition({ store, transport, log, now }, edition, terminal.signal)
+    const [delivery] = await deliverEdition({ store, transport, log, now }, edition, terminal.signal)
     const letter = letterFor({ store, templates }, dailyReport(), edition, RECIPIENT, SENDER, 0)
-    return { result, page, subject: edition.subject, mail: join(outbox, fileNameOf(letter)) }
+    return {
+      result,
+      page,
+      subject: edition.subject,
+      mail: join(outbox, fileNameOf(letter)),
+      isNew: delivery?.isNew === true,
+    }
   } finally {
     await source.close()
   }
@@ -122,12 +129,18 @@ function dailyReport(): Report {
 function printSummary(
   terminal: Terminal,
   result: SyncResult,
-  made: { readonly subject: string; readonly database: string; readonly mail: string; readonly page: string },
+  made: {
+    readonly subject: string
+    readonly isNew: boolean
+    readonly database: string
+    readonly mail: string
+    readonly page: string
+  },
 ): void {
   const title = (text: string): string => terminal.style('bold', text)
   terminal.print(
     ...[title('Synced'), ...summary(result).map((line) => `  ${line}`), ''],
-    ...[title('Reported'), `  ${made.subject}`, ''],
+    ...[title('Reported'), `  ${made.subject}`, ...(made.isNew ? [] : ['  mailed before, so not again']), ''],
     ...[
       title('Look at'),
       `  mail      ${made.mail}`,

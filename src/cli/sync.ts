@@ -117,7 +117,7 @@ export function summary(result: SyncResult): string[] {
   const seconds = (result.durationMs / 1000).toFixed(1)
   const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
   return [
-    `${n(leads.seen)} leads read: ${changes.join(', ')}`,
+    `${n(leads.seen)} ${leads.seen === 1 ? 'lead' : 'leads'} read: ${changes.join(', ')}`,
     ...(result.scan === null ? [] : [scanLine(result.scan)]),
     `${result.stats} pipelines and ${result.agents} agents read`,
     `${result.requests} requests${retries} in ${seconds} s; run ${result.runId}${result.complete ? '' : ', not complete'}`,
