@@ -117,10 +117,10 @@ export function summary(result: SyncResult): string[] {
   const seconds = (result.durationMs / 1000).toFixed(1)
   const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
   return [
-    `${n(leads.seen)} ${leads.seen === 1 ? 'lead' : 'leads'} read: ${changes.join(', ')}`,
+    `${counted(leads.seen, 'lead')} read: ${changes.join(', ')}`,
     ...(result.scan === null ? [] : [scanLine(result.scan)]),
-    `${result.stats} pipelines and ${result.agents} agents read`,
-    `${result.requests} requests${retries} in ${seconds} s; run ${result.runId}${result.complete ? '' : ', not complete'}`,
+    `${counted(result.stats, 'pipeline')} and ${counted(result.agents, 'agent')} read`,
+    `${counted(result.requests, 'request')}${retries} in ${seconds} s; run ${result.runId}${result.complete ? '' : ', not complete'}`,
   ]
 }
 
@@ -129,7 +129,7 @@ function scanLine(scan: ScanReport): string {
   const n = (count: number): string => count.toLocaleString('en')
   const total = scan.reportedTotal === null ? '' : `, ${n(scan.reportedTotal)} by the service's own count`
   const again = scan.passes > 1 ? `, read ${scan.passes} times since rows moved or were missing` : ''
-  return `${scan.mode} scan ${scan.verdict}: ${n(scan.distinct)} leads on ${n(scan.pages)} pages${total}${again}`
+  return `${scan.mode} scan ${scan.verdict}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
 }
 
 /** Fields that came, went or changed, a line each way. */
@@ -178,4 +178,8 @@ function jsonOf(result: SyncResult) {
     problems: result.problems,
     not_before: result.notBefore,
   }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }
