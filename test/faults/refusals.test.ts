@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createClient } from '../../src/source/client.ts'
 import { openSource, type SourceOptions } from '../../src/source/open.ts'
 import { type Profile, type ProfileInput, parseProfile, REFERENCE_PROFILE } from '../../src/source/profile.ts'
 import { openSyncing, SILENT } from '../support/syncing.ts'
@@ -7,14 +8,20 @@ import { body, cut, type Fault, startUpstream, status } from '../support/upstrea
 const LEADS = { parts: ['leads'] as const }
 const AT_ONCE = { attempts: 5, baseMs: 0, maxMs: 0 }
 const KEY = 'a-key-that-nobody-may-see'
-const PIPELINE = { name: 'Robotics', criteria: { industries: ['Industrials'] } }
+const PIPELINE = {
+  name: 'Robotics',
+  criteria: { industries: ['Industrials'], regions: [], countries: [], keywords: [] },
+}
 
 function sourceOf(url: string, options: Partial<SourceOptions> = {}) {
   return openSource({ baseUrl: url, apiKey: KEY, maxWaitMs: 0, log: SILENT, backoff: AT_ONCE, ...options })
 }
 
 function profileOf(paging: ProfileInput['paging']): Profile {
-  return parseProfile({ name: 'test', paging, mapping: { lead: { id: 'id' } } }, 'test')
+  return parseProfile(
+    { name: 'test', paging, envelope: { leads: 'data' }, mapping: { lead: { id: 'id' } } },
+    'test',
+  )
 }
 
 describe('an upstream that refuses the key', () => {
@@ -121,21 +128,18 @@ describe('an upstream that sends us elsewhere', () => {
     async (_name, profile) => {
       await using elsewhere = await startUpstream(35)
       await using upstream = await startUpstream(35)
-      await using syncing = await openSyncing(upstream.url, KEY, { source: { profile } })
       const next = `${elsewhere.url}/api/v1/leads?page=2`
-      const list = { ...profile, envelope: { ...profile.envelope, leads: ['data'] } }
-      await using lists = await openSyncing(upstream.url, KEY, { source: { profile: list } })
+      await using syncing = await openSyncing(upstream.url, KEY, { source: { profile } })
       const fault: Fault = (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/json', link: `<${next}>; rel="next"` })
         response.end(JSON.stringify({ data: [{ id: '1' }], next }))
         return true
       }
       upstream.faults.push(fault)
-      const result = await lists.sync(LEADS)
+      const result = await syncing.sync(LEADS)
       expect(result).toMatchObject({ outcome: 'failed', requests: 1, problems: [{ code: 'api_unexpected' }] })
       expect(result.problems[0]?.message).toContain(elsewhere.url)
       expect(elsewhere.requests).toEqual([])
-      expect(syncing.folder).not.toBe(lists.folder)
     },
   )
 })
@@ -154,6 +158,26 @@ describe('a creation whose answer is lost', () => {
       Array.from({ length: 5 }, () => 'key-of-this-creation'),
     )
     await source.close()
+  })
+
+  it('is sent once without such a key, and its fate is told as unknown (row 26)', async () => {
+    await using upstream = await startUpstream(35)
+    const client = createClient({
+      authorize: () => undefined,
+      apiKey: KEY,
+      maxWaitMs: 0,
+      userAgent: 'test',
+      log: SILENT,
+      backoff: AT_ONCE,
+    })
+    upstream.faults.push(cut)
+    const url = new URL(`${upstream.url}/pipelines`)
+    await expect(client.call({ method: 'POST', url, body: PIPELINE })).rejects.toMatchObject({
+      message: expect.stringContaining('whether the service has done it is not known'),
+      hint: 'Look there whether it was done before sending it again.',
+    })
+    expect(upstream.requests).toHaveLength(1)
+    await client.close()
   })
 
   it('is known not to have happened where nobody was reached (row 26)', async () => {
