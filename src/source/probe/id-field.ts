@@ -17,21 +17,29 @@ const NAMES = [
   'gid',
 ]
 const LATE_NAMES = ['key', 'slug', 'number', 'ref', 'reference', 'code', 'externalid', 'email']
+/** Where records have nothing else, and many of them were seen, none with the same. */
+const NAMES_OF_RECORDS = ['name', 'login', 'username', 'handle']
+const NAMED_RECORDS_MIN = 20
 
 export interface IdField {
   readonly path: FieldPath
-  /** Whether its name speaks for it. */
-  readonly isNamed: boolean
 }
 
 export function pickId(records: readonly unknown[]): IdField | null {
   const fields = [...fieldsOf(records[0])].filter(({ path }) => isUnique(records, path))
-  const ranked = fields
+  const [best] = fields
     .map(({ path }) => ({ path, rank: rankOf(path) }))
-    .filter(({ path, rank }) => rank < Number.POSITIVE_INFINITY || !looksLikeMeasure(records, path))
-    .sort((a, b) => a.rank - b.rank || a.path.length - b.path.length)
-  const [best] = ranked
-  return best === undefined ? null : { path: best.path, isNamed: best.rank < 100 }
+    .filter(({ path, rank }) => rank < Number.POSITIVE_INFINITY || mayBeId(records, path))
+    .sort(
+      (a, b) =>
+        a.rank - b.rank || Number(isName(b.path)) - Number(isName(a.path)) || a.path.length - b.path.length,
+    )
+  return best ?? null
+}
+
+/** Whether records are told apart by what they are called, which others may be called too. */
+export function isName(path: FieldPath): boolean {
+  return path.length === 1 && NAMES_OF_RECORDS.includes(plainNameOf(path))
 }
 
 /** Whether every record has a value there, and no two the same. */
@@ -41,7 +49,7 @@ export function isUnique(records: readonly unknown[], path: FieldPath): boolean 
 }
 
 function rankOf(path: FieldPath): number {
-  const name = (path.at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '')
+  const name = plainNameOf(path)
   const at = NAMES.indexOf(name)
   // The id of something else inside the record, such as company.id, only after one that ends the record's own.
   const depth = isOwnGroup(path) ? 0 : path.length - 1
@@ -49,6 +57,16 @@ function rankOf(path: FieldPath): number {
   if (name.endsWith('id') || name.endsWith('uuid')) return 60 + depth
   const late = LATE_NAMES.indexOf(name)
   return late < 0 ? Number.POSITIVE_INFINITY : 100 + late + depth * 20
+}
+
+function plainNameOf(path: FieldPath): string {
+  return (path.at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '')
+}
+
+/** A field whose name does not speak for it: one record alone says nothing, as whatever it has is unique. */
+function mayBeId(records: readonly unknown[], path: FieldPath): boolean {
+  if (isName(path)) return records.length >= NAMED_RECORDS_MIN
+  return records.length > 1 && !looksLikeMeasure(records, path)
 }
 
 function isOwnGroup(path: FieldPath): boolean {
