@@ -51,7 +51,7 @@ export function authForms(challenge: Reply, key: string): Auth[] {
     ...(key.includes(':') ? [inHeader(AUTHORIZATION, 'Basic {basic}')] : []),
     ...(scheme === undefined ? [] : schemeForms(scheme)),
     ...[...new Set(named)].map((name) => inHeader(name)),
-    ...queries.map(inQuery),
+    ...queries.flatMap((name) => (/header/i.test(said) ? [inHeader(name), inQuery(name)] : [inQuery(name)])),
   ]
   return distinct([...first, ...standard])
 }
@@ -109,8 +109,11 @@ function inQuery(query: string): Auth {
 }
 
 function distinct(forms: readonly Auth[]): Auth[] {
-  const byText = new Map(forms.map((form) => [authText(form).toLowerCase(), form]))
-  return [...byText.values()]
+  // Names of headers are the same in any case, those of parameters are not.
+  const keyOf = (form: Auth): string =>
+    form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form)
+  const first = new Map(forms.toReversed().map((form) => [keyOf(form), form]))
+  return [...new Set(forms.map(keyOf))].flatMap((key) => first.get(key) ?? [])
 }
 
 function shortText(body: unknown): string {

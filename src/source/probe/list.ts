@@ -104,7 +104,7 @@ class Search {
       this.#withoutId ??= reply
       return null
     }
-    const list: List = { url: reply.url, envelope: found.path, id: id.path }
+    const list: List = { url: reply.url, envelope: found.path, id: id.path, isStrict: false }
     const first = pageOf(reply, list)
     return (
       first && {

@@ -7,8 +7,29 @@ import { evidenceOf, type Finding } from './finding.ts'
 import { type List, type Page, type Params, readPage } from './page.ts'
 import { type Effect, findEffective } from './trial.ts'
 
-/** @param params of the largest page */
+/**
+ * The parameter is found by the order of changes, which no list has by chance. What is best to read by while
+ * records change is the order of creation, where nothing moves: that is taken if the parameter gives it too.
+ * @param params of the largest page
+ */
 export async function findOrder(
+  asker: Asker,
+  list: List,
+  params: Params,
+  times: { readonly updated: FieldPath; readonly created: FieldPath | null },
+  unordered: Page,
+): Promise<{ sort: Record<string, string>; finding: Finding } | null> {
+  const found = await findByChanges(asker, list, params, times.updated, unordered)
+  const [param] = Object.keys(found?.sort ?? {})
+  if (found === null || param === undefined || times.created === null) return found
+  const sort = { ...found.sort, [param]: times.created.at(-1) ?? '' }
+  const page = await readPage(asker, list, { ...params, ...sort })
+  return page !== null && isRising(page, times.created)
+    ? { sort, finding: findingOf(page, sort, 'oldest first') }
+    : found
+}
+
+async function findByChanges(
   asker: Asker,
   list: List,
   params: Params,
@@ -25,7 +46,7 @@ export async function findOrder(
       ? 'effect'
       : 'none'
   }
-  const param = await findEffective(SORT_PARAMS, test, { left: 9 })
+  const param = await findEffective(SORT_PARAMS, test, { left: 9 }, list.isStrict)
   const page = param === null ? null : await ask({ [param]: field })
   if (param === null || page === null) return null
   if (isRising(page, updated))
@@ -46,12 +67,16 @@ export async function findOrder(
   return turned && { sort, finding: findingOf(turned, sort) }
 }
 
-function findingOf(page: Page, sort: Readonly<Record<string, string>>): Finding {
+function findingOf(
+  page: Page,
+  sort: Readonly<Record<string, string>>,
+  order = 'oldest change first',
+): Finding {
   return {
     place: 'sort',
     value: new URLSearchParams(sort).toString(),
     confidence: 'proved',
-    evidence: `${evidenceOf(page.reply, 'oldest change first')}; not so without it`,
+    evidence: `${evidenceOf(page.reply, order)}`,
   }
 }
 

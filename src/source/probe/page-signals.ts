@@ -64,7 +64,9 @@ export function findTotal(pages: readonly Page[]): { place: Place; total: number
   if (first === undefined) return null
   const seen = new Set(pages.flatMap(({ ids }) => ids)).size
   const header = TOTAL_HEADERS.find((name) =>
-    pages.every((page) => headerNumber(page, name) === headerNumber(first, name)),
+    pages.every(
+      (page) => headerNumber(page, name) !== null && headerNumber(page, name) === headerNumber(first, name),
+    ),
   )
   const inHeader = header === undefined ? null : headerNumber(first, header)
   if (header !== undefined && inHeader !== null && inHeader >= seen) {

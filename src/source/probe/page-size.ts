@@ -27,7 +27,9 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
     const attempts: [readonly string[], Params][] = [
       [echoedFirst(Object.keys(SIZE_PARAMS), first), {}],
       [Object.keys(SIZE_PARAMS_IN_BRACKETS), {}],
-      [Object.keys(SIZE_PARAMS), { _page: '1', page: '1' }],
+      // Some page only when they are asked for a page.
+      [['_per_page', '_limit', '_size', '_perPage'], { _page: '1' }],
+      [['per_page', 'limit', 'size', 'page_size', 'pageSize'], { page: '1' }],
     ]
     for (const [params, along] of attempts) {
       const param = await searchSize(asker, list, params, along, first, budget)
@@ -55,7 +57,7 @@ async function searchSize(
   budget: Budget,
 ): Promise<string | null> {
   const count = first.ids.length
-  if (count > params.length + 2) {
+  if (!list.isStrict && count > params.length + 2) {
     const sizes = new Map(params.map((param, index) => [param, index + 2]))
     const page = await readPage(asker, list, { ...along, ...asParams(sizes) })
     budget.left--
@@ -73,11 +75,7 @@ async function searchSize(
     if (page === null || page.ids.length === 0) return 'refused'
     return page.ids.length === wanted ? 'effect' : 'none'
   }
-  // Where unknown names are refused, the usual ones alone.
-  for (const usual of params.slice(0, 3)) {
-    if (budget.left-- > 0 && (await test([usual])) === 'effect') return usual
-  }
-  return findEffective(params.slice(3), test, budget)
+  return findEffective(params, test, budget, list.isStrict)
 }
 
 /**
@@ -89,7 +87,7 @@ export async function findSizeMax(
   list: List,
   size: PageSize,
   total: number | null,
-  hasMore: (page: Page) => boolean,
+  hasMore: (page: Page) => boolean | null,
 ): Promise<{ max: number; largest: Page; finding: Finding }> {
   const { param, small } = size
   let best: { max: number; largest: Page; finding: Finding } | null = null
@@ -98,7 +96,8 @@ export async function findSizeMax(
     const page = await readPage(asker, list, { ...size.along, [param ?? '']: String(wanted) })
     if (page === null) continue
     const count = page.ids.length
-    const isWhole = total === null ? !hasMore(page) && count !== small.ids.length : count >= total
+    const more = total === null ? hasMore(page) : count < total
+    const isWhole = count !== small.ids.length && (more === null ? !isRound(count) : !more)
     const evidence = evidenceOf(page.reply, `${count} records`)
     if (count === wanted)
       return {
@@ -106,7 +105,20 @@ export async function findSizeMax(
         largest: page,
         finding: { place, value: String(wanted), confidence: 'proved', evidence },
       }
-    if (isWhole && !isRound(count)) {
+    const smaller = SIZES.find((each) => each <= count)
+    if (isWhole && smaller !== undefined && wanted !== smaller) {
+      // The list is shorter than that: what can be proved is a size of which it has more.
+      const exact = await readPage(asker, list, { ...size.along, [param ?? '']: String(smaller) })
+      if (exact?.ids.length === smaller) {
+        const proof = evidenceOf(exact.reply, `${smaller} records; ${wanted} gave the whole list of ${count}`)
+        return {
+          max: smaller,
+          largest: page,
+          finding: { place, value: String(smaller), confidence: 'proved', evidence: proof },
+        }
+      }
+    }
+    if (isWhole) {
       const finding: Finding = {
         place,
         value: String(wanted),

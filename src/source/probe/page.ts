@@ -18,6 +18,8 @@ export interface List {
   readonly url: URL
   readonly envelope: FieldPath
   readonly id: FieldPath
+  /** Whether it minds parameters that it does not know: refuses them, or takes them for filters. */
+  readonly isStrict: boolean
 }
 
 /** A page of the list with parameters, or null where the server refuses or answers with something else. */

@@ -189,12 +189,13 @@ function alongOf({ along }: PageSize, paging: PagingInput): Params {
   return Object.fromEntries(Object.entries(along).filter(([name]) => name !== own && paging.kind !== 'page'))
 }
 
-function saysMore(page: Page, { paging }: WayOn): boolean {
+/** Null where the kind of paging tells nothing of what is behind a page. */
+function saysMore(page: Page, { paging }: WayOn): boolean | null {
   if (hasMorePath(page) !== null) return true
   if (paging.kind === 'link') return /rel="?next/i.test(String(page.reply.headers.link ?? ''))
   if (paging.kind === 'next_url') return nextUrls(page).length > 0
   if (paging.kind === 'cursor') return nextTokens(page).length > 0
-  return true
+  return null
 }
 
 function totalFinding({ place, total }: { place: Place; total: number }, first: Page): Finding {

@@ -7,10 +7,10 @@ import type { Asker } from './ask.ts'
 import { type Beside, findBeside } from './beside.ts'
 import { type FoundField, findFields, findStages } from './fields.ts'
 import { evidenceOf, type Finding, type Gap } from './finding.ts'
-import { isUnique, pickId } from './id-field.ts'
+import { isName, isUnique, pickId } from './id-field.ts'
 import { endpointPath, type FoundList, findList } from './list.ts'
 import { findOrder } from './order.ts'
-import type { List, Params } from './page.ts'
+import { type List, type Page, type Params, readPage } from './page.ts'
 import { type FoundPaging, findPaging } from './paging-found.ts'
 import { findSince } from './since.ts'
 
@@ -53,9 +53,10 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     return { findings: [], gaps: found.gaps, input: null, profile: null, tried: found.tried }
 
   onStep('pages')
-  const paging = await findPaging(asker, found.list, found.first)
+  const strict = await mindsUnknown(asker, found)
+  const paging = await findPaging(asker, { ...found.list, isStrict: strict !== null }, found.first)
   const records = paging.records
-  const list = withSafeId(found.list, records)
+  const list = withSafeId({ ...found.list, isStrict: strict !== null }, records)
   onStep('fields')
   const fields = findFields(records, list.id)
   onStep('filters')
@@ -64,6 +65,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const beside = await findBeside(asker, base, list, found.first, pipelineOf(fields, records))
 
   const gaps = [...paging.gaps, ...missingFields(fields)]
+  if (isName(list.id)) gaps.push(onlyName(list))
   if (since === null) gaps.push(noSince(fields))
   const findings = [
     ...found.findings,
@@ -89,6 +91,13 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   return { findings, gaps, input, profile: isWhole ? parseProfile(input, 'probe') : null, tried: [] }
 }
 
+/** Whether a parameter that no server knows changes the answer; then names must be tried one by one. */
+async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
+  const page = await readPage(asker, list, { leadsheet_probe: '1' })
+  if (page === null) return 'refused'
+  return page.ids.length === first.ids.length ? null : page
+}
+
 /** An id that was unique on the first page may repeat on the next. */
 function withSafeId(list: List, records: readonly unknown[]): List {
   if (isUnique(records, list.id)) return list
@@ -103,7 +112,16 @@ async function findFilters(asker: Asker, list: List, paging: FoundPaging, fields
   const { params, headers, records } = paging
   const since = await findSince({ asker, list, params, headers, updated, records })
   const isCounted = paging.input?.kind === 'page' || paging.input?.kind === 'offset'
-  const order = isCounted ? await findOrder(asker, list, params, updated, paging.largest) : null
+  const created = fields.find(({ field }) => field === 'created_at')?.rule
+  const order = isCounted
+    ? await findOrder(
+        asker,
+        list,
+        params,
+        { updated, created: typeof created === 'string' ? splitPath(created) : null },
+        paging.largest,
+      )
+    : null
   return { since, order }
 }
 
@@ -130,7 +148,7 @@ function idFinding(list: List, records: readonly unknown[]): Finding {
   return {
     place: 'mapping.lead.id',
     value: pathText(list.id),
-    confidence: isSafe ? 'proved' : 'guessed',
+    confidence: !isSafe ? 'guessed' : isName(list.id) ? 'likely' : 'proved',
     evidence: isSafe
       ? `in each of ${records.length} records, and no two the same`
       : 'the only candidate, though it repeats',
@@ -166,6 +184,14 @@ function noSince(fields: readonly FoundField[]): Gap {
   return {
     place: 'filters.updated_since',
     problem: `${why}: every sync reads the whole list`,
+    remedy: null,
+  }
+}
+
+function onlyName({ id }: List): Gap {
+  return {
+    place: 'mapping.lead.id',
+    problem: `records have nothing but their ${pathText(id)} to tell them apart: two of the same would be taken for one`,
     remedy: null,
   }
 }

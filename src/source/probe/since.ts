@@ -63,7 +63,12 @@ export async function findSince(
     for (let tries = 0; tries < 3 && left.length > 0; tries++) {
       const round: Budget = { left: Math.min(budget.left, ROUND_BUDGET) }
       const before = round.left
-      const found = await findEffective(left, (some) => emptiesList(search, some, format), round)
+      const found = await findEffective(
+        left,
+        (some) => emptiesList(search, some, format),
+        round,
+        search.list.isStrict,
+      )
       budget.left -= before - round.left
       if (found === null) break
       const filter: TimeFilter = { ...found, format }

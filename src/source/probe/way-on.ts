@@ -143,7 +143,7 @@ async function byPosition(trial: Trial): Promise<WayOn | null> {
     POSITION_PARAMS_IN_BRACKETS,
   ]
   for (const group of groups) {
-    const param = await findEffective(group, moves, { left: 10 })
+    const param = await findEffective(group, moves, { left: 10 }, trial.list.isStrict)
     const found =
       param === null
         ? null
@@ -183,7 +183,7 @@ async function findParam(
     if (page === null) return 'refused'
     return isDisjoint(page, small.ids) && comesAfter(page, trial) ? 'effect' : 'none'
   }
-  const param = await findEffective(params, test, { left: 10 })
+  const param = await findEffective(params, test, { left: 10 }, trial.list.isStrict)
   const second = param === null ? null : await readAt(trial, { [param]: token })
   return param === null || second === null ? null : { param, second }
 }
