@@ -4,6 +4,7 @@ import { settingsJsonSchema } from '../config/json-schema.ts'
 import { effectiveSettings } from '../config/overview.ts'
 import { addExamples } from './command.ts'
 import type { Terminal } from './terminal.ts'
+import { profileOf } from './upstream.ts'
 
 export function defineConfig(command: Command, terminal: Terminal): void {
   const check = command
@@ -22,6 +23,7 @@ export function defineConfig(command: Command, terminal: Terminal): void {
 async function checkSettings(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   const settings = effectiveSettings(config)
+  profileOf(config)
   if (terminal.json) {
     terminal.printJson({ file: config.file, settings, warnings: config.warnings })
   } else {

@@ -52,6 +52,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./status.ts')).defineStatus,
   },
   {
+    name: 'probe',
+    summary: 'find out how an unknown upstream works, and write its profile',
+    group: WORK,
+    load: async () => (await import('./probe.ts')).defineProbe,
+  },
+  {
     name: 'config',
     summary: 'check the settings, or print their JSON Schema',
     group: WORK,

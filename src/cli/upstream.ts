@@ -1,6 +1,7 @@
 /** The configured upstream, opened for one command. */
 import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/requirements.ts'
+import { LeadsheetError } from '../errors.ts'
 import type { HeldRow } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import { openSource, type Source } from '../source/open.ts'
@@ -28,7 +29,11 @@ export async function withSource<T>(terminal: Terminal, use: (source: Source) =>
 
 /** @throws LeadsheetError config_invalid */
 export function profileOf({ api: { profile } }: Config): Profile {
-  return profile === null ? REFERENCE_PROFILE : parseProfile(profile.data, profile.origin)
+  if (profile === null) return REFERENCE_PROFILE
+  if (profile.problem === null) return parseProfile(profile.data, profile.origin)
+  throw new LeadsheetError('config_invalid', `The profile ${profile.origin} ${profile.problem}`, {
+    hint: '`leadsheet probe URL --write FILE` makes one; api.profile (LEADSHEET_API_PROFILE) names it.',
+  })
 }
 
 export function needsKey(profile: Profile): boolean {

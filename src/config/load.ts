@@ -9,7 +9,7 @@ import { type Config, configFrom } from './config.ts'
 import { type Draft, draftSettings } from './draft.ts'
 import { CONFIG_VARIABLE, type Environment, readEnvironment } from './environment.ts'
 import { schemaAt } from './json-schema.ts'
-import { explainIssue, mistakeLine } from './mistakes.ts'
+import { explainIssue } from './mistakes.ts'
 import { type ProfileData, readProfile } from './profile-file.ts'
 import { leavesOf, pathText, type SettingTree, setValueAt, valueAt } from './setting-path.ts'
 import { type Settings, settingsSchema } from './settings.ts'
@@ -41,31 +41,27 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
     const path = issue.path.filter((key) => typeof key !== 'symbol')
     if (!alreadyTold.has(pathText(path))) problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))
   }
-  const profile = parsed.success ? profileOf(parsed.data, draft, cwd, problems) : null
   if (!parsed.success || problems.length > 0) throw invalid(problems)
 
   return deepFreeze({
     file: settingsFile?.path ?? null,
-    ...configFrom(parsed.data, profile, (path) => draft.findOrigin(path, 'value').base),
+    ...configFrom(
+      parsed.data,
+      profileOf(parsed.data, draft, cwd),
+      (path) => draft.findOrigin(path, 'value').base,
+    ),
     warnings: [...draft.warnings, ...warningsOf(parsed.data, draft, settingsFile)],
     sources: sourcesOf(draft),
   })
 }
 
-/** @param problems receives a line when its file cannot be read */
-function profileOf(
-  { api: { profile } }: Settings,
-  draft: Draft,
-  cwd: string,
-  problems: string[],
-): ProfileData | null {
+function profileOf({ api: { profile } }: Settings, draft: Draft, cwd: string): ProfileData | null {
   if (profile === undefined) return null
   const origin = draft.findOrigin(['api', 'profile'], 'value')
-  if (typeof profile !== 'string') return { data: profile, origin: `${origin.place}  api.profile` }
-  const read = readProfile(resolve(origin.base, profile), cwd)
-  if (!('problem' in read)) return read
-  problems.push(mistakeLine(origin, read.problem))
-  return null
+  if (typeof profile !== 'string') {
+    return { data: profile, origin: `${origin.place}  api.profile`, problem: null }
+  }
+  return readProfile(resolve(origin.base, profile), cwd)
 }
 
 function defaultFile(cwd: string): string | null {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { parse } from 'yaml'
 import { errorText } from '../errors.ts'
-import { isTree, type SettingTree } from './setting-path.ts'
+import { isTree } from './setting-path.ts'
 import { readFault } from './settings-file.ts'
 
 /** What it says is judged by whoever opens the upstream. */
@@ -11,25 +11,23 @@ export interface ProfileData {
   readonly data: unknown
   /** The file, or the place in the settings, for messages. */
   readonly origin: string
+  /** Why there are no data: told when the profile is needed, for `leadsheet probe` may be about to write it. */
+  readonly problem: string | null
 }
 
 /** @param path absolute */
-export function readProfile(path: string, cwd: string): ProfileData | { readonly problem: string } {
+export function readProfile(path: string, cwd: string): ProfileData {
   const origin = relative(cwd, path) || path
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    return {
-      problem: `cannot read ${path}: ${readFault(error)}; \`leadsheet probe URL --write FILE\` makes one`,
-    }
+    return { data: null, origin, problem: `cannot be read: ${readFault(error)}` }
   }
   try {
-    const data: SettingTree | null = parse(text)
-    return isTree(data)
-      ? { data, origin }
-      : { problem: `${origin} is empty, or no mapping of names to values` }
+    const data: unknown = parse(text)
+    return { data, origin, problem: isTree(data) ? null : 'is empty, or no mapping of names to values' }
   } catch (error) {
-    return { problem: `${origin} is not valid YAML: ${errorText(error).split('\n')[0]}` }
+    return { data: null, origin, problem: `is not valid YAML: ${errorText(error).split('\n')[0]}` }
   }
 }

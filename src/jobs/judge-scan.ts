@@ -27,23 +27,28 @@ export function judgePass(scan: Scan, paging: PagingProfile, hasUpdatedSince: bo
   return UNPROVEN
 }
 
-/** One page is one moment; more pages of a list that can shift are several. */
 function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
   if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }
-  if (!canShift(paging) || !hasMoved(scan)) return COMPLETE
+  if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan)) return COMPLETE
   if (scan.is_broken === 1 || overlapRows(paging, scan.largest_page) === 0) return { next: 'again' }
   // With an overlap nothing was passed by but rows that jumped ahead of the reading, which changes them.
   if (scan.mode === 'incremental') return COMPLETE
   return { next: hasUpdatedSince ? 'changes' : 'again' }
 }
 
-/** A pass that found nothing new, or one during which nothing moved, proves the ones before it. */
+/** What proves the passes before: that nothing turned up which they could have met, or that nothing moved. */
 function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   const isOfChanges = scan.pass_since !== scan.updated_since
-  const isStill = scan.pass_pages <= 1 || !hasMoved(scan)
-  if (isOfChanges) return isStill ? COMPLETE : { next: 'changes' }
-  if (scan.pass_new === 0 || (isStill && !isShort(scan)) || !canShift(paging)) return COMPLETE
-  return { next: 'again' }
+  if (scan.pass_new === 0 || !canShift(paging)) return COMPLETE
+  if (isOneMoment(scan) || !hasMoved(scan)) return COMPLETE
+  // What the first reading passed by had jumped to the front of the list, where the second one began.
+  if (!isOfChanges && scan.is_broken === 0 && overlapRows(paging, scan.largest_page) > 0) return COMPLETE
+  return { next: isOfChanges ? 'changes' : 'again' }
+}
+
+/** Whether all rows of the pass were on its first page. */
+function isOneMoment(scan: Scan): boolean {
+  return scan.pass_pages <= 1 || scan.first_rows < scan.largest_page
 }
 
 function hasMoved(scan: Scan): boolean {

@@ -13,13 +13,12 @@ import { readWatermark, saveWatermark } from '../store/watermark.ts'
 import { createFieldWatch, type FieldWatch } from './field-watch.ts'
 import { judgePass, warnOfTotal } from './judge-scan.ts'
 import { hashProfile, retryHeldLeads } from './profile-change.ts'
+import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
 /** A scan that began longer ago is not resumed: its cursor may be gone and its absences mean little. */
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
-/** How far apart our clock and the upstream's may be. */
-const CLOCK_SKEW_MS = 2 * 60_000
 
 type Verdict = Pick<ScanReport, 'verdict' | 'stop'>
 

@@ -11,6 +11,9 @@ import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
 import { addCounts } from '../store/sync-run.ts'
 import { type SyncRun, writeHolding } from './sync-run.ts'
 
+/** How far apart our clock and the upstream's may be. */
+export const CLOCK_SKEW_MS = 2 * 60_000
+
 export interface MappedPage {
   readonly leads: readonly Lead[]
   readonly held: readonly HeldRow[]
@@ -54,6 +57,7 @@ export async function savePage(
     const { scan, fresh, freshInPass } = await advanceScan(trx, before, {
       ...step,
       ids,
+      born: bornSince(page.leads, before.started_at),
       withoutId: page.held.filter((row) => row.id === null).length,
       rows: page.rows,
       mended: page.leads.filter((lead) => lead.mended.length > 0).length,
@@ -74,6 +78,11 @@ export async function savePage(
     })
     return { scan, ...counts }
   })
+}
+
+function bornSince(leads: readonly Lead[], startedAt: Instant): Set<string> {
+  const from = new Date(Date.parse(startedAt) - CLOCK_SKEW_MS).toISOString()
+  return new Set(leads.flatMap(({ id, createdAt }) => (createdAt !== null && createdAt >= from ? [id] : [])))
 }
 
 function latestUpdate(leads: readonly Lead[]): Instant | null {

@@ -19,7 +19,12 @@ export function hasEndpoint(profile: Profile, name: EndpointName): boolean {
  * @throws LeadsheetError api_not_found where the profile says that there is no such endpoint, config_invalid
  * for a URL of another origin
  */
-export function endpointUrl(base: string, profile: Profile, name: EndpointName, id = ''): URL {
+export function endpointUrl(
+  base: string,
+  profile: Pick<Profile, 'endpoints'>,
+  name: EndpointName,
+  id = '',
+): URL {
   const path = profile.endpoints[name]
   if (path === NONE) {
     throw new LeadsheetError(

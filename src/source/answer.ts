@@ -61,7 +61,7 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
     if (!(thrown instanceof UnreadableBody)) throw thrown
     return failed(unexpected(call.url, thrown.message))
   }
-  if (!isJson(headers, text)) {
+  if (text.trim() === '' || !isJson(headers, text)) {
     if (call.takesAny) return { status, headers, body: redact(text) }
     const found = redact(quote(text)) || 'an empty body'
     return failed(unexpected(call.url, `answered ${status} but not with JSON: ${found}`))

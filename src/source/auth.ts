@@ -2,7 +2,12 @@
 import type { Profile } from './profile.ts'
 
 /** Puts the key and the fixed headers of the profile onto a request; changes both arguments. */
-export function authorize(profile: Profile, key: string, url: URL, headers: Record<string, string>): void {
+export function authorize(
+  profile: Pick<Profile, 'auth'>,
+  key: string,
+  url: URL,
+  headers: Record<string, string>,
+): void {
   const { auth } = profile
   if (auth === 'none') return
   Object.assign(headers, auth.headers)

@@ -152,8 +152,9 @@ function reasonOf(cause: unknown): string {
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0])
   if (!(cause instanceof Error)) return errorText(cause)
   if (cause.name === 'TimeoutError') return 'no whole answer in time'
-  const words = PASSING_CODES[codeOf(cause)]
-  return words ? `${words} (${codeOf(cause)})` : errorText(cause)
+  const code = codeOf(cause)
+  const words = PASSING_CODES[code] ?? errorText(cause)
+  return words.includes(code) ? words : `${words} (${code})`
 }
 
 function codeOf(error: Error): string {

@@ -3,7 +3,7 @@
  * of values. What cannot be read is null with a note, never the wrong type.
  */
 import { z } from 'zod'
-import { type FieldPath, fieldPathSchema, readPath } from './field-path.ts'
+import { type FieldPath, fieldPathSchema, readPath, splitPath } from './field-path.ts'
 import { toInstant } from './instant.ts'
 import { toNumber } from './number.ts'
 import { cleanText } from './text.ts'
@@ -13,7 +13,9 @@ type Transform = (typeof TRANSFORMS)[number]
 
 const full = z.strictObject({
   /** Candidates; the first that is there and not null counts. */
-  from: z.union([fieldPathSchema.transform((path) => [path]), z.array(fieldPathSchema).min(1)]).optional(),
+  from: z
+    .union([z.string().transform((path) => [splitPath(path)]), z.array(fieldPathSchema).min(1)])
+    .optional(),
   /** Several places at once, as a list: for `join`. Those that are not there are left out. */
   all: z.array(fieldPathSchema).min(1).optional(),
   /** Applied in order. */
@@ -26,7 +28,7 @@ const full = z.strictObject({
 
 /** A path alone is the short form. */
 export const fieldRuleSchema = z.union([
-  fieldPathSchema.transform((path) => full.parse({ from: path })),
+  fieldPathSchema.transform((path) => full.parse({ from: [path] })),
   full,
 ])
 export type FieldRule = z.output<typeof full>

@@ -58,7 +58,7 @@ function putTime(
 }
 
 /** Cut to what the format can say: earlier rather than later, so that nothing is left out. */
-function formatTime(instant: Instant, format: TimeFilter['format']): string {
+export function formatTime(instant: Instant, format: TimeFilter['format']): string {
   switch (format) {
     case 'iso':
       return instant

@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
 import { unexpected } from './failure.ts'
-import { readPath } from './field-path.ts'
+import { pathText, readPath } from './field-path.ts'
 import { toNumber } from './number.ts'
 import type { PagingProfile, Place } from './profile.ts'
 
@@ -86,7 +86,7 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
       return next === null ? null : sameOrigin(answer.url, new URL(next, answer.url)).href
     }
     case 'last_id':
-      return tokenOf(readPath(answer.records.at(-1), paging.id))
+      return lastId(paging, answer)
   }
 }
 
@@ -136,6 +136,17 @@ function nextRange(position: string | null, answer: PageAnswer): string | null {
   const [, last, total] = /(\d+)\/(\d+|\*)\s*$/.exec(String(answer.headers['content-range'] ?? '')) ?? []
   const next = last === undefined ? Number(position ?? 0) + answer.records.length : Number(last) + 1
   return total !== undefined && total !== '*' && next >= Number(total) ? null : String(next)
+}
+
+/** Without it the list cannot go on, and must not pass for one that has ended. */
+function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: PageAnswer): string {
+  const id = tokenOf(readPath(answer.records.at(-1), paging.id))
+  if (id !== null) return id
+  throw new LeadsheetError(
+    'api_unexpected',
+    `The last record of a page of ${answer.url.origin}${answer.url.pathname} has nothing at ${pathText(paging.id)}, behind which the next page begins`,
+    { hint: 'Correct paging.id in the profile, or look at the upstream.' },
+  )
 }
 
 /** Absent, null, false and "" all say that there is no next page. */

@@ -8,6 +8,7 @@ import { FUNNEL_STATUSES, STAGES } from '../contract/stage.ts'
 import { LeadsheetError } from '../errors.ts'
 import { fieldPathSchema } from './field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
+import { explainIssue } from './profile-mistakes.ts'
 
 /** A path below the base address, `.` for the base itself, a URL, or `none` where there is no such endpoint. */
 const endpoint = z.string().min(1)
@@ -237,9 +238,7 @@ export type ProfileInput = z.input<typeof profileSchema>
 export function parseProfile(data: unknown, origin: string): Profile {
   const parsed = profileSchema.safeParse(data)
   if (parsed.success) return parsed.data
-  const lines = parsed.error.issues.map(
-    (issue) => `${origin}  ${issue.path.join('.') || 'profile'}: ${issue.message}`,
-  )
+  const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, origin))
   throw new LeadsheetError('config_invalid', `The profile has mistakes:\n${lines.join('\n')}`, {
     hint: '`leadsheet probe URL --write FILE` writes one; the README explains its parts.',
   })

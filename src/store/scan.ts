@@ -23,6 +23,8 @@ export interface ScanStart {
 /** What a page adds to the scan. */
 export interface ScanStep {
   readonly ids: readonly string[]
+  /** Of them, leads that came into being after the scan began, so that no earlier pass could have met them. */
+  readonly born: ReadonlySet<string>
   /** Records without an id. */
   readonly withoutId: number
   readonly rows: number
@@ -76,6 +78,7 @@ export async function startPass(trx: Trx, since: Instant | null): Promise<Scan> 
       pass_pages: 0,
       pass_moved: 0,
       is_broken: 0,
+      first_rows: 0,
       idle_pages: 0,
       last_rows: 0,
       tail: '[]',
@@ -124,12 +127,13 @@ export async function advanceScan(
       mended: before.mended + page.mended,
       cut: before.cut + page.cut,
       pass_seen: before.pass_seen + freshInPass.size,
-      pass_new: before.pass_new + fresh.size,
+      pass_new: before.pass_new + fresh.difference(page.born).size,
       pass_held: before.pass_held + page.withoutId,
       pass_pages: before.pass_pages + 1,
       pass_moved: before.pass_moved + moved,
       is_broken: page.isBroken ? 1 : before.is_broken,
       idle_pages: freshInPass.size > 0 ? 0 : before.idle_pages + 1,
+      first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
       last_rows: page.rows,
       largest_page: Math.max(before.largest_page, page.rows),
       tail: JSON.stringify(page.tail),

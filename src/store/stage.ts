@@ -1,6 +1,7 @@
 /** The stages that the upstream's leads pass; figures read them to know what is open, won or lost. */
 import type { Stage } from '../model.ts'
 import type { Trx } from './open.ts'
+import { insertRows } from './sqlite.ts'
 
 /** Replaces the list by this one. */
 export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<void> {
@@ -11,5 +12,5 @@ export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<vo
     outcome: stage.outcome,
     in_funnel: stage.inFunnel ? 1 : 0,
   }))
-  await trx.insertInto('stage').values(rows).execute()
+  await insertRows(trx, 'stage', rows)
 }

@@ -176,6 +176,7 @@ export interface SyncScanTable {
   pass_pages: number
   pass_moved: number
   is_broken: number
+  first_rows: number
   idle_pages: number
   last_rows: number
   largest_page: number

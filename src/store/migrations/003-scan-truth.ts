@@ -30,11 +30,12 @@ const STATEMENTS = [
     pass_since TEXT, -- UTC: the filter of this pass
     cursor TEXT, -- of the next page of this pass; null before the first
     pass_seen INTEGER NOT NULL DEFAULT 0, -- distinct leads met in this pass
-    pass_new INTEGER NOT NULL DEFAULT 0, -- of them, those that no earlier pass met
+    pass_new INTEGER NOT NULL DEFAULT 0, -- of them, those that no earlier pass met though they are older than the scan
     pass_held INTEGER NOT NULL DEFAULT 0, -- records of this pass without an id
     pass_pages INTEGER NOT NULL DEFAULT 0,
     pass_moved INTEGER NOT NULL DEFAULT 0,
     is_broken INTEGER NOT NULL DEFAULT 0, -- 1: in this pass rows moved further than pages overlap
+    first_rows INTEGER NOT NULL DEFAULT 0, -- records on the first page of this pass
     idle_pages INTEGER NOT NULL DEFAULT 0, -- pages in a row that brought no lead new to this pass
     last_rows INTEGER NOT NULL DEFAULT 0, -- records on the page before
     largest_page INTEGER NOT NULL DEFAULT 0, -- records on the fullest page of this scan

@@ -1,0 +1,193 @@
+/** What stands beside the list: one lead by its id, statistics, agents. Tried with a GET each. */
+import { API_PREFIX } from '../../contract/paths.ts'
+import { endpointUrl } from '../address.ts'
+import { type FieldPath, pathText, readPath } from '../field-path.ts'
+import { toText } from '../field-rule.ts'
+import { toNumber } from '../number.ts'
+import type { AGENT_FIELDS, EndpointName, Profile } from '../profile.ts'
+import type { Asker, Reply } from './ask.ts'
+import { columnsOf } from './fields.ts'
+import { evidenceOf, type Finding } from './finding.ts'
+import { pickId } from './id-field.ts'
+import { fieldsOf, findRecords } from './json-shape.ts'
+import { endpointPath } from './list.ts'
+import type { List, Page } from './page.ts'
+
+const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
+const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
+
+/** Names of the statistics and of agents' fields, in lower case without signs. */
+const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {
+  name: ['name', 'pipelinename'],
+  leads: ['leads', 'totalleads', 'total', 'count', 'leadcount'],
+  open: ['open', 'openleads', 'active'],
+  won: ['won', 'wonleads', 'converted'],
+  lost: ['lost', 'lostleads'],
+  disqualified: ['disqualified', 'rejected'],
+  win_rate: ['winrate', 'conversionrate', 'conversion'],
+}
+const AGENT_NAMES: Readonly<Partial<Record<(typeof AGENT_FIELDS)[number], readonly string[]>>> = {
+  name: ['name', 'displayname', 'title'],
+  kind: ['kind', 'type', 'role'],
+  status: ['status', 'state'],
+  last_seen_at: ['lastseenat', 'lastseen', 'heartbeat', 'updatedat'],
+  task_type: ['currenttask.type', 'task', 'currenttask'],
+}
+
+export interface Beside {
+  readonly endpoints: Readonly<Partial<Record<EndpointName, string>>>
+  readonly envelope: { lead?: string; agents?: string }
+  readonly stat: Readonly<Record<string, string>>
+  readonly agent: Readonly<Record<string, string>>
+  readonly findings: readonly Finding[]
+}
+
+/** @param pipelineId of some lead, where leads name one */
+export async function findBeside(
+  asker: Asker,
+  base: URL,
+  list: List,
+  sample: Page,
+  pipelineId: string | null,
+): Promise<Beside> {
+  const findings: Finding[] = []
+  const endpoints: Partial<Record<EndpointName, string>> = { pipelines: 'none', webhooks: 'none' }
+  const envelope: Beside['envelope'] = {}
+  const lead = await findLead(asker, base, list, sample)
+  endpoints.lead = lead?.path ?? 'none'
+  if (lead) envelope.lead = pathText(lead.envelope)
+  findings.push(lead?.finding ?? none('endpoints.lead', 'no answer with that record below the list'))
+
+  const stats = await findStats(asker, base, pipelineId)
+  endpoints.stats = stats?.path ?? 'none'
+  findings.push(stats?.finding ?? none('endpoints.stats', 'no statistics at the usual paths'))
+
+  const agents = await findAgents(asker, base)
+  endpoints.agents = agents?.path ?? 'none'
+  if (agents) envelope.agents = pathText(agents.envelope)
+  findings.push(agents?.finding ?? none('endpoints.agents', 'no list of agents at the usual paths'))
+  return { endpoints, envelope, stat: stats?.mapping ?? {}, agent: agents?.mapping ?? {}, findings }
+}
+
+/** A record by its own id, below the list. */
+async function findLead(asker: Asker, base: URL, list: List, sample: Page) {
+  const id = sample.ids[0]
+  if (id === undefined) return null
+  const url = new URL(list.url)
+  const slash = url.pathname.endsWith('/') ? '/' : ''
+  const parent = url.pathname.replace(/\/+$/, '')
+  url.pathname = `${parent}/${encodeURIComponent(id)}${slash}`
+  const reply = await asker.get(url)
+  const envelope = isFine(reply) ? envelopeOf(reply.body, list.id, id) : null
+  if (envelope === null) return null
+  const listPath = endpointPath(base, list.url)
+  const [bare = '', query] = (listPath === '.' ? '' : listPath).split('?')
+  const path = `${bare.replace(/\/+$/, '')}/{id}${slash}${query === undefined ? '' : `?${query}`}`
+  return {
+    path,
+    envelope,
+    finding: {
+      place: 'endpoints.lead',
+      value: path,
+      confidence: 'proved',
+      evidence: evidenceOf(reply, 'the record itself'),
+    } satisfies Finding,
+  }
+}
+
+/** Where the record stands in its own answer. */
+function envelopeOf(body: unknown, idPath: FieldPath, id: string): FieldPath | null {
+  const places: FieldPath[] = [[]]
+  if (typeof body === 'object' && body !== null) places.push(...Object.keys(body).map((name) => [name]))
+  return places.find((place) => toText(readPath(readPath(body, place), idPath)) === id) ?? null
+}
+
+async function findStats(asker: Asker, base: URL, pipelineId: string | null) {
+  for (const path of STATS_PATHS) {
+    if (path.includes('{id}') && pipelineId === null) continue
+    const reply = await asker.get(
+      endpointUrl(base.href, withEndpoint('stats', path), 'stats', pipelineId ?? ''),
+    )
+    if (!isFine(reply) || typeof reply.body !== 'object' || Array.isArray(reply.body)) continue
+    const fields = [...fieldsOf(reply.body)]
+    const mapping = mappingOf(
+      fields.map((field) => field.path),
+      STAT_NAMES,
+      (name, at) => name === 'name' || toNumber(readPath(reply.body, at)) !== null,
+    )
+    if (Object.keys(mapping).filter((name) => name !== 'name').length < 2) continue
+    return {
+      path,
+      mapping,
+      finding: {
+        place: 'endpoints.stats',
+        value: path,
+        confidence: 'likely',
+        evidence: evidenceOf(reply, `numbers for ${Object.keys(mapping).join(', ')}`),
+      } satisfies Finding,
+    }
+  }
+  return null
+}
+
+async function findAgents(asker: Asker, base: URL) {
+  for (const path of AGENT_PATHS) {
+    const reply = await asker.get(endpointUrl(base.href, withEndpoint('agents', path), 'agents'))
+    const found = isFine(reply) ? findRecords(reply.body) : null
+    const id = found === null ? null : pickId(found.records)
+    if (found === null || id === null) continue
+    const columns = columnsOf(found.records).map((column) => column.path)
+    const mapping = { id: pathText(id.path), ...mappingOf(columns, AGENT_NAMES, () => true) }
+    return {
+      path,
+      mapping,
+      envelope: found.path,
+      finding: {
+        place: 'endpoints.agents',
+        value: path,
+        confidence: 'likely',
+        evidence: evidenceOf(reply, `${found.records.length} records`),
+      } satisfies Finding,
+    }
+  }
+  return null
+}
+
+function mappingOf(
+  paths: readonly FieldPath[],
+  names: Readonly<Record<string, readonly string[]>>,
+  fits: (name: string, path: FieldPath) => boolean,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([field, known]) => {
+      const path = paths.find((each) => {
+        const plain = each.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
+        return (
+          (known.includes(plain.at(-1) ?? '') && each.length <= 2) ||
+          known.includes(plain.slice(-2).join('.'))
+        )
+      })
+      return path !== undefined && fits(field, path) ? [[field, pathText(path)]] : []
+    }),
+  )
+}
+
+function withEndpoint(name: EndpointName, path: string): Pick<Profile, 'endpoints'> {
+  const none = {
+    leads: 'none',
+    lead: 'none',
+    pipelines: 'none',
+    stats: 'none',
+    webhooks: 'none',
+    agents: 'none',
+  }
+  return { endpoints: { ...none, [name]: path } }
+}
+
+function isFine({ status, body }: Reply): boolean {
+  return status >= 200 && status < 300 && typeof body === 'object' && body !== null
+}
+
+function none(place: string, evidence: string): Finding {
+  return { place, value: 'none', confidence: 'likely', evidence }
+}

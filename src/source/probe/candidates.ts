@@ -1,0 +1,364 @@
+/** What is usual among list APIs, the most usual first: the names that the probe tries. Data, no logic. */
+
+/** Where lists of leads are found, behind the address that was given. */
+export const LIST_PATHS = [
+  '/api/v1/leads',
+  '/leads',
+  '/v1/leads',
+  '/api/leads',
+  '/contacts',
+  '/people',
+  '/companies',
+  '/deals',
+  '/prospects',
+  '/items/leads',
+  '/records',
+  '/customers',
+  '/users',
+  '/issues',
+  '/orders',
+] as const
+
+/** Documents that name the paths of an API. */
+export const INDEX_PATHS = [
+  '/openapi.json',
+  '/api/v1/openapi.json',
+  '/swagger.json',
+  '/api/v1',
+  '/api',
+] as const
+
+/** Words in a path that speak for a list of leads, the best first. */
+export const LIST_WORDS = [
+  ...[
+    'lead',
+    'prospect',
+    'contact',
+    'opportunit',
+    'deal',
+    'person',
+    'people',
+    'compan',
+    'account',
+    'candidate',
+  ],
+  ...[
+    'customer',
+    'client',
+    'subscriber',
+    'member',
+    'user',
+    'record',
+    'item',
+    'issue',
+    'ticket',
+    'order',
+    'invoice',
+  ],
+] as const
+
+/** Parameters that set the size of a page, each with those that usually move it. */
+export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
+  limit: ['offset', 'page', 'skip', 'start'],
+  per_page: ['page'],
+  page_size: ['page', 'page_number', 'offset'],
+  pageSize: ['page', 'pageNumber', 'pageIndex', 'offset'],
+  size: ['page', 'from', 'offset'],
+  perPage: ['page'],
+  count: ['offset', 'start', 'page'],
+  $top: ['$skip'],
+  $limit: ['$skip', '$offset'],
+  _limit: ['_page', '_start', '_skip', '_offset'],
+  maxResults: ['startAt', 'startIndex', 'start'],
+  max_results: ['page', 'offset'],
+  rows: ['start', 'page', 'offset'],
+  results: ['page'],
+  take: ['skip', 'offset', 'page'],
+  top: ['skip', 'offset'],
+  maxSize: ['offset', 'page'],
+  max: ['offset', 'page', 'start'],
+  itemsPerPage: ['page'],
+  items_per_page: ['page'],
+  pagesize: ['page'],
+  'page-size': ['page', 'page-number'],
+  'per-page': ['page'],
+  per: ['page'],
+  page_limit: ['page', 'offset'],
+  pageLimit: ['page'],
+  limite: ['page', 'offset'],
+  length: ['start', 'offset'],
+  n: ['p', 'page', 'offset'],
+  first: ['skip', 'after', 'offset'],
+  _per_page: ['_page'],
+  _perPage: ['_page'],
+  batch_size: ['offset', 'page'],
+  hitsPerPage: ['page'],
+  resultsPerPage: ['page', 'startIndex'],
+  sysparm_limit: ['sysparm_offset'],
+}
+
+/** The same in brackets: apart, since `page` and `page[size]` in one request confuse many servers. */
+export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>> = {
+  'page[size]': ['page[number]', 'page[offset]'],
+  'page[limit]': ['page[offset]', 'page[number]'],
+  'pagination[pageSize]': ['pagination[page]'],
+  'pagination[limit]': ['pagination[start]', 'pagination[offset]'],
+  'paging[limit]': ['paging[offset]', 'paging[page]'],
+  'options[limit]': ['options[offset]', 'options[skip]'],
+}
+
+/** Parameters that move the page, by number or by records. */
+export const POSITION_PARAMS = [
+  ...['page', 'offset', 'skip', 'start', 'page_number', 'pageNumber', 'p', 'from', 'pageIndex', 'page_index'],
+  ...[
+    '$skip',
+    '_page',
+    '_start',
+    'startAt',
+    'start_at',
+    'startIndex',
+    'start_index',
+    'currentPage',
+    'current_page',
+  ],
+  ...[
+    'pg',
+    'page_no',
+    'pageNo',
+    'page-number',
+    'pageNum',
+    'page_num',
+    'pagenum',
+    'paged',
+    '_offset',
+    '_skip',
+  ],
+  ...['$offset', 'startFrom', 'begin', 'first', 'index', 'sysparm_offset'],
+] as const
+
+export const POSITION_PARAMS_IN_BRACKETS = [
+  ...['page[number]', 'page[offset]', 'pagination[page]', 'pagination[start]', 'pagination[offset]'],
+] as const
+
+/** Parameters that take the token of the next page. */
+export const CURSOR_PARAMS = [
+  ...['cursor', 'after', 'page_token', 'pageToken', 'next', 'starting_after', 'next_cursor', 'next_token'],
+  ...[
+    'nextToken',
+    'nextPageToken',
+    'next_page_token',
+    'continuation',
+    'continuation_token',
+    'continuationToken',
+  ],
+  ...[
+    'bookmark',
+    'marker',
+    'token',
+    'offset',
+    'page',
+    'start',
+    '_cursor',
+    'start_after',
+    'scroll_id',
+    'from',
+  ],
+] as const
+export const CURSOR_PARAMS_IN_BRACKETS = ['page[after]', 'page[cursor]', 'pagination[cursor]'] as const
+
+/** Parameters that take the id of the last record seen. */
+export const LAST_ID_PARAMS = [
+  ...[
+    'starting_after',
+    'after',
+    'since_id',
+    'after_id',
+    'last_id',
+    'lastId',
+    'afterId',
+    'start_after',
+    'from_id',
+  ],
+  ...[
+    'cursor',
+    'min_id',
+    'id_gt',
+    'id_after',
+    'startingAfter',
+    'startAfter',
+    'sinceId',
+    'last',
+    'last_seen_id',
+  ],
+] as const
+
+export const LAST_ID_PARAMS_IN_BRACKETS = ['page[after]', 'id[gt]', 'id[after]', 'filter[id][gt]'] as const
+
+/** Sizes tried for the largest page. */
+export const SIZES = [1000, 500, 250, 200, 100] as const
+
+/** Page sizes that a server has by default: a page of so many records may well have others behind it. */
+export const ROUND_SIZES = [
+  10, 12, 15, 16, 20, 24, 25, 30, 32, 40, 48, 50, 60, 64, 75, 80, 90, 96, 100,
+] as const
+
+/** Headers that tell how many records there are. */
+export const TOTAL_HEADERS = [
+  ...[
+    'x-total-count',
+    'x-total',
+    'total-count',
+    'x-wp-total',
+    'x-total-results',
+    'x-count',
+    'x-record-count',
+  ],
+  ...['x-pagination-total-count', 'x-pagination-total', 'pagination-count', 'total', 'content-range'],
+] as const
+export const PAGES_HEADERS = [
+  ...['x-total-pages', 'x-wp-totalpages', 'x-pagination-page-count', 'x-page-count', 'pagination-page-count'],
+] as const
+
+/** Parameters that ask for what changed since; `{field}` is the name of the time of the last change. */
+export const SINCE_PARAMS = [
+  ...[
+    'updated_since',
+    'updated_after',
+    'modified_since',
+    'since',
+    'updatedSince',
+    'updatedAfter',
+    '{field}_gte',
+  ],
+  ...[
+    '{field}_after',
+    '{field}_since',
+    '{field}__gte',
+    '{field}__gt',
+    '{field}_from',
+    '{field}_min',
+    '{field}_gt',
+  ],
+  ...[
+    'min_{field}',
+    '{field}From',
+    '{field}Min',
+    '{field}After',
+    '{field}Since',
+    'modified_after',
+    'modifiedSince',
+  ],
+  ...[
+    'modifiedAfter',
+    'changed_since',
+    'changedSince',
+    'changed_after',
+    'updated_from',
+    'updated_min',
+    'updatedFrom',
+  ],
+  ...[
+    'last_modified_since',
+    'since_timestamp',
+    'from_date',
+    'start_date',
+    'updated',
+    'min_updated',
+    'if_modified_since',
+  ],
+  ...[
+    'lastModifiedSince',
+    'update_time_from',
+    'date_from',
+    '{field}:gte',
+    '{field}.gte',
+    '{field}>',
+    'from',
+    'after_date',
+  ],
+] as const
+export const SINCE_PARAMS_IN_BRACKETS = [
+  ...[
+    '{field}[gte]',
+    '{field}[gt]',
+    '{field}[$gte]',
+    '{field}[after]',
+    '{field}[since]',
+    '{field}[from]',
+    '{field}[ge]',
+  ],
+  ...['filter[{field}][_gte]', 'filter[{field}][gte]', 'filter[{field}][ge]', 'filter[{field}][gt]'],
+  ...['filter[{field}][$gte]', 'filters[{field}][$gte]', 'filter[{field}_since]', 'filter[{field}_after]'],
+  ...[
+    'filter[{field}]',
+    'filter[updated_since]',
+    'filter[updated_after]',
+    'filter[since]',
+    'filter[updatedSince]',
+  ],
+  ...[
+    'filter[updatedAfter]',
+    'filter[modified_since]',
+    'filters[updated_since]',
+    'filters[{field}][gte]',
+    'range[{field}][gte]',
+  ],
+] as const
+
+/** Filters that are expressions: parameter and value, `{value}` being the time. */
+export const SINCE_EXPRESSIONS = [
+  { param: '{field}', value: 'gte.{value}' },
+  { param: 'filter', value: '({field}>="{value}")' },
+  { param: '$filter', value: '{field} ge {value}' },
+  { param: 'query', value: "{field}:>'{value}'" },
+  { param: 'q', value: '{field}:>={value}' },
+  { param: 'where', value: '{"{field}":{"$gte":{"__type":"Date","iso":"{value}"}}}' },
+  { param: '{field}', value: '>={value}' },
+  { param: '{field}', value: '>{value}' },
+  { param: '{field}', value: 'gte:{value}' },
+  { param: '{field}', value: 'gt:{value}' },
+  { param: '{field}', value: 'ge:{value}' },
+  { param: '{field}', value: '{value}..' },
+  { param: 'filter', value: '{field} ge {value}' },
+  { param: 'filter', value: '{field}>={value}' },
+  { param: 'filter', value: '{field}:>{value}' },
+  { param: 'filter', value: '{field}:gte:{value}' },
+  { param: 'filter', value: '{field},gte,{value}' },
+  { param: 'filter', value: '{field} >= "{value}"' },
+  { param: 'query', value: '{field}:>{value}' },
+  { param: 'query', value: '{field}>={value}' },
+  { param: 'where', value: '{"{field}":{"$gte":"{value}"}}' },
+  { param: 'where', value: '{"{field}":{"gte":"{value}"}}' },
+  { param: 'where', value: "{field} >= '{value}'" },
+  { param: 'filter', value: '{"where":{"{field}":{"gte":"{value}"}}}' },
+  { param: 'filter', value: '{"{field}":{"gte":"{value}"}}' },
+  { param: 'filter', value: '{"{field}":{"$gte":"{value}"}}' },
+] as const
+
+/** Parameters that take the name of the field to order by. */
+export const SORT_PARAMS = [
+  ...[
+    'sort',
+    'order_by',
+    'sort_by',
+    '_sort',
+    'ordering',
+    'orderBy',
+    'sortBy',
+    '$orderby',
+    'orderby',
+    'order',
+  ],
+  ...['sort_field', 'sortField', 'sort[]'],
+] as const
+
+/** How the direction is told apart from the field. */
+export const ASCENDING_PARAMS = {
+  direction: 'asc',
+  order: 'asc',
+  sort_order: 'asc',
+  sortOrder: 'asc',
+  sort_dir: 'asc',
+  dir: 'asc',
+  _order: 'asc',
+} as const

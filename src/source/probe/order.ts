@@ -1,0 +1,98 @@
+/** Whether the list can be put in order, seen by what comes first. */
+import { type FieldPath, readPath } from '../field-path.ts'
+import { toInstant } from '../instant.ts'
+import type { Asker } from './ask.ts'
+import { ASCENDING_PARAMS, SORT_PARAMS } from './candidates.ts'
+import { evidenceOf, type Finding } from './finding.ts'
+import { type List, type Page, type Params, readPage } from './page.ts'
+import { type Effect, findEffective } from './trial.ts'
+
+/**
+ * The parameter is found by the order of changes, which no list has by chance. What is best to read by while
+ * records change is the order of creation, where nothing moves: that is taken if the parameter gives it too.
+ * @param params of the largest page
+ */
+export async function findOrder(
+  asker: Asker,
+  list: List,
+  params: Params,
+  times: { readonly updated: FieldPath; readonly created: FieldPath | null },
+  unordered: Page,
+): Promise<{ sort: Record<string, string>; finding: Finding } | null> {
+  const found = await findByChanges(asker, list, params, times.updated, unordered)
+  const [param] = Object.keys(found?.sort ?? {})
+  if (found === null || param === undefined || times.created === null) return found
+  const sort = { ...found.sort, [param]: times.created.at(-1) ?? '' }
+  const page = await readPage(asker, list, { ...params, ...sort })
+  return page !== null && isRising(page, times.created)
+    ? { sort, finding: findingOf(page, sort, 'oldest first') }
+    : found
+}
+
+async function findByChanges(
+  asker: Asker,
+  list: List,
+  params: Params,
+  updated: FieldPath,
+  unordered: Page,
+): Promise<{ sort: Record<string, string>; finding: Finding } | null> {
+  const field = updated.at(-1) ?? ''
+  if (unordered.ids.length < 4 || isRising(unordered, updated) || field === '') return null
+  const ask = (extra: Params): Promise<Page | null> => readPage(asker, list, { ...params, ...extra })
+  const test = async (some: readonly string[]): Promise<Effect> => {
+    const page = await ask(Object.fromEntries(some.map((name) => [name, field])))
+    if (page === null || page.ids.length === 0) return 'refused'
+    return isRising(page, updated) || (isFalling(page, updated) && !isFalling(unordered, updated))
+      ? 'effect'
+      : 'none'
+  }
+  const param = await findEffective(SORT_PARAMS, test, { left: 9 }, list.isStrict)
+  const page = param === null ? null : await ask({ [param]: field })
+  if (param === null || page === null) return null
+  if (isRising(page, updated))
+    return { sort: { [param]: field }, finding: findingOf(page, { [param]: field }) }
+  const directions = Object.entries(ASCENDING_PARAMS).filter(([name]) => name !== param)
+  const direction = await findEffective(
+    directions,
+    async (some) => {
+      const turned = await ask({ [param]: field, ...Object.fromEntries(some) })
+      if (turned === null) return 'refused'
+      return isRising(turned, updated) ? 'effect' : 'none'
+    },
+    { left: 5 },
+  )
+  if (direction === null) return null
+  const sort = { [param]: field, [direction[0]]: direction[1] }
+  const turned = await ask(sort)
+  return turned && { sort, finding: findingOf(turned, sort) }
+}
+
+function findingOf(
+  page: Page,
+  sort: Readonly<Record<string, string>>,
+  order = 'oldest change first',
+): Finding {
+  return {
+    place: 'sort',
+    value: new URLSearchParams(sort).toString(),
+    confidence: 'proved',
+    evidence: `${evidenceOf(page.reply, order)}`,
+  }
+}
+
+function isRising(page: Page, path: FieldPath): boolean {
+  return isSorted(page, path, (before, after) => before <= after)
+}
+
+function isFalling(page: Page, path: FieldPath): boolean {
+  return isSorted(page, path, (before, after) => before >= after)
+}
+
+function isSorted(page: Page, path: FieldPath, holds: (before: string, after: string) => boolean): boolean {
+  const times = page.records.map((record) => toInstant(readPath(record, path)) ?? '')
+  return (
+    times.length > 2 &&
+    new Set(times).size > 1 &&
+    times.every((time, index) => index === 0 || holds(times[index - 1] ?? '', time))
+  )
+}

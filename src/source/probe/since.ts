@@ -1,0 +1,178 @@
+/**
+ * The filter for what changed since: names in the usual formats, proved by the effect. Servers ignore what they
+ * do not know, so a parameter counts only when a time in the far future leaves nothing, and one in between
+ * leaves exactly the records of that time and later.
+ */
+import { type FieldPath, readPath } from '../field-path.ts'
+import { formatTime } from '../filters.ts'
+import { toInstant } from '../instant.ts'
+import type { TimeFilter } from '../profile.ts'
+import type { Asker, Headers } from './ask.ts'
+import { SINCE_EXPRESSIONS, SINCE_PARAMS, SINCE_PARAMS_IN_BRACKETS } from './candidates.ts'
+import { evidenceOf, type Finding } from './finding.ts'
+import { type List, type Page, type Params, readPage } from './page.ts'
+import { type Budget, type Effect, findEffective } from './trial.ts'
+
+const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
+const FAR_PAST = '1975-01-01T00:00:00.000Z'
+const BUDGET = 30
+const ROUND_BUDGET = 12
+const EXPRESSION_ROUNDS = 4
+const FORMATS = 4
+/** Of the records seen, how many lie after the time in between. */
+const SHARE_AFTER = 0.2
+
+export interface SinceSearch {
+  readonly asker: Asker
+  readonly list: List
+  /** Of the largest page. */
+  readonly params: Params
+  readonly headers: Headers
+  readonly updated: FieldPath
+  readonly records: readonly unknown[]
+}
+
+type Guess = Pick<TimeFilter, 'param' | 'value' | 'in'>
+
+/** Null where no filter of the usual names has an effect. */
+export async function findSince(
+  search: SinceSearch,
+): Promise<{ filter: TimeFilter; finding: Finding } | null> {
+  const between = timeBetween(search.records, search.updated)
+  if (between === null) return null
+  const budget: Budget = { left: BUDGET }
+  const field = search.updated.at(-1) ?? ''
+  const withField = (name: string): string => name.replaceAll('{field}', field)
+  const plain = [...new Set(SINCE_PARAMS.map(withField))].map((param) => guess(param))
+  const bracketed = [...new Set(SINCE_PARAMS_IN_BRACKETS.map(withField))].map((param) => guess(param))
+  const [iso = 'iso', ...others] = formatsFor(search)
+  const rounds: [readonly Guess[], TimeFilter['format']][] = [
+    [plain, iso],
+    [bracketed, iso],
+    ...expressionRounds(withField)
+      .slice(0, EXPRESSION_ROUNDS)
+      .map((guesses): [Guess[], TimeFilter['format']] => [guesses, iso]),
+    [[{ ...guess('If-Modified-Since'), in: 'header' }], 'iso_seconds'],
+    ...others
+      .slice(0, FORMATS - 1)
+      .map((format): [readonly Guess[], TimeFilter['format']] => [plain, format]),
+  ]
+  for (const [guesses, format] of rounds) {
+    let left = guesses
+    // A name with an effect of another kind, such as created-since, is set aside and the search goes on.
+    for (let tries = 0; tries < 3 && left.length > 0; tries++) {
+      const round: Budget = { left: Math.min(budget.left, ROUND_BUDGET) }
+      const before = round.left
+      const found = await findEffective(
+        left,
+        (some) => emptiesList(search, some, format),
+        round,
+        search.list.isStrict,
+      )
+      budget.left -= before - round.left
+      if (found === null) break
+      const filter: TimeFilter = { ...found, format }
+      const finding = await proveSince(search, filter, between)
+      if (finding !== null) return { filter, finding }
+      left = left.filter((each) => each !== found)
+    }
+  }
+  return null
+}
+
+/** An instant with some of the records after it, and most before. */
+export function timeBetween(records: readonly unknown[], path: FieldPath): string | null {
+  const times = records.flatMap((record) => toInstant(readPath(record, path)) ?? []).sort()
+  const at = times[Math.floor(times.length * (1 - SHARE_AFTER))]
+  return at === undefined || at === times[0] ? null : at
+}
+
+async function emptiesList(
+  search: SinceSearch,
+  guesses: readonly Guess[],
+  format: TimeFilter['format'],
+): Promise<Effect> {
+  const page = await ask(search, guesses, format, FAR_FUTURE)
+  if (page === null) return 'refused'
+  if (page.ids.length > 0) return 'none'
+  // A filter by equality leaves nothing either way.
+  const past = await ask(search, guesses, format, FAR_PAST)
+  return past !== null && past.ids.length > 0 ? 'effect' : 'refused'
+}
+
+/** The records from the time on, all that were seen of them, and no other. */
+async function proveSince(search: SinceSearch, filter: TimeFilter, between: string): Promise<Finding | null> {
+  const page = await ask(search, [filter], filter.format, between)
+  if (page === null || page.ids.length === 0) return null
+  const timeOf = (record: unknown): string => toInstant(readPath(record, search.updated)) ?? ''
+  const first = formatTime(between, filter.format) === between ? between : dayOf(between, filter.format)
+  if (page.records.some((record) => timeOf(record) < first)) return null
+  const given = new Set(page.ids)
+  const expected = search.records.filter((record) => timeOf(record) > between)
+  const missing = expected.filter((record) => !given.has(idText(record, search.list.id)))
+  // What is missing may be on a further page; that so few remain shows the effect all the same.
+  if (missing.length > 0 && page.ids.length < Math.min(expected.length, 20)) return null
+  return {
+    place: 'filters.updated_since',
+    value: filterText(filter),
+    confidence: 'proved',
+    evidence: `${evidenceOf(page.reply, `${page.ids.length} records, all at or after it`)}; none with a time in ${FAR_FUTURE.slice(0, 4)}`,
+  }
+}
+
+async function ask(
+  { asker, list, params, headers }: SinceSearch,
+  guesses: readonly Guess[],
+  format: TimeFilter['format'],
+  instant: string,
+): Promise<Page | null> {
+  const put = (where: Guess['in']): Params =>
+    Object.fromEntries(
+      guesses
+        .filter((each) => each.in === where)
+        .map(({ param, value }) => [param, value.replace('{value}', formatTime(instant, format))]),
+    )
+  return readPage(asker, list, { ...params, ...put('query') }, { ...headers, ...put('header') })
+}
+
+/** Expressions that share a parameter cannot go into one request. */
+function expressionRounds(withField: (name: string) => string): Guess[][] {
+  const rounds: Guess[][] = []
+  for (const { param, value } of SINCE_EXPRESSIONS) {
+    const each: Guess = { param: withField(param), value: withField(value), in: 'query' }
+    const round = rounds.find((guesses) => guesses.every((other) => other.param !== each.param))
+    if (round) round.push(each)
+    else rounds.push([each])
+  }
+  return rounds
+}
+
+/** The format of the records' own times first. */
+function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
+  const value = records
+    .map((record) => readPath(record, updated))
+    .find((each) => each !== null && each !== undefined)
+  if (typeof value === 'number')
+    return value > 100_000_000_000 ? ['epoch_ms', 'iso', 'epoch_s'] : ['epoch_s', 'iso', 'epoch_ms']
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d/.test(value))
+    return ['datetime', 'iso', 'epoch_s']
+  return ['iso', 'epoch_s', 'iso_seconds', 'date', 'datetime', 'epoch_ms']
+}
+
+/** The instant that the filter can say, which is at or before the one meant. */
+function dayOf(instant: string, format: TimeFilter['format']): string {
+  return format === 'date' ? `${instant.slice(0, 10)}T00:00:00.000Z` : `${instant.slice(0, 19)}.000Z`
+}
+
+function guess(param: string): Guess {
+  return { param, value: '{value}', in: 'query' }
+}
+
+function idText(record: unknown, path: FieldPath): string {
+  return String(readPath(record, path))
+}
+
+function filterText({ param, value, format, in: where }: TimeFilter): string {
+  const place = where === 'header' ? `${param}: ` : `?${param}=`
+  return `${place}${value.replace('{value}', `{${format}}`)}`
+}

@@ -1,0 +1,52 @@
+/** Finds the one candidate that has an effect by trying many at once and halving: few requests for many names. */
+
+const SINGLES_MAX = 12
+
+export type Effect = 'effect' | 'none' | 'refused'
+
+/** Shared by trials that belong together. */
+export interface Budget {
+  left: number
+}
+
+/**
+ * Servers mostly ignore parameters that they do not know, so a request may carry many. Where all of them have
+ * no effect, none of them has; where a server refuses, the halves are tried apart.
+ */
+export async function findEffective<T>(
+  candidates: readonly T[],
+  test: (some: readonly T[]) => Promise<Effect>,
+  budget: Budget,
+  isStrict = false,
+): Promise<T | null> {
+  return isStrict ? findSingly(candidates, test, budget) : findByHalves(candidates, test, budget)
+}
+
+/** For servers that mind a parameter which they do not know: the most usual ones, one by one. */
+async function findSingly<T>(
+  candidates: readonly T[],
+  test: (some: readonly T[]) => Promise<Effect>,
+  budget: Budget,
+): Promise<T | null> {
+  for (const candidate of candidates.slice(0, SINGLES_MAX)) {
+    if (budget.left-- <= 0) return null
+    if ((await test([candidate])) === 'effect') return candidate
+  }
+  return null
+}
+
+async function findByHalves<T>(
+  candidates: readonly T[],
+  test: (some: readonly T[]) => Promise<Effect>,
+  budget: Budget,
+): Promise<T | null> {
+  const [only] = candidates
+  if (only === undefined || budget.left <= 0) return null
+  budget.left--
+  const effect = await test(candidates)
+  if (effect === 'none') return null
+  if (candidates.length === 1) return effect === 'effect' ? only : null
+  const middle = Math.ceil(candidates.length / 2)
+  const first = await findByHalves(candidates.slice(0, middle), test, budget)
+  return first ?? (await findByHalves(candidates.slice(middle), test, budget))
+}

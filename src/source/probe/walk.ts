@@ -1,0 +1,62 @@
+/**
+ * Reads on with the paging that was found, by the same functions as a sync: to the end where that is near, so
+ * that the end itself is proved too, and the fields are judged by more than one page.
+ */
+import { nextPosition, type PageAnswer, requestPage } from '../paging.ts'
+import { type PagingProfile, pagingSchema } from '../profile.ts'
+import type { Asker } from './ask.ts'
+import { type List, type Page, type Params, pageOf } from './page.ts'
+import type { PagingInput } from './way-on.ts'
+
+const PAGES_MAX = 5
+
+export interface Walk {
+  readonly pages: readonly Page[]
+  /** Distinct ids. */
+  readonly seen: number
+  /** `end`: the list says so; the others tell what came behind the last page. */
+  readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
+}
+
+/** @param params that go along with every request of the first page */
+export async function walkList(
+  asker: Asker,
+  list: List,
+  input: PagingInput,
+  params: Params,
+  pagesMax = PAGES_MAX,
+): Promise<Walk> {
+  const paging: PagingProfile = pagingSchema.parse(input)
+  const pages: Page[] = []
+  const ids = new Set<string>()
+  let position: string | null = null
+  for (let count = 0; count < pagesMax; count++) {
+    const page = await readAt(asker, list, paging, params, position)
+    if (page === null) return { pages, seen: ids.size, ended: 'refused' }
+    const isRepeated = page.ids.length > 0 && page.ids.every((id) => ids.has(id))
+    if (isRepeated) return { pages, seen: ids.size, ended: 'repeated' }
+    pages.push(page)
+    for (const id of page.ids) ids.add(id)
+    position = nextPosition(paging, position, answerOf(page))
+    if (position === null) return { pages, seen: ids.size, ended: 'end' }
+  }
+  return { pages, seen: ids.size, ended: 'not reached' }
+}
+
+async function readAt(
+  asker: Asker,
+  list: List,
+  paging: PagingProfile,
+  params: Params,
+  position: string | null,
+): Promise<Page | null> {
+  const base = new URL(list.url)
+  for (const [name, value] of Object.entries(params)) base.searchParams.set(name, value)
+  const headers: Record<string, string> = {}
+  const url = requestPage(paging, base, headers, position, paging.size_max)
+  return pageOf(await asker.get(url, headers), list)
+}
+
+function answerOf({ reply, records }: Page): PageAnswer {
+  return { url: reply.url, body: reply.body, headers: reply.headers, records }
+}

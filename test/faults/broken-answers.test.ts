@@ -1,0 +1,200 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { makeEdition, type Report } from '../../src/jobs/edition.ts'
+import { openTemplates } from '../../src/report/templates.ts'
+import { openSyncing, type Syncing } from '../support/syncing.ts'
+import { body, bytes, type Fault, startUpstream, status, type Upstream } from '../support/upstream.ts'
+
+const LEADS = { parts: ['leads'] as const }
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
+const BEGINNING = '{"data":[{"id":"torn","status":"won"}'
+const CHUNK = `${BEGINNING.length.toString(16)}\r\n${BEGINNING}\r\n`
+/** The first, the second and the last of four pages. */
+const PLACES = [0, 1, 3] as const
+
+function pass(): boolean {
+  return false
+}
+
+async function storedIds({ store }: Syncing): Promise<string[]> {
+  const rows = await store.db.selectFrom('lead').select('id').orderBy('id').execute()
+  return rows.map((row) => row.id)
+}
+
+/** A sync of four pages, one of which meets the fault; everything must be there in the end, and once. */
+async function expectMended(upstream: Upstream, place: number, ...faults: Fault[]): Promise<void> {
+  await using syncing = await openSyncing(upstream.url)
+  upstream.faults.push(...Array.from({ length: place }, () => pass), ...faults)
+  const retries = faults.length
+  expect(await syncing.sync(LEADS)).toMatchObject({
+    outcome: 'ok',
+    complete: true,
+    pages: 4,
+    requests: 4 + retries,
+    retries,
+    problems: [],
+    leads: { seen: 35, inserted: 35 },
+  })
+  expect(await storedIds(syncing)).toEqual([...upstream.leads.keys()].sort())
+  expect(upstream.requests.filter((request) => request.headers.range)).toEqual([])
+}
+
+describe('an upstream that fails for a moment', () => {
+  const cases = [500, 502, 503, 504].flatMap((code) => PLACES.map((place) => [code, place] as const))
+
+  it.each(cases)('with %i on page %i is asked again (row 5)', async (code, place) => {
+    await using upstream = await startUpstream(35)
+    await expectMended(upstream, place, status(code), status(code))
+  })
+
+  it('is asked again after waits drawn anew from a growing range (row 5)', async () => {
+    await using upstream = await startUpstream(5)
+    const waits: number[] = []
+    const timer = { now: () => 0, wait: async (ms: number) => void (ms > 0 && waits.push(ms)) }
+    const backoff = { attempts: 5, baseMs: 500, maxMs: 20_000 }
+    const draws = [0.5, 1, 0.1, 0.5]
+    const random = (): number => draws.shift() ?? 0
+    await using syncing = await openSyncing(upstream.url, 'test-key', { source: { timer, backoff, random } })
+    upstream.faults.push(...[500, 502, 503, 504].map((code) => status(code)))
+    expect(await syncing.sync(LEADS)).toMatchObject({ outcome: 'ok', retries: 4 })
+    expect(waits).toEqual([250, 1000, 200, 2000])
+  })
+})
+
+describe('an upstream that fails for ever', () => {
+  const report: Report = {
+    name: 'daily',
+    template: 'daily',
+    title: 'Daily leads',
+    timeZone: 'UTC',
+    pipelines: [],
+    stalledDays: 7,
+    topScore: 80,
+  }
+
+  it('leaves the run failed, what was read in place, and a report that says how old its data is (row 6)', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync(LEADS)
+    const before = await storedIds(syncing)
+    syncing.clock.now = new Date('2026-11-23T06:00:00Z')
+    upstream.faults.push(...Array.from({ length: 50 }, () => status(500)))
+    const result = await syncing.sync()
+    expect(result).toMatchObject({ outcome: 'failed', complete: false, requests: 5 })
+    expect(result.problems[0]?.message).toContain('answered 500 to 5 attempts: made to answer 500')
+    expect(await storedIds(syncing)).toEqual(before)
+
+    const templates = await openTemplates('templates')
+    const { store, clock } = syncing
+    const edition = await makeEdition({ store, templates, now: () => clock.now }, report, clock.now)
+    const text = edition.text.replace(/\s+/g, ' ')
+    expect(text).toContain('The data is from Sat 21 Nov, 06:00, 2 days before this report')
+    expect(text).toContain('answered 500 to 5 attempts')
+  })
+})
+
+describe('an answer that is cut', () => {
+  it.each(PLACES)(
+    'by a reset, with a length, on page %i, is thrown away and asked for again whole (row 8)',
+    async (place) => {
+      await using upstream = await startUpstream(35)
+      await expectMended(upstream, place, bytes(`${HEAD}content-length: 9000\r\n\r\n${BEGINNING}`, 'reset'))
+    },
+  )
+
+  it.each(PLACES)(
+    'by a reset, in chunks, on page %i, is thrown away and asked for again whole (row 8)',
+    async (place) => {
+      await using upstream = await startUpstream(35)
+      await expectMended(upstream, place, bytes(`${HEAD}transfer-encoding: chunked\r\n\r\n${CHUNK}`, 'reset'))
+    },
+  )
+
+  it.each(PLACES)(
+    'by the end of the connection, on page %i, is asked for again whole (row 9)',
+    async (place) => {
+      await using upstream = await startUpstream(35)
+      await expectMended(
+        upstream,
+        place,
+        bytes(`${HEAD}content-length: 9000\r\n\r\n${BEGINNING}`),
+        bytes(`${HEAD}transfer-encoding: chunked\r\n\r\n${CHUNK}`),
+      )
+    },
+  )
+
+  it('by a length that is too short is asked for again whole (row 9)', async () => {
+    await using upstream = await startUpstream(35)
+    await expectMended(upstream, 1, bytes(`${HEAD}content-length: 20\r\n\r\n${BEGINNING}]}`))
+  })
+
+  it.each(PLACES)('in its JSON, on page %i, is asked for again whole (row 10)', async (place) => {
+    await using upstream = await startUpstream(35)
+    await expectMended(
+      upstream,
+      place,
+      body(BEGINNING),
+      bytes(`${HEAD}connection: close\r\n\r\n${BEGINNING}`),
+      body(`${BEGINNING}]}}`),
+    )
+  })
+
+  it('in what is packed is asked for again whole (row 10)', async () => {
+    await using upstream = await startUpstream(35)
+    const packed = gzipSync(`${BEGINNING}]}`)
+    const cutPacked: Fault = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+      response.end(packed.subarray(0, packed.length - 9))
+      return true
+    }
+    await expectMended(upstream, 1, cutPacked)
+  })
+
+  it('for ever leaves nothing of it in the store (row 10)', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.faults.push(pass, ...Array.from({ length: 9 }, () => body(BEGINNING)))
+    const result = await syncing.sync(LEADS)
+    expect(result).toMatchObject({ outcome: 'partial', pages: 1, requests: 6 })
+    expect(result.problems[0]?.message).toMatch(/failed after 5 attempts: its JSON is cut or broken/)
+    expect(await storedIds(syncing)).toHaveLength(10)
+    expect(await storedIds(syncing)).not.toContain('torn')
+  })
+})
+
+describe('an answer that is not the API’s', () => {
+  const key = 'a-key-that-nobody-may-see'
+  const page = `<!doctype html><title>Sign in</title><p>You came with ${key}</p>${'<br>'.repeat(500)}`
+
+  it.each([
+    ['a page to sign in', body(page, 'text/html'), '200 but not with JSON: <!doctype html>'],
+    ['JSON under another type', body('{"data":[]}', 'text/plain'), '200 but not with JSON: {"data":[]}'],
+    ['an empty body', body(''), '200 but not with JSON: an empty body'],
+    ['no content', bytes('HTTP/1.1 204 No Content\r\n\r\n', 'stay'), '204 but not with JSON: an empty body'],
+    ['JSON of another shape', body('{"items":[]}'), 'has no list of leads at data'],
+    ['null', body('null'), 'has no list of leads at data'],
+    [
+      'a packing that nobody asked for',
+      ((_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'br' })
+        response.end('xyz')
+        return true
+      }) satisfies Fault,
+      'packed its answer as br',
+    ],
+  ])(
+    '%s is quoted, without the key; nothing is stored and nothing asked again (row 14)',
+    async (_name, fault, said) => {
+      await using upstream = await startUpstream(35)
+      await using syncing = await openSyncing(upstream.url, key)
+      upstream.faults.push(fault)
+      const result = await syncing.sync(LEADS)
+      expect(result).toMatchObject({ outcome: 'failed', requests: 1, problems: [{ code: 'api_unexpected' }] })
+      const message = result.problems[0]?.message ?? ''
+      expect(message).toContain(said)
+      expect(message).not.toContain(key)
+      expect(message.length).toBeLessThan(320)
+      expect(await storedIds(syncing)).toEqual([])
+    },
+  )
+})

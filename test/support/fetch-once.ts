@@ -1,0 +1,27 @@
+/**
+ * Fetches one page in a process of its own and prints what came of it, with the memory that it took:
+ * `node fetch-once.ts URL`.
+ */
+
+import { pino } from 'pino'
+import { LeadsheetError } from '../../src/errors.ts'
+import { openSource } from '../../src/source/open.ts'
+
+const [, , url = ''] = process.argv
+const source = openSource({ baseUrl: url, apiKey: 'test-key', maxWaitMs: 0, log: pino({ level: 'silent' }) })
+const before = process.memoryUsage().rss
+let highest = before
+const watch = setInterval(() => {
+  highest = Math.max(highest, process.memoryUsage().rss)
+}, 5)
+const began = performance.now()
+const message = await source.listLeads({}, null, 10).then(
+  (page) => `${page.records.length} records`,
+  (thrown: unknown) =>
+    thrown instanceof LeadsheetError ? `${thrown.code}: ${thrown.message}` : String(thrown),
+)
+const ms = performance.now() - began
+clearInterval(watch)
+const peak = Math.max(highest, process.resourceUsage().maxRSS * 1024)
+process.stdout.write(JSON.stringify({ message, ms, grownMb: (peak - before) / 1024 / 1024 }))
+await source.close()

@@ -1,0 +1,314 @@
+/** Shapes of upstreams that are odd in one way or another; each has been met somewhere. */
+import {
+  type ForeignAnswer,
+  type ForeignRecord,
+  factsOf,
+  inHeader,
+  inQuery,
+  KEY,
+  numberIn,
+  type Shape,
+} from './foreign.ts'
+
+const iso = (date: Date): string => date.toISOString()
+
+function plainRecord(number: number): ForeignRecord {
+  const { company, email, score, updated, created, status } = factsOf(number)
+  return {
+    id: `r${number}`,
+    company,
+    email,
+    score,
+    status,
+    created_at: iso(created),
+    updated_at: iso(updated),
+  }
+}
+
+const idOf = (record: ForeignRecord): string => String(record.id)
+
+export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
+  'pages from 0, with a 401 of HTML': {
+    path: '/crm/leads',
+    lets: inHeader('x-auth-token'),
+    refusal: { status: 401, body: '<html><body><h1>Unauthorized</h1></body></html>' },
+    record: plainRecord,
+    idOf,
+    list: (all, url) => {
+      const size = numberIn(url, 'size', 20, 200)
+      const page = numberIn(url, 'page', 0)
+      const content = all.slice(page * size, (page + 1) * size)
+      const last = (page + 1) * size >= all.length
+      return {
+        body: {
+          content,
+          totalElements: all.length,
+          totalPages: Math.ceil(all.length / size),
+          number: page,
+          size,
+          first: page === 0,
+          last,
+          numberOfElements: content.length,
+        },
+      }
+    },
+  },
+  'an envelope two levels deep and relative next links': {
+    path: '/svc/people',
+    lets: inHeader('authorization', 'ApiKey {key}'),
+    record: plainRecord,
+    idOf,
+    list: (all, url) => {
+      const start = numberIn(url, 'cursor', 0)
+      const count = numberIn(url, 'count', 15, 60)
+      const end = start + count
+      const next = end < all.length ? { next: { href: `people?cursor=${end}&count=${count}` } } : {}
+      return {
+        body: {
+          response: { payload: { people: all.slice(start, end) } },
+          _links: { self: { href: 'people' }, ...next },
+        },
+      }
+    },
+  },
+  'times in epoch milliseconds and a filter in seconds': {
+    path: '/v3/deals',
+    lets: inQuery('apikey'),
+    refusal: { status: 200, body: { ok: false, error: 'missing api key' } },
+    record: (number) => {
+      const { company, amount, updated, created, status } = factsOf(number)
+      return {
+        deal_id: number + 1,
+        title: company,
+        value: { amount: String(amount), currency: 'USD' },
+        stage: { id: 1, name: status },
+        created: created.getTime(),
+        modified: updated.getTime(),
+      }
+    },
+    idOf: (record) => String(record.deal_id),
+    list: (all, url) => {
+      const start = numberIn(url, 'start', 0)
+      const limit = numberIn(url, 'limit', 50, 100)
+      const since = numberIn(url, 'modified_since', 0)
+      const matching = all.filter((record) => Number(record.modified) / 1000 >= since)
+      const more = start + limit < matching.length
+      const pagination = {
+        start,
+        limit,
+        more_items_in_collection: more,
+        ...(more ? { next_start: start + limit } : {}),
+      }
+      return {
+        body: { success: true, data: matching.slice(start, start + limit), additional_data: { pagination } },
+      }
+    },
+  },
+  'ids beyond 2^53 as numbers, and since_id': {
+    path: '/leads',
+    lets: inHeader('authorization', 'Token token={key}'),
+    record: (number) => ({ ...plainRecord(number), id: 9_007_199_254_740_993n + BigInt(number) * 2n }),
+    idOf,
+    list: (all, url) => {
+      const since = BigInt(url.searchParams.get('since_id') ?? 0)
+      const limit = numberIn(url, 'limit', 50, 250)
+      const after = all.filter(({ id }) => (id as bigint) > since)
+      return { body: { leads: after.slice(0, limit) } }
+    },
+  },
+  'no hint at all: a bare array in pages of 40': {
+    path: '/export',
+    lets: inHeader('api-key'),
+    record: plainRecord,
+    idOf,
+    list: (all, url) => {
+      const page = numberIn(url, 'p', 1)
+      return { body: all.slice((page - 1) * 40, page * 40) }
+    },
+  },
+  'unknown parameters are filters by equality, and pages behind the end are the last one': {
+    path: '/leads',
+    lets: () => true,
+    record: plainRecord,
+    idOf,
+    list: (all, url) => {
+      const paging = ['_page', '_per_page', '_sort']
+      const filters = [...url.searchParams].filter(([name]) => !paging.includes(name))
+      const matching = all.filter((record) =>
+        filters.every(([name, value]) => String(record[name]) === value),
+      )
+      if (!url.searchParams.has('_page')) return { body: matching }
+      const size = numberIn(url, '_per_page', 10)
+      const pages = Math.max(1, Math.ceil(matching.length / size))
+      const page = Math.min(Math.max(1, numberIn(url, '_page', 1)), pages)
+      return {
+        body: {
+          first: 1,
+          prev: page > 1 ? page - 1 : null,
+          next: page < pages ? page + 1 : null,
+          last: pages,
+          pages,
+          items: matching.length,
+          data: matching.slice((page - 1) * size, page * size),
+        },
+      }
+    },
+  },
+  'a page behind the last is a 404, and only the total tells the end': {
+    path: '/api/prospects/',
+    lets: inHeader('authorization', 'Bearer {key}'),
+    record: plainRecord,
+    idOf,
+    list: (all, url) => {
+      const size = numberIn(url, 'page_size', 25, 100)
+      const page = numberIn(url, 'page', 1)
+      if ((page - 1) * size >= all.length) return { status: 404, body: { detail: 'Invalid page.' } }
+      return { body: { total: all.length, rows: all.slice((page - 1) * size, page * size) } }
+    },
+  },
+  'a header of its own that the refusal names, and page counts in headers': {
+    path: '/api/v4/leads',
+    lets: inHeader('private-token'),
+    refusal: { status: 401, body: { message: '401 Unauthorized: send your key as Private-Token' } },
+    record: plainRecord,
+    idOf,
+    list: (all, url) => {
+      const size = numberIn(url, 'per_page', 20, 100)
+      const page = numberIn(url, 'page', 1)
+      const pages = Math.ceil(all.length / size)
+      const headers = {
+        'x-total': String(all.length),
+        'x-total-pages': String(pages),
+        'x-page': String(page),
+        'x-per-page': String(size),
+        'x-next-page': page < pages ? String(page + 1) : '',
+      }
+      return { headers, body: all.slice((page - 1) * size, page * size) }
+    },
+  },
+  'OData with $top, $skiptoken and $filter': {
+    path: '/odata/Leads',
+    lets: inHeader('authorization', 'Bearer {key}'),
+    record: (number) => {
+      const { company, email, updated, created, status } = factsOf(number)
+      return {
+        '@odata.etag': `W/"${number}"`,
+        LeadId: `guid-${number}`,
+        CompanyName: company,
+        EMailAddress1: email,
+        StatusCode: status,
+        CreatedOn: iso(created),
+        ModifiedOn: iso(updated),
+      }
+    },
+    idOf: (record) => String(record.LeadId),
+    knows: ['$top', '$skip', '$filter', '$orderby', '$skiptoken', '$count', '$select'],
+    list: (all, url, request): ForeignAnswer => {
+      const [, since = ''] = /^ModifiedOn ge (\S+)$/.exec(url.searchParams.get('$filter') ?? '') ?? []
+      const matching = all.filter((record) => String(record.ModifiedOn) >= since)
+      const start = numberIn(url, '$skiptoken', numberIn(url, '$skip', 0))
+      const top = numberIn(url, '$top', 50, 100)
+      const next = new URL(`http://${request.headers.host}${url.pathname}${url.search}`)
+      next.searchParams.set('$skiptoken', String(start + top))
+      const link = start + top < matching.length ? { '@odata.nextLink': next.href } : {}
+      return {
+        body: { '@odata.context': '$metadata#Leads', value: matching.slice(start, start + top), ...link },
+      }
+    },
+  },
+  'unknown parameters are refused columns, values carry the operator': {
+    path: '/leads',
+    lets: inHeader('apikey'),
+    refusal: {
+      status: 401,
+      body: {
+        message: 'No API key found in request',
+        hint: 'No `apikey` request header or url param was found.',
+      },
+    },
+    record: plainRecord,
+    idOf,
+    list: (all, url, request): ForeignAnswer => {
+      const since = /^gte\.(.+)$/.exec(url.searchParams.get('updated_at') ?? 'gte.0')?.[1]
+      const known = ['limit', 'offset', 'order', 'updated_at', 'select']
+      const strange = [...url.searchParams.keys()].find((name) => !known.includes(name))
+      if (strange !== undefined || since === undefined)
+        return { status: 400, body: { code: 'PGRST100', message: '"failed to parse filter"' } }
+      const [, from, to] = /^(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+      const start = from === undefined ? numberIn(url, 'offset', 0) : Number(from)
+      const limit = to === undefined ? numberIn(url, 'limit', 1000, 1000) : Number(to) - start + 1
+      const [field, direction] = (url.searchParams.get('order') ?? '').split('.')
+      const matching = all.filter((record) => String(record.updated_at) >= since)
+      const ordered =
+        field === 'updated_at'
+          ? matching.toSorted((a, b) => (String(a.updated_at) < String(b.updated_at) ? -1 : 1))
+          : matching
+      if (field === 'updated_at' && direction === 'desc') ordered.reverse()
+      const page = ordered.slice(start, start + limit)
+      return {
+        headers: { 'content-range': page.length === 0 ? '*/*' : `${start}-${start + page.length - 1}/*` },
+        body: page,
+      }
+    },
+  },
+  'a filter expression per field and a sort, in pages of a query language': {
+    path: '/items/leads',
+    lets: inQuery('access_token'),
+    refusal: {
+      status: 403,
+      body: {
+        errors: [{ message: "You don't have permission to access this.", extensions: { code: 'FORBIDDEN' } }],
+      },
+    },
+    record: (number) => {
+      const { company, email, updated, created, status } = factsOf(number)
+      return {
+        id: number + 1,
+        status,
+        user_created: 'u1',
+        date_created: iso(created),
+        user_updated: null,
+        date_updated: iso(updated),
+        company,
+        email,
+      }
+    },
+    idOf,
+    list: (all, url) => {
+      const since = url.searchParams.get('filter[date_updated][_gte]') ?? ''
+      const limit = numberIn(url, 'limit', 100)
+      const start = url.searchParams.has('page')
+        ? (numberIn(url, 'page', 1) - 1) * limit
+        : numberIn(url, 'offset', 0)
+      const matching = all.filter((record) => String(record.date_updated) >= since)
+      const ordered =
+        url.searchParams.get('sort') === 'date_updated'
+          ? matching.toSorted((a, b) => (String(a.date_updated) < String(b.date_updated) ? -1 : 1))
+          : matching
+      return { body: { data: ordered.slice(start, start + limit) } }
+    },
+  },
+  'two tokens for one list, in an answer that quotes the key': {
+    path: '/contacts',
+    lets: inQuery('key'),
+    record: plainRecord,
+    idOf,
+    list: (all, url, request) => {
+      const token = url.searchParams.get('pageToken')
+      const start = token === null ? 0 : Number(Buffer.from(token, 'base64url').toString())
+      const size = numberIn(url, 'maxResults', 20, 50)
+      const nextPageToken =
+        start + size < all.length ? Buffer.from(String(start + size)).toString('base64url') : undefined
+      return {
+        body: {
+          kind: 'contacts#list',
+          etag: `"${start}"`,
+          self: `http://${request.headers.host}/contacts?key=${KEY}`,
+          nextSyncToken: 'c3luYw==',
+          ...(nextPageToken && { nextPageToken }),
+          items: all.slice(start, start + size),
+        },
+      }
+    },
+  },
+}
