@@ -70,7 +70,7 @@ export async function savePage(
     const isNewHere = (row: HeldRow): boolean => row.id === null || freshInPass.has(row.id)
     const counts = await addCounts(trx, run.runId, {
       pages: 1,
-      seen: countFresh(page.leads.map((lead) => lead.id)),
+      seen: countFresh([...new Set(page.leads.map((lead) => lead.id))]),
       inserted: countFresh(saved.inserted),
       updated: countFresh(saved.updated),
       unchanged: countFresh(saved.unchanged),
