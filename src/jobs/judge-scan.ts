@@ -60,6 +60,11 @@ function isShort(scan: Scan): boolean {
   return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_held
 }
 
+/** Not while the upstream counts leads that its list does not give: absence from the list then proves nothing. */
+export function provesAbsence(scan: Scan): boolean {
+  return scan.reported_total === null || scan.reported_total <= scan.seen + scan.pass_held
+}
+
 /** What a total that does not fit a list read to its end says of the upstream; null where it fits. */
 export function warnOfTotal(scan: Scan): string | null {
   const total = scan.reported_total
@@ -67,8 +72,8 @@ export function warnOfTotal(scan: Scan): string | null {
   if (scan.mode === 'incremental' || total === null || scan.moved > 0 || scan.total_low !== scan.total_high) {
     return null
   }
-  if (total > scan.seen + scan.pass_held) {
-    return `the upstream counts ${total} leads, but gave ${scan.seen} to the end of its list, and no more when asked again`
+  if (!provesAbsence(scan)) {
+    return `the upstream counts ${total} leads, but gave ${scan.seen} to the end of its list, and no more when asked again; so no absent lead is taken to be gone`
   }
   return total < scan.seen ? `the upstream counts ${total} leads, but gave ${scan.seen}` : null
 }

@@ -11,7 +11,7 @@ import { markLeadsWhole } from '../store/sync-run.ts'
 import { findProfileHash, saveProfileHash } from '../store/upstream-profile.ts'
 import { readWatermark, saveWatermark } from '../store/watermark.ts'
 import { createFieldWatch, type FieldWatch } from './field-watch.ts'
-import { judgePass, warnOfTotal } from './judge-scan.ts'
+import { judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
 import { hashProfile, retryHeldLeads } from './profile-change.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 import type { SyncOptions, SyncRun } from './sync-run.ts'
@@ -123,7 +123,8 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, watch: FieldWatc
   return run.store.write(async (trx) => {
     const problems: SyncProblem[] = []
     if (verdict === 'complete') {
-      const absence = scan.mode === 'full' ? await recordAbsence(trx, seen) : { removed: 0, refused: null }
+      const isProof = scan.mode === 'full' && provesAbsence(scan)
+      const absence = isProof ? await recordAbsence(trx, seen) : { removed: 0, refused: null }
       const newest = Math.min(
         Date.parse(scan.max_updated_at ?? ''),
         Date.parse(scan.started_at) - CLOCK_SKEW_MS,

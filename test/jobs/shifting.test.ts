@@ -22,7 +22,7 @@ function listOf(seed: number, change: Partial<ShiftingOptions> = {}): ShiftingLi
   const next = random(seed)
   return createShiftingList({
     random: next,
-    rows: 200 + Math.floor(1_800 * next() ** 20),
+    rows: 200 + Math.floor(1_800 * next() ** 40),
     order: ORDERS[seed % 3] ?? 'id',
     kind: 'offset',
     changesAPage: 2,
