@@ -30,6 +30,12 @@ export interface RawPage {
   readonly total: number | null
 }
 
+/** One lead as sent; `detail` where the upstream is the reference service, whose shape is known. */
+export interface LeadAnswer {
+  readonly raw: unknown
+  readonly detail: WireLeadDetail | null
+}
+
 /** Every function throws LeadsheetError api_* and takes a signal that ends it. */
 export interface Source {
   readonly profile: Profile
@@ -45,7 +51,7 @@ export interface Source {
     signal?: AbortSignal,
   ): Promise<RawPage>
   mapLead(raw: unknown): Lead | HeldRow
-  fetchLead(id: string, signal?: AbortSignal): Promise<WireLeadDetail>
+  fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
   /** The statistics as sent, for the whole life or the cohort created in [from, to). */
   fetchPipelineStats(
@@ -120,7 +126,9 @@ export function openSource(options: SourceOptions): Source {
     async fetchLead(id, signal) {
       const url = at('lead', id)
       const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
-      return checked(url, detailShape, readPath(body, profile.envelope.lead))
+      const raw = readPath(body, profile.envelope.lead)
+      const detail = profile.name === REFERENCE_PROFILE.name ? checked(url, detailShape, raw) : null
+      return { raw, detail }
     },
     createPipeline: (body, key, signal) => post(at('pipelines'), pipelineSchema, body, key, signal),
     async fetchPipelineStats(id, period = {}, signal) {

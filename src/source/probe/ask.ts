@@ -11,7 +11,7 @@ import { authorize } from '../auth.ts'
 import { createClient } from '../client.ts'
 import type { Profile } from '../profile.ts'
 
-const BACKOFF: Backoff = { attempts: 3, baseMs: 400, maxMs: 5_000 }
+const BACKOFF: Backoff = { attempts: 2, baseMs: 400, maxMs: 5_000 }
 const REQUESTS_MAX = 120
 const PACE_MS = 50
 
@@ -49,7 +49,9 @@ export interface AskerOptions {
 
 /** Asking throws LeadsheetError api_unreachable, api_deferred, or api_rejected when the limit is reached. */
 export function openAsker(options: AskerOptions): Asker {
-  const { apiKey, log, signal } = options
+  const { apiKey, signal } = options
+  // That a trial is refused is no news.
+  const log = options.log.child({}, { level: 'error' })
   const client = createClient({
     apiKey,
     log,

@@ -229,6 +229,7 @@ export const SINCE_PARAMS = [
     'updatedSince',
     'updatedAfter',
     '{field}_gte',
+    '{field}:gte',
   ],
   ...[
     '{field}_after',
@@ -266,16 +267,7 @@ export const SINCE_PARAMS = [
     'min_updated',
     'if_modified_since',
   ],
-  ...[
-    'lastModifiedSince',
-    'update_time_from',
-    'date_from',
-    '{field}:gte',
-    '{field}.gte',
-    '{field}>',
-    'from',
-    'after_date',
-  ],
+  ...['lastModifiedSince', 'update_time_from', 'date_from', '{field}.gte', '{field}>', 'from', 'after_date'],
 ] as const
 export const SINCE_PARAMS_IN_BRACKETS = [
   ...[
