@@ -195,7 +195,7 @@ export const LAST_ID_PARAMS = [
 export const LAST_ID_PARAMS_IN_BRACKETS = ['page[after]', 'id[gt]', 'id[after]', 'filter[id][gt]'] as const
 
 /** Sizes tried for the largest page. */
-export const SIZES = [1000, 500, 250, 200, 100] as const
+export const SIZES = [1000, 500, 250, 200, 100, 50, 20, 10] as const
 
 /** Page sizes that a server has by default: a page of so many records may well have others behind it. */
 export const ROUND_SIZES = [

@@ -62,7 +62,7 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
         sign.kind === 'domain' && !isDomain(column.values[0])
           ? { from: pathText(column.path), transform: 'domain' }
           : pathText(column.path),
-      confidence: sign.names.indexOf(nameOf(column.path, sign.names)) < 6 ? 'likely' : 'guessed',
+      confidence: sign.names.indexOf(nameOf(column.path, sign.names)) < 10 ? 'likely' : 'guessed',
       evidence: field.startsWith('contact_') ? countOf(column) : sampleOf(column),
     })
   }

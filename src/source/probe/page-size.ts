@@ -93,8 +93,10 @@ export async function findSizeMax(
   let best: { max: number; largest: Page; finding: Finding } | null = null
   const place = 'paging.size_max'
   for (const wanted of param === null ? [] : SIZES) {
+    if (best !== null && wanted <= best.max) break
     const page = await readPage(asker, list, { ...size.along, [param ?? '']: String(wanted) })
-    if (page === null) continue
+    // Some refuse a size that is too large with an empty list.
+    if (page === null || page.ids.length === 0) continue
     const count = page.ids.length
     const more = total === null ? hasMore(page) : count < total
     const isWhole = count !== small.ids.length && (more === null ? !isRound(count) : !more)
