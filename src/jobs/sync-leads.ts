@@ -98,7 +98,7 @@ async function readToEnd(run: SyncRun, begun: Scan, watch: FieldWatch): Promise<
     const since =
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
-    const next = await store.write((trx) => startPass(trx, since))
+    const next = await store.write((trx) => startPass(trx, scan, since))
     end = await readPass(run, next, watch)
   }
 }

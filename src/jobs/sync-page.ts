@@ -83,7 +83,8 @@ export async function savePage(
 
 function bornSince(leads: readonly Lead[], startedAt: Instant): Set<string> {
   const from = new Date(Date.parse(startedAt) - CLOCK_SKEW_MS).toISOString()
-  return new Set(leads.flatMap(({ id, createdAt }) => (createdAt !== null && createdAt >= from ? [id] : [])))
+  const isBorn = ({ createdAt, updatedAt }: Lead): boolean => (createdAt ?? updatedAt ?? '') >= from
+  return new Set(leads.filter(isBorn).map((lead) => lead.id))
 }
 
 function latestUpdate(leads: readonly Lead[]): Instant | null {

@@ -64,12 +64,13 @@ export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
 }
 
 /** Begins a further pass of the scan, which knows what the earlier ones met. */
-export async function startPass(trx: Trx, since: Instant | null): Promise<Scan> {
+export async function startPass(trx: Trx, before: Scan, since: Instant | null): Promise<Scan> {
   return trx
     .updateTable('sync_scan')
     .where('resource', '=', RESOURCE)
-    .set((eb) => ({
-      pass: eb('pass', '+', 1),
+    .set({
+      quiet_passes: before.pass > 1 && before.pass_new === 0 ? before.quiet_passes + 1 : 0,
+      pass: before.pass + 1,
       pass_since: since,
       cursor: null,
       pass_seen: 0,
@@ -84,7 +85,7 @@ export async function startPass(trx: Trx, since: Instant | null): Promise<Scan> 
       tail: '[]',
       total_low: null,
       total_high: null,
-    }))
+    })
     .returningAll()
     .executeTakeFirstOrThrow()
 }
