@@ -115,6 +115,7 @@ export function openSource(options: SourceOptions): Source {
         ...(signal && { signal }),
       })
       const records = itemsOf(url, body, profile.envelope.leads, 'leads')
+      if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const answer = { url, body, headers: answered, records }
       return {
         records,
@@ -167,7 +168,16 @@ function itemsOf(
   const items = readPath(body, path)
   if (Array.isArray(items)) return items
   const place = path.length === 0 ? 'the answer itself' : path.join('.')
-  throw unexpected(url, `has no list of ${what} at ${place}; this upstream may need a profile of its own`)
+  throw unexpected(url, `has no list of ${what} at ${place}`, PROBE_HINT)
+}
+
+const PROBE_HINT =
+  'If this is not the Lead Pipeline Service, it needs a profile: `leadsheet probe URL --write FILE` makes one for api.profile.'
+
+/** A list that does not say how it goes on may be another's first page, and would pass for the whole. */
+function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
+  if (paging.has_more === undefined || readPath(body, paging.has_more) !== undefined) return
+  throw unexpected(url, `does not say whether there is more (${paging.has_more.join('.')})`, PROBE_HINT)
 }
 
 /** Some upstreams say with status 200 that something went wrong. */

@@ -3,6 +3,7 @@ import { parse } from 'yaml'
 import { parseProfile } from '../../src/source/profile.ts'
 import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/foreign.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+import { openSyncing } from '../support/syncing.ts'
 
 const PLAIN: Shape = {
   path: '/leads',
@@ -106,4 +107,17 @@ test('the written file names no person', async () => {
   const { text } = await probeForeign(`${foreign.url}/leads`)
   expect(text).toContain('contact_email: email')
   expect(text).not.toMatch(/Byron|@example/)
+})
+
+describe('without a profile', () => {
+  test.each([
+    ['a list without the paging of the reference service', () => ({ body: { data: [{ id: '1' }] } })],
+    ['a list in another place', () => ({ body: { items: [{ id: '1' }] } })],
+  ])('%s ends the sync, which names the probe', async (_, list) => {
+    await using foreign = await startForeign({ ...PLAIN, path: '/api/v1/leads', list })
+    await using syncing = await openSyncing(foreign.url, KEY)
+    const { outcome, problems } = await syncing.sync()
+    expect(outcome).toBe('failed')
+    expect(problems[0]?.hint).toContain('leadsheet probe')
+  })
 })
