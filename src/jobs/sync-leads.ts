@@ -83,6 +83,8 @@ async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<
 }
 
 function isResumable(scan: Scan, profile: string, now: Date): boolean {
+  // Killed between the last page and the judgement, it has no page to go on from.
+  if (scan.cursor === null && scan.pass_pages > 0) return false
   return scan.profile_sha256 === profile && now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
 }
 

@@ -40,7 +40,7 @@ export async function savePage(
   run: SyncRun,
   before: Scan,
   page: MappedPage,
-  step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken'>,
+  step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>,
 ): Promise<{ scan: Scan; pages: number; seen: number }> {
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }

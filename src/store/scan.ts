@@ -35,6 +35,8 @@ export interface ScanStep {
   /** How many leads of the page were due to come twice; more tell of rows that moved. Null: they tell nothing. */
   readonly repeats: number | null
   readonly isBroken: boolean
+  /** The page lies before what was read already. */
+  readonly isAgain: boolean
   readonly mended: number
   readonly cut: number
   readonly maxUpdatedAt: Instant | null
@@ -133,7 +135,7 @@ export async function advanceScan(
       pass_pages: before.pass_pages + 1,
       pass_moved: before.pass_moved + moved,
       is_broken: page.isBroken ? 1 : before.is_broken,
-      idle_pages: freshInPass.size > 0 ? 0 : before.idle_pages + 1,
+      idle_pages: freshInPass.size > 0 || page.isAgain ? 0 : before.idle_pages + 1,
       first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
       last_rows: page.rows,
       largest_page: Math.max(before.largest_page, page.rows),

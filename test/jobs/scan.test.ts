@@ -33,6 +33,10 @@ function refused(code: 'api_rejected' | 'api_not_found'): never {
   throw new LeadsheetError(code, 'refused')
 }
 
+function unreachable(): never {
+  throw new LeadsheetError('api_unreachable', 'away')
+}
+
 describe('the end of a list', () => {
   it.each(['page', 'offset'] as const)('by %s is an empty page, and no short one', async (kind) => {
     const all = records(35)
@@ -235,6 +239,38 @@ describe('an id that is gone', () => {
     )
     const held = await listing.store.db.selectFrom('held_row').selectAll().execute()
     expect(held).toEqual([])
+  })
+})
+
+describe('a scan', () => {
+  it('that was killed between its last page and the judgement begins anew', async () => {
+    await using listing = await openListing(PAGE, (position, size, filters) =>
+      position === '4' ? unreachable() : paged('page', records(60))(position, size, filters),
+    )
+    expect((await listing.sync()).scan).toMatchObject({ stop: 'failed', pages: 3 })
+    await listing.store.db.updateTable('sync_scan').set({ cursor: null }).execute()
+    listing.answer = paged('page', records(60))
+    expect((await listing.sync()).scan).toMatchObject({ verdict: 'complete', distinct: 60, pages: 7 })
+  })
+
+  it('goes back to where rows went on when many before them were deleted', async () => {
+    for (const gone of [30, 120, 200]) {
+      let all = records(300)
+      await using listing = await openListing(OFFSET, (position, size) => {
+        if (listing.asked.length === 26) all = all.slice(gone)
+        return paged('offset', all)(position, size, {})
+      })
+      const result = await listing.sync({ full: true })
+      expect(result.scan, `${gone} deleted`).toMatchObject({ verdict: 'complete', distinct: 300 })
+      expect(await ids(listing)).toEqual(idsOf(300))
+    }
+  })
+
+  it('of an upstream that refuses a second page of a short list is complete', async () => {
+    await using listing = await openListing(PAGE, (position) =>
+      position === null ? { records: records(8), next: '2' } : refused('api_not_found'),
+    )
+    expect((await listing.sync()).scan).toMatchObject({ verdict: 'complete', stop: 'past_end', distinct: 8 })
   })
 })
 
