@@ -34,6 +34,8 @@ export interface Asker {
   auth: Auth
   get(url: URL, headers?: Headers): Promise<Reply>
   readonly requests: number
+  /** How many questions may still be asked before there were so many. */
+  left(limit: number): number
   close(): Promise<void>
 }
 
@@ -66,6 +68,7 @@ export function openAsker(options: AskerOptions): Asker {
     get requests() {
       return client.usage.requests
     },
+    left: (limit) => Math.max(0, limit - known.size),
     close: () => client.close(),
     async get(url, headers = {}) {
       const question = JSON.stringify([url.href, headers, asker.auth])

@@ -7,7 +7,8 @@ import { leavesAround } from './json-shape.ts'
 import { type List, type Page, type Params, readPage } from './page.ts'
 import { type Budget, findEffective } from './trial.ts'
 
-const BUDGET = 16
+/** Questions after which no further name is tried for the size. */
+const QUESTIONS_MAX = 40
 
 export interface PageSize {
   /** Null where nothing changes it. */
@@ -21,7 +22,7 @@ export interface PageSize {
 
 /** @param first as the list answers without parameters */
 export async function findPageSize(asker: Asker, list: List, first: Page): Promise<PageSize> {
-  const budget: Budget = { left: BUDGET }
+  const budget: Budget = { left: asker.left(QUESTIONS_MAX) }
   const wanted = smallSize(first.ids.length)
   if (first.ids.length >= 2) {
     const attempts: [readonly string[], Params][] = [
