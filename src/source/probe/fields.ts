@@ -116,7 +116,7 @@ function nameOf(path: FieldPath, names: readonly string[]): string {
   const two = `${plain.at(-2) ?? ''}.${last}`
   const isOfAnother =
     path.length > 1 &&
-    !/^(attributes|fields|properties|data|node|lead|record|custom|details|info|profile|meta|times|dates|timestamps|audit)$/.test(
+    !/^(attributes|fields|properties|data|node|doc|document|resource|item|values|payload|metadata|lead|record|custom|details|info|profile|meta|times|dates|timestamps|audit)$/.test(
       plain.at(-2) ?? '',
     )
   const candidates = isOfAnother ? [two, (plain.at(-2) ?? '') + last] : [two, last]
