@@ -1,7 +1,10 @@
 /** `leadsheet leads show`: one lead, what was found out about its company, and what happened to it. */
 import { stringify } from 'yaml'
 import type { WireActivity, WireLeadDetail } from '../contract/lead.ts'
+import type { HeldRow, Lead } from '../model.ts'
+import { isHeld } from '../source/mapping.ts'
 import type { Source } from '../source/open.ts'
+import { plainText } from './plain-text.ts'
 import { type Column, formatInstant, formatMoney } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -17,9 +20,13 @@ const ACTIVITY: readonly Column<WireActivity>[] = [
 ]
 
 export async function showLead(terminal: Terminal, source: Source, id: string): Promise<void> {
-  const lead = await source.fetchLead(id, terminal.signal)
+  const { raw, detail: lead } = await source.fetchLead(id, terminal.signal)
   if (terminal.json) {
-    terminal.printJson(lead)
+    terminal.printJson(lead ?? raw)
+    return
+  }
+  if (lead === null) {
+    await showForeign(terminal, source.mapLead(raw))
     return
   }
   await terminal.printFields(fieldsOf(lead))
@@ -29,6 +36,39 @@ export async function showLead(terminal: Terminal, source: Source, id: string): 
   if (lead.activity.length > 0) {
     terminal.print('')
     await terminal.printTable(ACTIVITY, lead.activity)
+  }
+}
+
+/** Of another upstream what its profile maps, and the record as it came. */
+async function showForeign(terminal: Terminal, lead: Lead | HeldRow): Promise<void> {
+  if (isHeld(lead)) {
+    terminal.note(`this record could not be read: ${lead.reason}`)
+    terminal.end('partly')
+  } else {
+    await terminal.printFields(mappedFields(lead))
+  }
+  const raw: unknown = JSON.parse(lead.raw)
+  terminal.print('', terminal.style('bold', 'AS SENT'), plainText(stringify(raw)).trimEnd())
+}
+
+function mappedFields(lead: Lead) {
+  return {
+    Lead: lead.id,
+    Company: lead.companyName,
+    Domain: lead.companyDomain,
+    Industry: lead.companyIndustry,
+    Employees: lead.companyEmployees,
+    Place: joined(', ', lead.companyCity, lead.companyRegion, lead.companyCountry),
+    Contact: joined(', ', lead.contactName, lead.contactTitle, lead.contactEmail),
+    Status: lead.status,
+    Score: lead.score,
+    Value: formatMoney(lead.valueAmount, lead.valueCurrency),
+    Pipeline: lead.pipelineId,
+    Agent: lead.agentId,
+    Source: lead.source,
+    Tags: lead.tags.join(', '),
+    Created: formatInstant(lead.createdAt),
+    Updated: formatInstant(lead.updatedAt),
   }
 }
 

@@ -58,6 +58,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./probe.ts')).defineProbe,
   },
   {
+    name: 'doctor',
+    summary: 'check everything: settings, data, the upstream against its profile, mail',
+    group: WORK,
+    load: async () => (await import('./doctor.ts')).defineDoctor,
+  },
+  {
     name: 'config',
     summary: 'check the settings, or print their JSON Schema',
     group: WORK,

@@ -6,6 +6,7 @@ import type { ScanReport } from '../model.ts'
 import type { PagingProfile } from '../source/profile.ts'
 import { canShift, overlapRows } from '../source/shifting.ts'
 import type { Scan } from '../store/scan.ts'
+import { CLOCK_SKEW_MS } from './sync-page.ts'
 
 /** Readings of one list, the first included. */
 const PASSES_MAX = 6
@@ -29,8 +30,8 @@ export function judgePass(scan: Scan, paging: PagingProfile, hasUpdatedSince: bo
 
 function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
   if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }
-  if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan)) return COMPLETE
-  if (scan.is_broken === 1 || overlapRows(paging, scan.largest_page) === 0) return { next: 'again' }
+  if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
+  if (scan.is_broken === 1 || !hasOverlap(scan, paging)) return { next: 'again' }
   // With an overlap nothing was passed by but rows that jumped ahead of the reading, which changes them.
   if (scan.mode === 'incremental') return COMPLETE
   return { next: hasUpdatedSince ? 'changes' : 'again' }
@@ -39,10 +40,11 @@ function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean)
 /** What proves the passes before: that nothing turned up which they could have met, or that nothing moved. */
 function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   const isOfChanges = scan.pass_since !== scan.updated_since
-  if (scan.pass_new === 0 || !canShift(paging)) return COMPLETE
-  if (isOneMoment(scan) || !hasMoved(scan)) return COMPLETE
+  if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
+  // Without an overlap, two readings may pass by the same lead; that three do is past belief.
+  if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.quiet_passes > 0)) return COMPLETE
   // What the first reading passed by had jumped to the front of the list, where the second one began.
-  if (!isOfChanges && scan.is_broken === 0 && overlapRows(paging, scan.largest_page) > 0) return COMPLETE
+  if (!isOfChanges && scan.is_broken === 0 && hasOverlap(scan, paging)) return COMPLETE
   return { next: isOfChanges ? 'changes' : 'again' }
 }
 
@@ -51,13 +53,28 @@ function isOneMoment(scan: Scan): boolean {
   return scan.pass_pages <= 1 || scan.first_rows < scan.largest_page
 }
 
-function hasMoved(scan: Scan): boolean {
-  return scan.pass_moved > 0 || scan.total_low !== scan.total_high
+/**
+ * Whether rows were seen to move. Without an overlap, one that came and one that went may hide each other in
+ * the total: then a lead that changed after the scan began tells of them.
+ */
+function hasMoved(scan: Scan, paging: PagingProfile): boolean {
+  if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true
+  const from = new Date(Date.parse(scan.started_at) - CLOCK_SKEW_MS).toISOString()
+  return !hasOverlap(scan, paging) && scan.max_updated_at !== null && scan.max_updated_at >= from
+}
+
+function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
+  return overlapRows(paging, scan.largest_page) > 0
 }
 
 /** Whether fewer were met than even the least total that was told. */
 function isShort(scan: Scan): boolean {
   return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_held
+}
+
+/** Not while the upstream counts leads that its list does not give: absence from the list then proves nothing. */
+export function provesAbsence(scan: Scan): boolean {
+  return scan.reported_total === null || scan.reported_total <= scan.seen + scan.pass_held
 }
 
 /** What a total that does not fit a list read to its end says of the upstream; null where it fits. */
@@ -67,8 +84,8 @@ export function warnOfTotal(scan: Scan): string | null {
   if (scan.mode === 'incremental' || total === null || scan.moved > 0 || scan.total_low !== scan.total_high) {
     return null
   }
-  if (total > scan.seen + scan.pass_held) {
-    return `the upstream counts ${total} leads, but gave ${scan.seen} to the end of its list, and no more when asked again`
+  if (!provesAbsence(scan)) {
+    return `the upstream counts ${total} leads, but gave ${scan.seen} to the end of its list, and no more when asked again; so no absent lead is taken to be gone`
   }
   return total < scan.seen ? `the upstream counts ${total} leads, but gave ${scan.seen}` : null
 }

@@ -11,7 +11,7 @@ import { markLeadsWhole } from '../store/sync-run.ts'
 import { findProfileHash, saveProfileHash } from '../store/upstream-profile.ts'
 import { readWatermark, saveWatermark } from '../store/watermark.ts'
 import { createFieldWatch, type FieldWatch } from './field-watch.ts'
-import { judgePass, warnOfTotal } from './judge-scan.ts'
+import { judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
 import { hashProfile, retryHeldLeads } from './profile-change.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
@@ -82,6 +82,8 @@ async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<
 }
 
 function isResumable(scan: Scan, profile: string, now: Date): boolean {
+  // Killed between the last page and the judgement, it has no page to go on from.
+  if (scan.cursor === null && scan.pass_pages > 0) return false
   return scan.profile_sha256 === profile && now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
 }
 
@@ -97,7 +99,7 @@ async function readToEnd(run: SyncRun, begun: Scan, watch: FieldWatch): Promise<
     const since =
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
-    const next = await writeHolding(run, (trx) => startPass(trx, since))
+    const next = await writeHolding(run, (trx) => startPass(trx, scan, since))
     end = await readPass(run, next, watch)
   }
 }
@@ -122,10 +124,10 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, watch: FieldWatc
   return writeHolding(run, async (trx) => {
     const problems: SyncProblem[] = []
     if (verdict === 'complete') {
-      const absence =
-        scan.mode === 'full'
-          ? await recordAbsence(trx, { ...seen, startedAt: scan.started_at })
-          : { removed: 0, refused: null }
+      const isProof = scan.mode === 'full' && provesAbsence(scan)
+      const absence = isProof
+        ? await recordAbsence(trx, { ...seen, startedAt: scan.started_at })
+        : { removed: 0, refused: null }
       const newest = Math.min(
         Date.parse(scan.max_updated_at ?? ''),
         Date.parse(scan.started_at) - CLOCK_SKEW_MS,

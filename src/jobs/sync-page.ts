@@ -40,7 +40,7 @@ export async function savePage(
   run: SyncRun,
   before: Scan,
   page: MappedPage,
-  step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken'>,
+  step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>,
 ): Promise<{ scan: Scan; pages: number; seen: number }> {
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
@@ -69,7 +69,7 @@ export async function savePage(
     const isNewHere = (row: HeldRow): boolean => row.id === null || freshInPass.has(row.id)
     const counts = await addCounts(trx, run.runId, {
       pages: 1,
-      seen: countFresh(page.leads.map((lead) => lead.id)),
+      seen: countFresh([...new Set(page.leads.map((lead) => lead.id))]),
       inserted: countFresh(saved.inserted),
       updated: countFresh(saved.updated),
       unchanged: countFresh(saved.unchanged),
@@ -82,7 +82,8 @@ export async function savePage(
 
 function bornSince(leads: readonly Lead[], startedAt: Instant): Set<string> {
   const from = new Date(Date.parse(startedAt) - CLOCK_SKEW_MS).toISOString()
-  return new Set(leads.flatMap(({ id, createdAt }) => (createdAt !== null && createdAt >= from ? [id] : [])))
+  const isBorn = ({ createdAt, updatedAt }: Lead): boolean => (createdAt ?? updatedAt ?? '') >= from
+  return new Set(leads.filter(isBorn).map((lead) => lead.id))
 }
 
 function latestUpdate(leads: readonly Lead[]): Instant | null {

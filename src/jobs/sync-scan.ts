@@ -35,6 +35,8 @@ export async function readPass(run: SyncRun, begun: Scan, watch: FieldWatch): Pr
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const fetchPage = readAhead(source, filters, options.pageSize, signal)
   const positions = new Set<string | null>([begun.cursor])
+  // How far the pass has got: behind a rewind, pages up to here bring nothing new and are no loop.
+  let frontier = Number(begun.cursor)
   let scan = begun
   let rewinds = 0
   let overlap = tailOf(scan).length
@@ -52,10 +54,14 @@ export async function readPass(run: SyncRun, begun: Scan, watch: FieldWatch): Pr
       if (!isContinued && rewinds < REWINDS_MAX && Number(scan.cursor) > overlap) {
         overlap *= REWIND_FACTOR
         rewinds++
+        positions.clear()
         ahead = fetchPage(rewind(paging, scan.cursor, overlap))
         continue
       }
-      const next = nextCursor(scan, page, overlap)
+      const isRewound = rewinds > 0
+      const next = isRewound && page.records.length > 0 ? page.next : nextCursor(scan, page, overlap)
+      if (overlap > 0) frontier = Math.max(frontier, Number(scan.cursor))
+      const isAgain = next !== null && Number(next) <= frontier
       if (next !== null && positions.has(next)) return { scan, stop: 'loop', error: looping(next) }
       const nextTail = mapped.ids.slice(
         mapped.ids.length - overlapRows(paging, Math.max(scan.largest_page, page.records.length)),
@@ -70,8 +76,9 @@ export async function readPass(run: SyncRun, begun: Scan, watch: FieldWatch): Pr
         tail: nextTail,
         total: page.total,
         repeats: canShift(paging) ? tail.length : null,
-        hasMoved: rewinds > 0 || tail.some((id, index) => mapped.ids[index] !== id),
+        hasMoved: isRewound || tail.some((id, index) => mapped.ids[index] !== id),
         isBroken: !isContinued,
+        isAgain,
       })
       const { pages, seen: done } = saved
       options.onProgress?.({ part: 'leads', pages, done: begun.seen + done, total: page.total })
@@ -112,11 +119,14 @@ function continues(tail: readonly string[], ids: readonly string[]): boolean {
   return tail.filter((id) => there.has(id)).length >= Math.min(2, tail.length)
 }
 
-/** Whether a refusal is how this upstream says that there is no such page. */
+/** Whether a refusal is how this upstream says that there is no such page: not while its total says more. */
 function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
   const isRefused =
     thrown instanceof LeadsheetError && (thrown.code === 'api_rejected' || thrown.code === 'api_not_found')
-  return isRefused && scan.pass_pages > 0 && isNumbered(run.source.profile.paging) && isAllRead(scan)
+  const { paging } = run.source.profile
+  if (!isRefused || scan.pass_pages === 0 || !isNumbered(paging)) return false
+  const isShort = scan.last_rows < Math.min(run.options.pageSize, paging.size_max)
+  return isAllRead(scan) || (scan.total_low === null && isShort)
 }
 
 /** Whether the total is reached, or the page before was not full. */

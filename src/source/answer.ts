@@ -6,6 +6,9 @@ import { isPassingStatus, redirected, refusal, unexpected, unreachable } from '.
 import { parseJson } from './json.ts'
 import { isThrottled, wantedWaitMs } from './rate-limit.ts'
 
+/** Far more than is quoted, far less than a body may have. */
+const REDACTED_CHARS = 10_000
+
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -63,13 +66,15 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
   }
   if (text.trim() === '' || !isJson(headers, text)) {
     if (call.takesAny) return { status, headers, body: redact(text) }
-    const found = redact(quote(text)) || 'an empty body'
+    const found = quoteOf(text, redact) || 'an empty body'
     return failed(unexpected(call.url, `answered ${status} but not with JSON: ${found}`))
   }
   try {
     return { status, headers, body: parseJson(text) }
   } catch (thrown) {
-    const broken = new SyntaxError(`its JSON is cut or broken (${redact(String(thrown))})`)
+    // The parser's own words quote the text, and may quote half a key.
+    const place = /at position \d+/.exec(String(thrown))?.[0]
+    const broken = new SyntaxError(`its JSON is cut or broken${place === undefined ? '' : ` ${place}`}`)
     return { ...failed(unreachable(call.url, attempt, broken)), isPassing: true }
   }
 }
@@ -87,7 +92,7 @@ async function readRefusal(
     const location = headers.location === undefined ? null : redact(headers.location)
     return failed(redirected(status, call.url, location))
   }
-  const detail = redact(isJson(headers, text) ? problemText(text) : quote(text))
+  const detail = isJson(headers, text) ? problemText(redact(text)) : quoteOf(text, redact)
   const names = Object.keys(call.headers ?? {})
   return {
     error: refusal({ status, url: call.url, detail, headers: names, attempts: attempt, isPassing }),
@@ -96,6 +101,11 @@ async function readRefusal(
     waitMs: isPassing ? wantedWaitMs(status, headers, now) : null,
     isUndecided: status >= 500 || status === 408,
   }
+}
+
+/** Redacted before it is cut, lest a key that stands at the cut be known by its half. */
+function quoteOf(text: string, redact: Asked['redact']): string {
+  return quote(redact(text.slice(0, REDACTED_CHARS)))
 }
 
 function failed(error: LeadsheetError): Failed {

@@ -137,13 +137,24 @@ export function createClient(options: ClientOptions): Client {
 
   /** Waits until our budget and the upstream's allow a request. @throws LeadsheetError api_deferred */
   async function takeTurn(url: URL, signal: AbortSignal): Promise<void> {
-    if (now().getTime() < notBefore) throw deferred(url)
+    refuseEarly(url)
     const at = timer.now()
     const upstreamMs = upstreamFreeAt(pace, at) - at
     if (upstreamMs > options.maxWaitMs) throw putOff(url, upstreamMs)
     const turn = admit(pace, at, gapMs)
     pace = turn.pace
     await timer.wait(turn.at - at, signal)
+    // Meanwhile an answer to another request may have asked for a wait.
+    for (let left = heldMs(); left > 0; left = heldMs()) await timer.wait(left, signal)
+    refuseEarly(url)
+  }
+
+  function refuseEarly(url: URL): void {
+    if (now().getTime() < notBefore) throw deferred(url)
+  }
+
+  function heldMs(): number {
+    return pace.heldUntil - timer.now()
   }
 
   async function tryOnce(call: Call, attempt: number): Promise<Answer | Failed> {

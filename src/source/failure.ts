@@ -125,10 +125,11 @@ export function unreachable(url: URL, attempts: number, cause: unknown): Leadshe
   )
 }
 
-export function unexpected(url: URL, what: string): LeadsheetError {
-  return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, {
-    hint: 'Check that api.url (LEADSHEET_API_URL) is the address of the API, not of a web page or a proxy.',
-  })
+const ADDRESS_HINT =
+  'Check that api.url (LEADSHEET_API_URL) is the address of the API, not of a web page or a proxy.'
+
+export function unexpected(url: URL, what: string, hint = ADDRESS_HINT): LeadsheetError {
+  return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, { hint })
 }
 
 /** For a POST whose fate is unknown. */

@@ -38,7 +38,7 @@ export function readField(record: unknown, rule: FieldRule | undefined): unknown
   if (rule === undefined) return null
   const found = readPlaces(record, rule.from)[0] ?? listOrNull(readPlaces(record, rule.all))
   const value = rule.transform.reduce(applyTransform, found ?? rule.default ?? null)
-  const name = typeof value === 'string' || typeof value === 'number' ? String(value) : null
+  const name = toText(value)
   // Only the table's own names: a value of "constructor" must not find what every object has.
   return name !== null && rule.values && Object.hasOwn(rule.values, name) ? rule.values[name] : value
 }

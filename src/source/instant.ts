@@ -7,6 +7,8 @@ const MICROSECONDS_FROM = 1e14
 const NANOSECONDS_FROM = 1e17
 const EARLIEST = Date.parse('1970-01-02T00:00:00Z')
 const LATEST = Date.parse('2200-01-01T00:00:00Z')
+/** Of the months of a leap year. */
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const WRITTEN =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/i
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)Z?)?$/
@@ -59,9 +61,14 @@ function parsed(value: unknown): number {
 
 /** The parser would roll 30 February over; a day that is none is no time. A leap second counts as the one before. */
 function written(day: string, time: string, offset: string): number {
-  const midnight = new Date(`${day}T00:00:00Z`)
-  if (!Number.isFinite(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day) return Number.NaN
+  if (!isDay(Number(day.slice(0, 4)), Number(day.slice(5, 7)), Number(day.slice(8)))) return Number.NaN
   return Date.parse(`${day}T${time.replace(',', '.').replace(/^(\d\d:\d\d):60/, '$1:59')}${offset}`)
+}
+
+function isDay(year: number, month: number, day: number): boolean {
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = month === 2 && !isLeapYear ? 28 : (DAYS[month - 1] ?? 0)
+  return day >= 1 && day <= days
 }
 
 function epoch(value: number): number {

@@ -23,8 +23,6 @@ import { isOddText } from './text.ts'
 const ONLY_PIPELINE = 'default'
 const NO_STATUS = 'unknown'
 
-type Fields = Readonly<Record<string, FieldRule | undefined>>
-
 const TIMES = ['created_at', 'updated_at', 'status_changed_at'] as const
 
 export function mapLead(raw: unknown, profile: Profile): Lead | HeldRow {
@@ -34,9 +32,15 @@ export function mapLead(raw: unknown, profile: Profile): Lead | HeldRow {
   if ('reason' in fit) return oversized('lead', id, fit)
   const { record, cut } = fit
   if (id === null) return held('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
-  const wrong = wrongTime(record, fields, TIMES)
-  if (wrong !== null) return held('lead', id, fit.text, wrong)
-  const mended: string[] = TIMES.filter((name) => isPlaceholderTime(readField(record, fields[name])))
+  const times = new Map(TIMES.map((name) => [name, readTime(record, fields[name])]))
+  const timeAt = (name: (typeof TIMES)[number]): Instant | null => times.get(name)?.instant ?? null
+  const mended: string[] = []
+  for (const [name, { flaw, value }] of times) {
+    if (flaw === 'wrong') {
+      return held('lead', id, fit.text, `${name}: ${JSON.stringify(value).slice(0, 100)} is not an instant`)
+    }
+    if (flaw === 'placeholder') mended.push(name)
+  }
   const text = (name: keyof typeof fields): string | null => {
     const value = readField(record, fields[name])
     if (typeof value === 'string' && isOddText(value)) mended.push(name)
@@ -64,9 +68,9 @@ export function mapLead(raw: unknown, profile: Profile): Lead | HeldRow {
     source: text('source'),
     agentId: text('agent_id'),
     tags: listOf(readField(record, fields.tags)),
-    createdAt: readInstant(record, fields.created_at),
-    updatedAt: readInstant(record, fields.updated_at),
-    statusChangedAt: readInstant(record, fields.status_changed_at),
+    createdAt: timeAt('created_at'),
+    updatedAt: timeAt('updated_at'),
+    statusChangedAt: timeAt('status_changed_at'),
     raw: fit.text,
     mended,
     cut,
@@ -166,16 +170,19 @@ function listOf(value: unknown): string[] {
   return (Array.isArray(value) ? value : [value]).map(toText).filter((text) => text !== null)
 }
 
+interface ReadTime {
+  readonly value: unknown
+  readonly instant: Instant | null
+  readonly flaw: 'wrong' | 'placeholder' | null
+}
+
 /** A date that is there and is none speaks of a misread record; a placeholder for "none" does not. */
-function wrongTime(record: unknown, fields: Fields, names: readonly string[]): string | null {
-  for (const name of names) {
-    const value = readField(record, fields[name])
-    const isAbsent = value === null || value === false || (typeof value === 'string' && value.trim() === '')
-    if (!isAbsent && toInstant(value) === null && !isPlaceholderTime(value)) {
-      return `${name}: ${JSON.stringify(value).slice(0, 100)} is not an instant`
-    }
-  }
-  return null
+function readTime(record: unknown, rule: FieldRule | undefined): ReadTime {
+  const value = readField(record, rule)
+  const instant = toInstant(value)
+  const isAbsent = value === null || value === false || (typeof value === 'string' && value.trim() === '')
+  if (instant !== null || isAbsent) return { value, instant, flaw: null }
+  return { value, instant, flaw: isPlaceholderTime(value) ? 'placeholder' : 'wrong' }
 }
 
 /** A record is told from others by text or a number, digit for digit; `true` is no id. */

@@ -30,6 +30,12 @@ export interface RawPage {
   readonly total: number | null
 }
 
+/** One lead as sent; `detail` where the upstream is the reference service, whose shape is known. */
+export interface LeadAnswer {
+  readonly raw: unknown
+  readonly detail: WireLeadDetail | null
+}
+
 /** Every function throws LeadsheetError api_* and takes a signal that ends it. */
 export interface Source {
   readonly profile: Profile
@@ -45,7 +51,7 @@ export interface Source {
     signal?: AbortSignal,
   ): Promise<RawPage>
   mapLead(raw: unknown): Lead | HeldRow
-  fetchLead(id: string, signal?: AbortSignal): Promise<WireLeadDetail>
+  fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
   /** The statistics as sent, for the whole life or the cohort created in [from, to). */
   fetchPipelineStats(
@@ -109,6 +115,7 @@ export function openSource(options: SourceOptions): Source {
         ...(signal && { signal }),
       })
       const records = itemsOf(url, body, profile.envelope.leads, 'leads')
+      if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const answer = { url, body, headers: answered, records }
       return {
         records,
@@ -120,7 +127,9 @@ export function openSource(options: SourceOptions): Source {
     async fetchLead(id, signal) {
       const url = at('lead', id)
       const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
-      return checked(url, detailShape, readPath(body, profile.envelope.lead))
+      const raw = readPath(body, profile.envelope.lead)
+      const detail = profile.name === REFERENCE_PROFILE.name ? checked(url, detailShape, raw) : null
+      return { raw, detail }
     },
     createPipeline: (body, key, signal) => post(at('pipelines'), pipelineSchema, body, key, signal),
     async fetchPipelineStats(id, period = {}, signal) {
@@ -159,7 +168,16 @@ function itemsOf(
   const items = readPath(body, path)
   if (Array.isArray(items)) return items
   const place = path.length === 0 ? 'the answer itself' : path.join('.')
-  throw unexpected(url, `has no list of ${what} at ${place}; this upstream may need a profile of its own`)
+  throw unexpected(url, `has no list of ${what} at ${place}`, PROBE_HINT)
+}
+
+const PROBE_HINT =
+  'If this is not the Lead Pipeline Service, it needs a profile: `leadsheet probe URL --write FILE` makes one for api.profile.'
+
+/** A list that does not say how it goes on may be another's first page, and would pass for the whole. */
+function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
+  if (paging.has_more === undefined || readPath(body, paging.has_more) !== undefined) return
+  throw unexpected(url, `does not say whether there is more (${paging.has_more.join('.')})`, PROBE_HINT)
 }
 
 /** Some upstreams say with status 200 that something went wrong. */

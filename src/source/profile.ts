@@ -238,7 +238,8 @@ export type ProfileInput = z.input<typeof profileSchema>
 export function parseProfile(data: unknown, origin: string): Profile {
   const parsed = profileSchema.safeParse(data)
   if (parsed.success) return parsed.data
-  const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, origin))
+  const schema = z.toJSONSchema(profileSchema, { io: 'input' })
+  const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, origin, schema))
   throw new LeadsheetError('config_invalid', `The profile has mistakes:\n${lines.join('\n')}`, {
     hint: '`leadsheet probe URL --write FILE` writes one; the README explains its parts.',
   })

@@ -35,6 +35,8 @@ export interface ScanStep {
   /** How many leads of the page were due to come twice; more tell of rows that moved. Null: they tell nothing. */
   readonly repeats: number | null
   readonly isBroken: boolean
+  /** The page lies before what was read already. */
+  readonly isAgain: boolean
   readonly mended: number
   readonly cut: number
   readonly maxUpdatedAt: Instant | null
@@ -64,12 +66,13 @@ export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
 }
 
 /** Begins a further pass of the scan, which knows what the earlier ones met. */
-export async function startPass(trx: Trx, since: Instant | null): Promise<Scan> {
+export async function startPass(trx: Trx, before: Scan, since: Instant | null): Promise<Scan> {
   return trx
     .updateTable('sync_scan')
     .where('resource', '=', RESOURCE)
-    .set((eb) => ({
-      pass: eb('pass', '+', 1),
+    .set({
+      quiet_passes: before.pass > 1 && before.pass_new === 0 ? before.quiet_passes + 1 : 0,
+      pass: before.pass + 1,
       pass_since: since,
       cursor: null,
       pass_seen: 0,
@@ -84,7 +87,7 @@ export async function startPass(trx: Trx, since: Instant | null): Promise<Scan> 
       tail: '[]',
       total_low: null,
       total_high: null,
-    }))
+    })
     .returningAll()
     .executeTakeFirstOrThrow()
 }
@@ -132,7 +135,7 @@ export async function advanceScan(
       pass_pages: before.pass_pages + 1,
       pass_moved: before.pass_moved + moved,
       is_broken: page.isBroken ? 1 : before.is_broken,
-      idle_pages: freshInPass.size > 0 ? 0 : before.idle_pages + 1,
+      idle_pages: freshInPass.size > 0 || page.isAgain ? 0 : before.idle_pages + 1,
       first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
       last_rows: page.rows,
       largest_page: Math.max(before.largest_page, page.rows),

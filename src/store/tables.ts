@@ -167,6 +167,7 @@ export interface SyncScanTable {
   moved: number
   mended: number
   cut: number
+  quiet_passes: number
   pass: number
   pass_since: string | null
   cursor: string | null

@@ -19,6 +19,24 @@ describe('serve', () => {
     expect(await leaving).toMatchObject({ status: 0, stderr: '' })
   })
 
+  test('has the faults of a file', async () => {
+    const cwd = folderWith({
+      'faults.yaml': 'faults: [{ fault: status, status: 503, body: down for the day, path: /agents/status }]',
+    })
+    const serving = startLeadsheet(['serve', '--port', '0', '--json', '--faults', 'faults.yaml'], { cwd })
+    const said = await firstObject(serving.stdout)
+    const answer = await fetch(`${said.url}/agents/status`)
+    expect([answer.status, await answer.text()]).toEqual([503, 'down for the day'])
+  })
+
+  test('refuses a file of faults with each mistake in it', async () => {
+    const cwd = folderWith({ 'faults.yaml': 'faults: [{ fault: delay, ms: soon }, { fault: nap }]' })
+    const { status, stderr } = await runLeadsheet(['serve', '--faults', 'faults.yaml'], { cwd })
+    expect(status).toBe(2)
+    expect(stderr).toContain('faults.yaml  faults[0].ms: a whole number from 1 to 3600000')
+    expect(stderr).toContain('faults.yaml  faults[1].fault: fault "nap" is not one of status, delay')
+  })
+
   test.each([
     [['--port', '65536'], 'Expected a whole number from 0 to 65535.'],
     [['--speed', '0'], 'Expected a number above 0 and up to 100000.'],

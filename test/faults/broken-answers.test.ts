@@ -168,6 +168,7 @@ describe('an answer that is not the API’s', () => {
 
   it.each([
     ['a page to sign in', body(page, 'text/html'), '200 but not with JSON: <!doctype html>'],
+    ['a key at the cut', body(`${'x'.repeat(190)}${key}`, 'text/plain'), 'xxx[redacted]'],
     ['JSON under another type', body('{"data":[]}', 'text/plain'), '200 but not with JSON: {"data":[]}'],
     ['an empty body', body(''), '200 but not with JSON: an empty body'],
     ['no content', bytes('HTTP/1.1 204 No Content\r\n\r\n', 'stay'), '204 but not with JSON: an empty body'],
@@ -192,7 +193,7 @@ describe('an answer that is not the API’s', () => {
       expect(result).toMatchObject({ outcome: 'failed', requests: 1, problems: [{ code: 'api_unexpected' }] })
       const message = result.problems[0]?.message ?? ''
       expect(message).toContain(said)
-      expect(message).not.toContain(key)
+      expect(message).not.toContain(key.slice(0, 6))
       expect(message.length).toBeLessThan(320)
       expect(await storedIds(syncing)).toEqual([])
     },

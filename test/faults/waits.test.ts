@@ -97,6 +97,31 @@ describe('an upstream that says "too fast"', () => {
     expect(await waitAfter(upstream, { date, 'x-ratelimit-reset': epoch })).toBe(9000)
   })
 
+  it('is left alone as long by requests that were about to leave (row 1)', async () => {
+    await using upstream = await startUpstream(35)
+    const limits = { ...REFERENCE_PROFILE.limits, requests_per_second: 20 }
+    const source = sourceOf(upstream, { profile: { ...REFERENCE_PROFILE, limits } })
+    let toldAt = Number.NaN
+    const others: number[] = []
+    const note: Fault = () => {
+      others.push(performance.now())
+      return false
+    }
+    upstream.faults.push(
+      (request, response) => {
+        toldAt = performance.now()
+        return status(429, { 'retry-after': '0.4' })(request, response)
+      },
+      note,
+      note,
+      note,
+    )
+    await Promise.all([1, 2, 3].map(() => source.listLeads({}, null, 10)))
+    await source.close()
+    expect(others).toHaveLength(3)
+    expect(Math.min(...others) - toldAt).toBeGreaterThanOrEqual(400)
+  })
+
   it('is left alone until the time that it names, also by a process started anew, and read on from there (row 3)', async () => {
     await using upstream = await startUpstream(35)
     await using first = await openSyncing(upstream.url)
@@ -167,7 +192,7 @@ describe('an upstream with a limit', () => {
 
   it('puts the run off where the limit is reset later than a run may wait, with no request spent', async () => {
     await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    await using syncing = await openSyncing(upstream.url, 'test-key', { source: { timer: fakeTimer() } })
     upstream.faults.push((_request, response) => {
       response.setHeader('date', NOW.toUTCString())
       response.setHeader('x-ratelimit-remaining', '0')

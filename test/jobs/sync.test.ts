@@ -290,7 +290,7 @@ describe('leads that are gone upstream', () => {
     expect(removed).toEqual([])
   })
 
-  it('are believed only up to a fifth of all: more is a fault of the upstream, and said', async () => {
+  it('are believed only up to a fifth of all: more is a fault of the upstream, and said (row 34)', async () => {
     await using upstream = await startUpstream(35)
     await using syncing = await openSyncing(upstream.url)
     await syncing.sync(LEADS)

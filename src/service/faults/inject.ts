@@ -1,5 +1,4 @@
 /** Puts faults into the server: some answer in place of the service, others spoil what it answers. */
-import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -17,30 +16,29 @@ export function injectFaults(app: FastifyInstance, faults: Faults): void {
   const plan = planFaults(faults)
   const struck = new WeakMap<FastifyRequest, readonly FaultRule[]>()
   const answeredInstead = new WeakSet<FastifyRequest>()
-  const memories = new Map<string, PageMemory>()
-  const keepsPages = faults.faults.some((rule) => PAGE_FAULTS.has(rule.fault))
+  const memory: PageMemory = { last: [] }
+  const hasPageFaults = faults.faults.some((rule) => PAGE_FAULTS.has(rule.fault))
   const closing = new AbortController()
 
   app.addHook('preClose', async () => closing.abort())
   app.addHook('onRequest', async (request, reply) => {
-    const { pathname } = new URL(request.url, 'http://service')
-    const rules = plan.facing(request.method, pathname)
+    const [path = ''] = request.url.split('?')
+    const rules = plan.facing(request.method, path)
     struck.set(request, rules)
     for (const rule of rules) {
-      if (!(await answerInstead(rule, reply, closing.signal))) continue
-      answeredInstead.add(request)
-      return reply
+      if (await answerInstead(rule, reply, closing.signal)) {
+        answeredInstead.add(request)
+        return reply
+      }
     }
     return undefined
   })
   app.addHook('onSend', async (request, reply, payload) => {
-    const rules = struck.get(request) ?? []
     if (typeof payload !== 'string') return payload
-    const { pathname, searchParams } = new URL(request.url, 'http://service')
-    const memory = memories.get(pathname) ?? { last: [] }
-    memories.set(pathname, memory)
-    const isPage = keepsPages && reply.statusCode === 200 && !answeredInstead.has(request)
-    const text = isPage ? spoilPage(payload, rules, searchParams.get('cursor'), memory) : payload
+    const rules = struck.get(request) ?? []
+    const isPage = hasPageFaults && reply.statusCode === 200 && !answeredInstead.has(request)
+    const cursor = new URLSearchParams(request.url.split('?')[1]).get('cursor')
+    const text = isPage ? spoilPage(payload, rules, cursor, memory) : payload
     return spoilWire(text, rules, reply, closing.signal)
   })
 }
@@ -51,13 +49,11 @@ async function answerInstead(rule: FaultRule, reply: FastifyReply, signal: Abort
     case 'delay':
       await delay(rule.ms, undefined, { signal }).catch(() => undefined)
       return false
-    case 'stall': {
+    case 'stall':
       reply.hijack()
-      const { socket } = reply.raw
-      if (socket && !signal.aborted) await Promise.race([once(socket, 'close'), once(signal, 'abort')])
-      socket?.destroy()
+      signal.addEventListener('abort', () => reply.raw.destroy(), { once: true })
+      if (signal.aborted) reply.raw.destroy()
       return true
-    }
     case 'status':
       reply.code(rule.status).type(PROBLEM_TYPE).headers(rule.headers)
       reply.send(rule.body ?? (rule.status === 204 ? '' : problem(rule.status)))

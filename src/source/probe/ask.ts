@@ -11,7 +11,7 @@ import { authorize } from '../auth.ts'
 import { createClient } from '../client.ts'
 import type { Profile } from '../profile.ts'
 
-const BACKOFF: Backoff = { attempts: 3, baseMs: 400, maxMs: 5_000 }
+const BACKOFF: Backoff = { attempts: 2, baseMs: 400, maxMs: 5_000 }
 const REQUESTS_MAX = 120
 const PACE_MS = 50
 
@@ -34,6 +34,8 @@ export interface Asker {
   auth: Auth
   get(url: URL, headers?: Headers): Promise<Reply>
   readonly requests: number
+  /** How many questions may still be asked before there were so many. */
+  left(limit: number): number
   close(): Promise<void>
 }
 
@@ -49,7 +51,9 @@ export interface AskerOptions {
 
 /** Asking throws LeadsheetError api_unreachable, api_deferred, or api_rejected when the limit is reached. */
 export function openAsker(options: AskerOptions): Asker {
-  const { apiKey, log, signal } = options
+  const { apiKey, signal } = options
+  // That a trial is refused is no news.
+  const log = options.log.child({}, { level: 'error' })
   const client = createClient({
     apiKey,
     log,
@@ -64,6 +68,7 @@ export function openAsker(options: AskerOptions): Asker {
     get requests() {
       return client.usage.requests
     },
+    left: (limit) => Math.max(0, limit - known.size),
     close: () => client.close(),
     async get(url, headers = {}) {
       const question = JSON.stringify([url.href, headers, asker.auth])

@@ -65,7 +65,7 @@ export async function findAuth(
   for (const form of authForms(challenge, key)) {
     asker.auth = form
     const reply = await asker.get(challenge.url)
-    if (wantsKey(reply) || reply.status >= 500) continue
+    if (wantsKey(reply) || isBadForm(reply)) continue
     return {
       reply,
       finding: {
@@ -78,6 +78,11 @@ export async function findAuth(
   }
   asker.auth = 'none'
   return null
+}
+
+/** A header that a server cannot read is refused as such, before any key is looked at. */
+function isBadForm({ status }: Reply): boolean {
+  return status === 400 || status >= 500
 }
 
 /** For an upstream that answers without a key. */

@@ -195,7 +195,7 @@ export const LAST_ID_PARAMS = [
 export const LAST_ID_PARAMS_IN_BRACKETS = ['page[after]', 'id[gt]', 'id[after]', 'filter[id][gt]'] as const
 
 /** Sizes tried for the largest page. */
-export const SIZES = [1000, 500, 250, 200, 100] as const
+export const SIZES = [1000, 500, 250, 200, 100, 50, 20, 10] as const
 
 /** Page sizes that a server has by default: a page of so many records may well have others behind it. */
 export const ROUND_SIZES = [
@@ -229,6 +229,7 @@ export const SINCE_PARAMS = [
     'updatedSince',
     'updatedAfter',
     '{field}_gte',
+    '{field}:gte',
   ],
   ...[
     '{field}_after',
@@ -266,16 +267,7 @@ export const SINCE_PARAMS = [
     'min_updated',
     'if_modified_since',
   ],
-  ...[
-    'lastModifiedSince',
-    'update_time_from',
-    'date_from',
-    '{field}:gte',
-    '{field}.gte',
-    '{field}>',
-    'from',
-    'after_date',
-  ],
+  ...['lastModifiedSince', 'update_time_from', 'date_from', '{field}.gte', '{field}>', 'from', 'after_date'],
 ] as const
 export const SINCE_PARAMS_IN_BRACKETS = [
   ...[

@@ -9,377 +9,128 @@ export interface FieldSign {
   readonly kind: 'text' | 'number' | 'instant' | 'email' | 'domain' | 'currency' | 'list' | 'few' | 'count'
 }
 
+const words = (text: string): string[] => text.trim().split(/\s+/)
+
 export const LEAD_SIGNS: Readonly<Partial<Record<LeadField, FieldSign>>> = {
   created_at: {
     kind: 'instant',
-    names: [
-      ...[
-        'createdat',
-        'created',
-        'datecreated',
-        'createdon',
-        'createddate',
-        'creationdate',
-        'createdtime',
-        'createtime',
-      ],
-      ...[
-        'createdate',
-        'addtime',
-        'insertedat',
-        'addedat',
-        'createdatetime',
-        'createdms',
-        'createdts',
-        'ctime',
-        'registeredat',
-      ],
-    ],
+    names: words(`
+      createdat created datecreated createdon createddate creationdate createdtime createtime createdate
+      addtime insertedat addedat createdatetime createdms createdts ctime registeredat`),
   },
   updated_at: {
     kind: 'instant',
-    names: [
-      ...[
-        'updatedat',
-        'updated',
-        'modifiedat',
-        'lastmodified',
-        'dateupdated',
-        'updatedon',
-        'updateddate',
-        'lastupdated',
-      ],
-      ...[
-        'lastupdatedat',
-        'lastmodifieddate',
-        'lastmodifiedat',
-        'modifiedon',
-        'datemodified',
-        'modified',
-        'updatetime',
-      ],
-      ...[
-        'updatedtime',
-        'modifieddate',
-        'modifiedtime',
-        'hslastmodifieddate',
-        'changedat',
-        'changed',
-        'systemmodstamp',
-      ],
-      ...[
-        'updatedms',
-        'updatedts',
-        'mtime',
-        'lastchange',
-        'lastchanged',
-        'lastactivityat',
-        'modificationdate',
-        'touchedat',
-        'editedat',
-      ],
-    ],
+    names: words(`
+      updatedat updated modifiedat lastmodified dateupdated updatedon updateddate lastupdated
+      lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime
+      updatedtime modifieddate modifiedtime hslastmodifieddate changedat changed systemmodstamp updatedms
+      updatedts mtime lastchange lastchanged lastactivityat modificationdate touchedat editedat`),
   },
   status_changed_at: {
     kind: 'instant',
-    names: [
-      'statuschangedat',
-      'stagechangedat',
-      'stagechangetime',
-      'statusupdatedat',
-      'stageupdatedat',
-      'stagesince',
-      'statussince',
-    ],
+    names: words(`
+      statuschangedat stagechangedat stagechangetime statusupdatedat stageupdatedat stagesince statussince`),
   },
   status: {
     kind: 'few',
-    names: [
-      ...[
-        'status.name',
-        'stage.name',
-        'state.name',
-        'status.label',
-        'stage.label',
-        'status',
-        'stage',
-        'leadstatus',
-        'leadstage',
-      ],
-      ...[
-        'statuslabel',
-        'stagename',
-        'statusname',
-        'pipelinestage',
-        'dealstage',
-        'lifecyclestage',
-        'phase',
-        'step',
-        'state',
-      ],
-      ...['stageid', 'statusid', 'hsleadstatus', 'statuscode'],
-    ],
+    names: words(`
+      status.name stage.name state.name status.label stage.label status stage leadstatus leadstage
+      statuslabel stagename statusname pipelinestage dealstage lifecyclestage phase step state stageid
+      statusid hsleadstatus statuscode`),
   },
   score: {
     kind: 'number',
-    names: [
-      'score',
-      'leadscore',
-      'rating',
-      'hubspotscore',
-      'points',
-      'grade',
-      'fit',
-      'fitscore',
-      'rank',
-      'probability',
-      'score.value',
-      'quality',
-    ],
+    names: words(`
+      score leadscore rating hubspotscore points grade fit fitscore rank probability score.value quality`),
   },
   company_name: {
     kind: 'text',
-    names: [
-      ...[
-        'company.name',
-        'organization.name',
-        'organisation.name',
-        'account.name',
-        'companyname',
-        'company',
-        'org.name',
-      ],
-      ...[
-        'orgname',
-        'organizationname',
-        'accountname',
-        'organization',
-        'organisation',
-        'account',
-        'businessname',
-        'employer',
-        'firm',
-        'business.name',
-        'firm.name',
-        'client',
-        'customername',
-      ],
-    ],
+    names: words(`
+      company.name organization.name organisation.name account.name companyname company org.name orgname
+      organizationname accountname organization organisation account businessname employer firm
+      business.name firm.name client customername`),
   },
   company_domain: {
     kind: 'domain',
-    names: [
-      ...[
-        'company.domain',
-        'companydomain',
-        'domain',
-        'company.website',
-        'website',
-        'organization.domain',
-        'account.domain',
-      ],
-      ...[
-        'companywebsite',
-        'websiteurl',
-        'homepage',
-        'web',
-        'site',
-        'url',
-        'org.domain',
-        'organization.website',
-        'account.website',
-        'firm.domain',
-      ],
-    ],
+    names: words(`
+      company.domain companydomain domain company.website website organization.domain account.domain
+      companywebsite websiteurl homepage web site url org.domain organization.website account.website
+      firm.domain`),
   },
   company_industry: {
     kind: 'text',
-    names: [
-      'company.industry',
-      'industry',
-      'companyindustry',
-      'sector',
-      'organization.industry',
-      'account.industry',
-      'vertical',
-    ],
+    names: words(`
+      company.industry industry companyindustry sector organization.industry account.industry vertical`),
   },
   company_employees: {
     kind: 'number',
-    names: [
-      'company.employees',
-      'employees',
-      'employeecount',
-      'numberofemployees',
-      'companysize',
-      'headcount',
-      'numemployees',
-      'company.size',
-      'company.headcount',
-      'organization.employees',
-      'staff',
-    ],
+    names: words(`
+      company.employees employees employeecount numberofemployees companysize headcount numemployees
+      company.size company.headcount organization.employees staff`),
   },
   company_city: {
     kind: 'text',
-    names: ['company.city', 'city', 'address.city', 'location.city', 'companycity', 'town'],
+    names: words('company.city city address.city location.city companycity town'),
   },
   company_country: {
     kind: 'text',
-    names: [
-      'company.country',
-      'country',
-      'address.country',
-      'location.country',
-      'countrycode',
-      'companycountry',
-      'company.countrycode',
-    ],
+    names: words(`
+      company.country country address.country location.country countrycode companycountry
+      company.countrycode`),
   },
   company_region: {
     kind: 'text',
-    names: ['company.region', 'region', 'address.region', 'address.state', 'province'],
+    names: words('company.region region address.region address.state province'),
   },
   contact_name: {
     kind: 'text',
-    names: [
-      'contact.name',
-      'contactname',
-      'person.name',
-      'fullname',
-      'contact.fullname',
-      'personname',
-      'contact',
-      'person',
-      'displayname',
-      'leadname',
-      'name',
-    ],
+    names: words(`
+      contact.name contactname person.name fullname contact.fullname personname contact person displayname
+      leadname name`),
   },
   contact_title: {
     kind: 'text',
-    names: [
-      'contact.title',
-      'jobtitle',
-      'contacttitle',
-      'contact.jobtitle',
-      'person.title',
-      'position',
-      'role',
-      'contact.role',
-      'contact.position',
-    ],
+    names: words(`
+      contact.title jobtitle contacttitle contact.jobtitle person.title position role contact.role
+      contact.position`),
   },
   contact_email: {
     kind: 'email',
-    names: [
-      'contact.email',
-      'email',
-      'emailaddress',
-      'contactemail',
-      'person.email',
-      'mail',
-      'primaryemail',
-      'workemail',
-      'email.address',
-      'email.value',
-    ],
+    names: words(`
+      contact.email email emailaddress contactemail person.email mail primaryemail workemail email.address
+      email.value`),
   },
   value_amount: {
     kind: 'number',
-    names: [
-      ...[
-        'value.amount',
-        'amount.value',
-        'dealvalue',
-        'value',
-        'amount',
-        'estimatedvalue',
-        'dealamount',
-        'leadvalue',
-        'expectedrevenue',
-      ],
-      ...[
-        'opportunityvalue',
-        'worth',
-        'price',
-        'revenue',
-        'totalprice',
-        'budget',
-        'value.value',
-        'amount.amount',
-        'money.amount',
-        'total',
-      ],
-    ],
+    names: words(`
+      value.amount amount.value dealvalue value amount estimatedvalue dealamount leadvalue expectedrevenue
+      opportunityvalue worth price revenue totalprice budget value.value amount.amount money.amount total`),
   },
   value_currency: {
     kind: 'currency',
-    names: [
-      'value.currency',
-      'amount.currency',
-      'currency',
-      'currencycode',
-      'currencyisocode',
-      'valuecurrency',
-      'dealcurrency',
-      'money.currency',
-    ],
+    names: words(`
+      value.currency amount.currency currency currencycode currencyisocode valuecurrency dealcurrency
+      money.currency`),
   },
   source: {
     kind: 'text',
-    names: [
-      'source',
-      'leadsource',
-      'source.name',
-      'sourcename',
-      'origin',
-      'channel',
-      'utmsource',
-      'medium',
-      'originname',
-      'campaign',
-    ],
+    names: words(`
+      source leadsource source.name sourcename origin channel utmsource medium originname campaign`),
   },
   agent_id: {
     kind: 'text',
-    names: [
-      'agentid',
-      'ownerid',
-      'owner.id',
-      'agent.id',
-      'assigneeid',
-      'assignedto',
-      'assignee.id',
-      'owner',
-      'agent',
-      'assignee',
-      'userid',
-      'user.id',
-      'hubspotownerid',
-      'ownername',
-      'assignedtoid',
-      'salesrep',
-      'rep',
-    ],
+    names: words(`
+      agentid ownerid owner.id agent.id assigneeid assignedto assignee.id owner agent assignee userid
+      user.id hubspotownerid ownername assignedtoid salesrep rep`),
   },
   pipeline_id: {
     kind: 'few',
-    names: [
-      'pipelineid',
-      'pipeline.id',
-      'pipeline',
-      'campaignid',
-      'campaign.id',
-      'listid',
-      'funnelid',
-      'boardid',
-      'pipelinename',
-    ],
+    names: words(`
+      pipelineid pipeline.id pipeline campaignid campaign.id listid funnelid boardid pipelinename`),
   },
   tags: {
     kind: 'list',
-    names: ['tags', 'labels', 'labelids', 'tagnames', 'categories', 'keywords', 'segments', 'tag'],
+    names: words('tags labels labelids tagnames categories keywords segments tag'),
   },
 }
 

@@ -62,7 +62,7 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
         sign.kind === 'domain' && !isDomain(column.values[0])
           ? { from: pathText(column.path), transform: 'domain' }
           : pathText(column.path),
-      confidence: sign.names.indexOf(nameOf(column.path, sign.names)) < 6 ? 'likely' : 'guessed',
+      confidence: sign.names.indexOf(nameOf(column.path, sign.names)) < 10 ? 'likely' : 'guessed',
       evidence: field.startsWith('contact_') ? countOf(column) : sampleOf(column),
     })
   }
@@ -116,7 +116,7 @@ function nameOf(path: FieldPath, names: readonly string[]): string {
   const two = `${plain.at(-2) ?? ''}.${last}`
   const isOfAnother =
     path.length > 1 &&
-    !/^(attributes|fields|properties|data|node|lead|record|custom|details|info|profile|meta|times|dates|timestamps|audit)$/.test(
+    !/^(attributes|fields|properties|data|node|doc|document|resource|item|values|payload|metadata|lead|record|custom|details|info|profile|meta|times|dates|timestamps|audit)$/.test(
       plain.at(-2) ?? '',
     )
   const candidates = isOfAnother ? [two, (plain.at(-2) ?? '') + last] : [two, last]

@@ -19,7 +19,7 @@ const NAMES = [
 const LATE_NAMES = ['key', 'slug', 'number', 'ref', 'reference', 'code', 'externalid', 'email']
 /** Where records have nothing else, and many of them were seen, none with the same. */
 const NAMES_OF_RECORDS = ['name', 'login', 'username', 'handle']
-const NAMED_RECORDS_MIN = 20
+const NAMED_RECORDS_MIN = 10
 
 export interface IdField {
   readonly path: FieldPath

@@ -7,6 +7,9 @@ import { evidenceOf, type Finding } from './finding.ts'
 import { type List, type Page, type Params, readPage } from './page.ts'
 import { type Effect, findEffective } from './trial.ts'
 
+const TRIES = 9
+const QUESTIONS_MAX = 90
+
 /**
  * The parameter is found by the order of changes, which no list has by chance. What is best to read by while
  * records change is the order of creation, where nothing moves: that is taken if the parameter gives it too.
@@ -46,7 +49,12 @@ async function findByChanges(
       ? 'effect'
       : 'none'
   }
-  const param = await findEffective(SORT_PARAMS, test, { left: 9 }, list.isStrict)
+  const param = await findEffective(
+    SORT_PARAMS,
+    test,
+    { left: Math.min(TRIES, asker.left(QUESTIONS_MAX)) },
+    list.isStrict,
+  )
   const page = param === null ? null : await ask({ [param]: field })
   if (param === null || page === null) return null
   if (isRising(page, updated))
@@ -59,7 +67,7 @@ async function findByChanges(
       if (turned === null) return 'refused'
       return isRising(turned, updated) ? 'effect' : 'none'
     },
-    { left: 5 },
+    { left: Math.min(TRIES, asker.left(QUESTIONS_MAX)) },
   )
   if (direction === null) return null
   const sort = { [param]: field, [direction[0]]: direction[1] }

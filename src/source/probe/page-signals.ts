@@ -58,8 +58,13 @@ export function hasMorePath(page: Page): FieldPath | null {
   return leaves(page).find(({ path, value }) => value === true && name.test(lastOf(path)))?.path ?? null
 }
 
+export interface FoundTotal {
+  readonly place: Place
+  readonly total: number
+}
+
 /** Where an answer tells how many records there are: a number that does not change with the page size. */
-export function findTotal(pages: readonly Page[]): { place: Place; total: number } | null {
+export function findTotal(pages: readonly Page[]): FoundTotal | null {
   const [first] = pages
   if (first === undefined) return null
   const seen = new Set(pages.flatMap(({ ids }) => ids)).size

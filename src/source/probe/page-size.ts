@@ -7,7 +7,8 @@ import { leavesAround } from './json-shape.ts'
 import { type List, type Page, type Params, readPage } from './page.ts'
 import { type Budget, findEffective } from './trial.ts'
 
-const BUDGET = 16
+/** Questions after which no further name is tried for the size. */
+const QUESTIONS_MAX = 40
 
 export interface PageSize {
   /** Null where nothing changes it. */
@@ -21,7 +22,7 @@ export interface PageSize {
 
 /** @param first as the list answers without parameters */
 export async function findPageSize(asker: Asker, list: List, first: Page): Promise<PageSize> {
-  const budget: Budget = { left: BUDGET }
+  const budget: Budget = { left: asker.left(QUESTIONS_MAX) }
   const wanted = smallSize(first.ids.length)
   if (first.ids.length >= 2) {
     const attempts: [readonly string[], Params][] = [
@@ -93,8 +94,10 @@ export async function findSizeMax(
   let best: { max: number; largest: Page; finding: Finding } | null = null
   const place = 'paging.size_max'
   for (const wanted of param === null ? [] : SIZES) {
+    if (best !== null && wanted <= best.max) break
     const page = await readPage(asker, list, { ...size.along, [param ?? '']: String(wanted) })
-    if (page === null) continue
+    // Some refuse a size that is too large with an empty list.
+    if (page === null || page.ids.length === 0) continue
     const count = page.ids.length
     const more = total === null ? hasMore(page) : count < total
     const isWhole = count !== small.ids.length && (more === null ? !isRound(count) : !more)

@@ -5,7 +5,7 @@ import type { Asker, Headers } from './ask.ts'
 import { SIZES } from './candidates.ts'
 import { evidenceOf, type Finding, type Gap } from './finding.ts'
 import { type List, type Page, type Params, readPage } from './page.ts'
-import { findPages, findTotal, hasMorePath, nextTokens, nextUrls } from './page-signals.ts'
+import { type FoundTotal, findPages, findTotal, hasMorePath, nextTokens, nextUrls } from './page-signals.ts'
 import { findPageSize, findSizeMax, isRound, type PageSize } from './page-size.ts'
 import { type Walk, walkList } from './walk.ts'
 import { findWayOn, type PagingInput, type WayOn } from './way-on.ts'
@@ -29,7 +29,7 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
   const size = await findPageSize(asker, list, first)
   const wayOn = await findWayOn({ asker, list, first, size })
   const pages = wayOn === null ? [size.small] : [size.small, wayOn.second]
-  const total = findTotal(size.small === first ? pages : [...pages, first])
+  const total = findTotal([...pages, first]) ?? totalOfPages(pages, first)
   if (wayOn === null) return withoutWayOn(list, first, size, total)
 
   const sizeMax =
@@ -38,7 +38,7 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
       : await findSizeMax(asker, list, size, total?.total ?? null, (page) => saysMore(page, wayOn))
   const { largest, max } = sizeMax
   const paging = assemble(size, wayOn, total?.place ?? null, max, [size.small, largest], total?.total ?? null)
-  const walk = await walkList(asker, list, paging, alongOf(size, paging))
+  const walk = await walkList(asker, list, paging, alongOf(size, paging), total?.total ?? null)
   const input = withEnd(paging, walk, total?.place ?? null)
   const findings: Finding[] = [
     {
@@ -49,7 +49,7 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
     },
     ...(size.finding === null ? [] : [size.finding]),
     ...(size.param === null && wayOn.paging.kind !== 'range' ? [] : [sizeMax.finding]),
-    ...(total === null ? [] : [totalFinding(total, first)]),
+    ...(total === null ? [] : [totalFinding(total, size.small)]),
     walkFinding(walk, total?.total ?? null),
   ]
   const sizeParams = size.param === null ? {} : { [size.param]: String(max) }
@@ -63,6 +63,12 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
     headers: 'unit' in input ? rangeHeader(input.unit ?? 'items', max) : {},
     along: alongOf(size, input),
   }
+}
+
+/** Some tell how many there are only where they page. */
+function totalOfPages(pages: readonly Page[], first: Page): FoundTotal | null {
+  const found = findTotal(pages)
+  return found !== null && pages.length > 1 && found.total >= first.ids.length ? found : null
 }
 
 async function findRangeMax(asker: Asker, list: List, unit: string, total: number | null) {
@@ -87,12 +93,7 @@ function rangeHeader(unit: string, size: number): Headers {
 }
 
 /** A list that is whole in one answer, proved by its total or by its odd number; or one that cannot be read on. */
-function withoutWayOn(
-  list: List,
-  first: Page,
-  size: PageSize,
-  total: { place: Place; total: number } | null,
-): FoundPaging {
+function withoutWayOn(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
   const count = first.ids.length
   const isWhole = total === null ? size.param === null && !isRound(count) : total.total === count
   const page = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
@@ -198,12 +199,12 @@ function saysMore(page: Page, { paging }: WayOn): boolean | null {
   return null
 }
 
-function totalFinding({ place, total }: { place: Place; total: number }, first: Page): Finding {
+function totalFinding({ place, total }: FoundTotal, page: Page): Finding {
   return {
     place: 'paging.total',
     value: placeText(place),
     confidence: 'likely',
-    evidence: `${evidenceOf(first.reply)}: ${total}, the same with pages of another size`,
+    evidence: `${evidenceOf(page.reply)}: ${total}, the same with pages of another size`,
   }
 }
 

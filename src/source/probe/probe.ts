@@ -2,15 +2,16 @@
 import { redactor } from '../../log.ts'
 import { pathText, readPath, splitPath } from '../field-path.ts'
 import { toText } from '../field-rule.ts'
-import { type Profile, type ProfileInput, parseProfile, type TimeFilter } from '../profile.ts'
+import { type Profile, type ProfileInput, parseProfile } from '../profile.ts'
 import type { Asker } from './ask.ts'
-import { type Beside, findBeside } from './beside.ts'
-import { type FoundField, findFields, findStages } from './fields.ts'
+import { findBeside } from './beside.ts'
+import { draftProfile } from './draft.ts'
+import { type FoundField, findFields } from './fields.ts'
 import { evidenceOf, type Finding, type Gap } from './finding.ts'
 import { isName, isUnique, pickId } from './id-field.ts'
 import { endpointPath, type FoundList, findList } from './list.ts'
 import { findOrder } from './order.ts'
-import { type List, type Page, type Params, readPage } from './page.ts'
+import { type List, type Page, readPage } from './page.ts'
 import { type FoundPaging, findPaging } from './paging-found.ts'
 import { findSince } from './since.ts'
 
@@ -77,7 +78,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...fields.map(fieldFinding),
     ...beside.findings,
   ]
-  const input = inputOf({
+  const input = draftProfile({
     asker,
     base,
     list,
@@ -199,58 +200,4 @@ function onlyName({ id }: List): Gap {
 function pipelineOf(fields: readonly FoundField[], records: readonly unknown[]): string | null {
   const rule = fields.find(({ field }) => field === 'pipeline_id')?.rule
   return typeof rule === 'string' ? toText(readPath(records[0], splitPath(rule))) : null
-}
-
-interface Found {
-  readonly asker: Asker
-  readonly base: URL
-  readonly list: List
-  readonly paging: FoundPaging
-  readonly fields: readonly FoundField[]
-  readonly since: TimeFilter | null
-  readonly sort: Readonly<Record<string, string>>
-  readonly beside: Beside
-}
-
-/** Defaults are left out, so that what is written is what was found. */
-function inputOf({ asker, base, list, paging, fields, since, sort, beside }: Found): ProfileInput {
-  const { auth } = asker
-  const status = fields.find(({ field }) => field === 'status')?.rule
-  const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
-  return {
-    name: base.hostname,
-    endpoints: { leads: leadsPath(base, list, paging.along), ...beside.endpoints },
-    auth:
-      auth === 'none'
-        ? auth
-        : auth.query === undefined
-          ? { header: auth.header, value: auth.value }
-          : { query: auth.query },
-    ...(paging.input === null ? {} : { paging: paging.input }),
-    envelope: { leads: pathText(paging.largest.envelope), ...beside.envelope },
-    ...(since === null ? {} : { filters: { updated_since: sinceInput(since) } }),
-    ...(Object.keys(sort).length === 0 ? {} : { sort: { ...sort } }),
-    mapping: {
-      lead: { id: pathText(list.id), ...Object.fromEntries(fields.map(({ field, rule }) => [field, rule])) },
-      ...(Object.keys(beside.stat).length === 0 ? {} : { stat: beside.stat }),
-      ...(Object.keys(beside.agent).length === 0 ? {} : { agent: beside.agent }),
-    },
-    ...(stages.length === 0 ? {} : { stages }),
-  } as ProfileInput
-}
-
-function sinceInput({ param, format, value, in: where }: TimeFilter) {
-  return {
-    param,
-    format,
-    ...(value === '{value}' ? {} : { value }),
-    ...(where === 'query' ? {} : { in: where }),
-  }
-}
-
-/** The path of the list, with the parameters that must always be there. */
-function leadsPath(base: URL, list: List, along: Params): string {
-  const url = new URL(list.url)
-  for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)
-  return endpointPath(base, url)
 }

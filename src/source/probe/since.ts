@@ -16,6 +16,7 @@ import { type Budget, type Effect, findEffective } from './trial.ts'
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
 const FAR_PAST = '1975-01-01T00:00:00.000Z'
 const BUDGET = 30
+const QUESTIONS_MAX = 80
 const ROUND_BUDGET = 12
 const EXPRESSION_ROUNDS = 4
 const FORMATS = 4
@@ -40,7 +41,7 @@ export async function findSince(
 ): Promise<{ filter: TimeFilter; finding: Finding } | null> {
   const between = timeBetween(search.records, search.updated)
   if (between === null) return null
-  const budget: Budget = { left: BUDGET }
+  const budget: Budget = { left: Math.min(BUDGET, search.asker.left(QUESTIONS_MAX)) }
   const field = search.updated.at(-1) ?? ''
   const withField = (name: string): string => name.replaceAll('{field}', field)
   const plain = [...new Set(SINCE_PARAMS.map(withField))].map((param) => guess(param))

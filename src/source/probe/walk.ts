@@ -9,6 +9,8 @@ import { type List, type Page, type Params, pageOf } from './page.ts'
 import type { PagingInput } from './way-on.ts'
 
 const PAGES_MAX = 5
+/** Behind the end of any list that tells no total. */
+const FAR_RECORDS = 10_000_000
 
 export interface Walk {
   readonly pages: readonly Page[]
@@ -18,19 +20,22 @@ export interface Walk {
   readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
 }
 
-/** @param params that go along with every request of the first page */
+/**
+ * @param params that go along with every request of the first page
+ * @param total of the list where it is known
+ */
 export async function walkList(
   asker: Asker,
   list: List,
   input: PagingInput,
   params: Params,
-  pagesMax = PAGES_MAX,
+  total: number | null,
 ): Promise<Walk> {
   const paging: PagingProfile = pagingSchema.parse(input)
   const pages: Page[] = []
   const ids = new Set<string>()
   let position: string | null = null
-  for (let count = 0; count < pagesMax; count++) {
+  for (let count = 0; count < PAGES_MAX; count++) {
     const page = await readAt(asker, list, paging, params, position)
     if (page === null) return { pages, seen: ids.size, ended: 'refused' }
     const isRepeated = page.ids.length > 0 && page.ids.every((id) => ids.has(id))
@@ -40,7 +45,26 @@ export async function walkList(
     position = nextPosition(paging, position, answerOf(page))
     if (position === null) return { pages, seen: ids.size, ended: 'end' }
   }
-  return { pages, seen: ids.size, ended: 'not reached' }
+  return { pages, seen: ids.size, ended: await lookBehind(asker, list, paging, params, total) }
+}
+
+/** What numbered lists answer behind their end, where the end itself is far. */
+async function lookBehind(
+  asker: Asker,
+  list: List,
+  paging: PagingProfile,
+  params: Params,
+  total: number | null,
+): Promise<'not reached' | 'refused' | 'repeated'> {
+  const isCounted = paging.kind === 'page' || paging.kind === 'offset'
+  if (!isCounted || paging.has_more !== undefined || ('pages' in paging && paging.pages !== undefined)) {
+    return 'not reached'
+  }
+  const records = total ?? FAR_RECORDS
+  const places = paging.kind === 'page' ? Math.ceil(records / paging.size_max) : records
+  const page = await readAt(asker, list, paging, params, String(paging.start + places))
+  if (page === null) return 'refused'
+  return page.records.length > 0 && total !== null ? 'repeated' : 'not reached'
 }
 
 async function readAt(

@@ -26,6 +26,7 @@ const STATEMENTS = [
     moved INTEGER NOT NULL DEFAULT 0, -- how often rows were seen to move from page to page
     mended INTEGER NOT NULL DEFAULT 0, -- leads with text that had to be cleaned or times that stood for none
     cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB
+    quiet_passes INTEGER NOT NULL DEFAULT 0, -- passes in a row before this one that met no lead the ones before them could have met
     pass INTEGER NOT NULL DEFAULT 1, -- 1 is the first reading of the list; further ones verify it
     pass_since TEXT, -- UTC: the filter of this pass
     cursor TEXT, -- of the next page of this pass; null before the first

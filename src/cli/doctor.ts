@@ -1,0 +1,126 @@
+/** `leadsheet doctor`: whether everything that a sync and a report need is there, and what to do where it is not. */
+import { access, constants, mkdir } from 'node:fs/promises'
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { errorText } from '../errors.ts'
+import { openTransport } from '../mail/transport.ts'
+import { attempt, type Check, checkUpstream, fail, ok, warn } from '../source/checkup.ts'
+import { findLastWholeRun } from '../store/sync-run.ts'
+import { addExamples } from './command.ts'
+import { openData } from './installation.ts'
+import { formatInstant } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import { profileOf, withSource } from './upstream.ts'
+
+/** A copy that is older than this is worth a look. */
+const FRESH_HOURS = 26
+const HOUR_MS = 3_600_000
+
+const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+export function defineDoctor(command: Command, terminal: Terminal): void {
+  command.action(() => runDoctor(terminal))
+  addExamples(command, ['doctor', 'doctor --json | jq \'.checks[] | select(.verdict != "ok")\''])
+}
+
+async function runDoctor(terminal: Terminal): Promise<void> {
+  const checks: Check[] = []
+  for await (const check of checkAll(terminal)) {
+    checks.push(check)
+    if (!terminal.json) printCheck(terminal, check)
+  }
+  const worst = (['fail', 'warn'] as const).find((verdict) =>
+    checks.some((check) => check.verdict === verdict),
+  )
+  if (terminal.json) terminal.printJson({ verdict: worst ?? 'ok', checks })
+  terminal.end(worst === 'fail' ? 'failed' : worst === 'warn' ? 'partly' : 'done')
+}
+
+async function* checkAll(terminal: Terminal): AsyncGenerator<Check> {
+  const settings = await attempt('settings', 'mend the settings', async () => {
+    const { file, warnings } = await terminal.config()
+    const found = file ?? 'from the environment alone'
+    const [first] = warnings
+    return first === undefined
+      ? ok('settings', found)
+      : warn('settings', first, 'see `leadsheet config check`')
+  })
+  yield settings
+  if (settings.verdict === 'fail') return
+  const config = await terminal.config()
+  yield* checkData(config)
+  const profile = await attempt('profile', 'mend the profile', async () =>
+    ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
+  )
+  yield profile
+  if (profile.verdict === 'ok') yield* checkSource(terminal)
+  yield await checkMail(terminal, config)
+}
+
+async function* checkData({ dataDir }: Config): AsyncGenerator<Check> {
+  const folder = await checkFolder(dataDir)
+  yield folder
+  if (folder.verdict === 'fail') return
+  yield await attempt('database', 'see the README on a damaged database', async () => {
+    await using store = await openData(dataDir)
+    const whole = await findLastWholeRun(store.db)
+    if (whole === undefined) return warn('database', 'no sync has read all leads yet', 'run `leadsheet sync`')
+    const hours = (Date.now() - Date.parse(whole.asOf)) / HOUR_MS
+    const found = `data as of ${formatInstant(whole.asOf)}`
+    return hours <= FRESH_HOURS
+      ? ok('database', found)
+      : warn(
+          'database',
+          `${found}, ${Math.round(hours)} hours ago`,
+          'run `leadsheet sync`, or see why the daemon does not',
+        )
+  })
+}
+
+async function checkFolder(dataDir: string): Promise<Check> {
+  try {
+    await mkdir(dataDir, { recursive: true })
+    await access(dataDir, constants.W_OK)
+    return ok('data directory', `${dataDir} can be written`)
+  } catch (thrown) {
+    return fail(
+      'data directory',
+      errorText(thrown),
+      'set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to',
+    )
+  }
+}
+
+/** As the checks come in, so that they can be seen while the upstream is slow. */
+async function* checkSource(terminal: Terminal): AsyncGenerator<Check> {
+  const checks: Check[] = []
+  const whole = await attempt('upstream', 'set api.url and api.key', () =>
+    withSource(terminal, async (source) => {
+      for await (const check of checkUpstream(source, terminal.signal)) checks.push(check)
+      return ok('upstream', `${source.usage.requests} requests`)
+    }),
+  )
+  yield* checks
+  if (whole.verdict !== 'ok') yield whole
+}
+
+/** As far as one can go without a letter. */
+async function checkMail(terminal: Terminal, { mail, reports }: Config): Promise<Check> {
+  if (mail.url === null) {
+    return reports.length === 0
+      ? ok('mail', 'no reports, no mail')
+      : warn('mail', 'no mail server is set: reports cannot be sent', 'set mail.url (LEADSHEET_SMTP_URL)')
+  }
+  const url = mail.url.reveal()
+  return attempt('mail', 'check mail.url (LEADSHEET_SMTP_URL)', async () => {
+    await using transport = openTransport(url, { log: await terminal.log() })
+    await transport.verify(terminal.signal)
+    return ok('mail', `${transport.name} lets us in`)
+  })
+}
+
+function printCheck(terminal: Terminal, { what, verdict, found, remedy }: Check): void {
+  const mark = terminal.style(MARKS[verdict], verdict.padEnd(4))
+  terminal.print(`${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`)
+  if (remedy !== null) terminal.print(`${' '.repeat(22)}${terminal.style('dim', remedy)}`)
+}

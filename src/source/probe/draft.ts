@@ -1,0 +1,72 @@
+/** A profile as it is written down, put together from what was found. */
+import { pathText, splitPath } from '../field-path.ts'
+import type { ProfileInput, TimeFilter } from '../profile.ts'
+import type { Asker } from './ask.ts'
+import type { Beside } from './beside.ts'
+import { type FoundField, findStages } from './fields.ts'
+import { endpointPath } from './list.ts'
+import type { List, Params } from './page.ts'
+import type { FoundPaging } from './paging-found.ts'
+
+export interface Found {
+  readonly asker: Asker
+  readonly base: URL
+  readonly list: List
+  readonly paging: FoundPaging
+  readonly fields: readonly FoundField[]
+  readonly since: TimeFilter | null
+  readonly sort: Readonly<Record<string, string>>
+  readonly beside: Beside
+}
+
+/** Defaults are left out, so that what is written is what was found. */
+export function draftProfile({
+  asker,
+  base,
+  list,
+  paging,
+  fields,
+  since,
+  sort,
+  beside,
+}: Found): ProfileInput {
+  const { auth } = asker
+  const status = fields.find(({ field }) => field === 'status')?.rule
+  const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
+  return {
+    name: base.hostname,
+    endpoints: { leads: leadsPath(base, list, paging.along), ...beside.endpoints },
+    auth:
+      auth === 'none'
+        ? auth
+        : auth.query === undefined
+          ? { header: auth.header, value: auth.value }
+          : { query: auth.query },
+    ...(paging.input === null ? {} : { paging: paging.input }),
+    envelope: { leads: pathText(paging.largest.envelope), ...beside.envelope },
+    ...(since === null ? {} : { filters: { updated_since: sinceInput(since) } }),
+    ...(Object.keys(sort).length === 0 ? {} : { sort: { ...sort } }),
+    mapping: {
+      lead: { id: pathText(list.id), ...Object.fromEntries(fields.map(({ field, rule }) => [field, rule])) },
+      ...(Object.keys(beside.stat).length === 0 ? {} : { stat: beside.stat }),
+      ...(Object.keys(beside.agent).length === 0 ? {} : { agent: beside.agent }),
+    },
+    ...(stages.length === 0 ? {} : { stages }),
+  } as ProfileInput
+}
+
+function sinceInput({ param, format, value, in: where }: TimeFilter) {
+  return {
+    param,
+    format,
+    ...(value === '{value}' ? {} : { value }),
+    ...(where === 'query' ? {} : { in: where }),
+  }
+}
+
+/** The path of the list, with the parameters that must always be there. */
+function leadsPath(base: URL, list: List, along: Params): string {
+  const url = new URL(list.url)
+  for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)
+  return endpointPath(base, url)
+}

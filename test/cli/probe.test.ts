@@ -1,0 +1,96 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { folderWith } from '../support/folder.ts'
+import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/foreign.ts'
+import { runLeadsheet } from '../support/leadsheet.ts'
+
+const SHAPE: Shape = {
+  path: '/crm/contacts',
+  lets: inHeader('x-api-key'),
+  record: (number) => {
+    const { first, company, status, score, updated } = factsOf(number)
+    return { id: number + 1, name: first, company, status, score, modified_at: updated.toISOString() }
+  },
+  idOf: (record) => String(record.id),
+  list: (all, url) => {
+    const since = url.searchParams.get('modified_since') ?? ''
+    const matching = all.filter((record) => String(record.modified_at) >= since)
+    const size = numberIn(url, 'per_page', 20, 100)
+    const page = numberIn(url, 'page', 1)
+    return { body: { contacts: matching.slice((page - 1) * size, page * size), total: matching.length } }
+  },
+}
+
+test('probe, sync, doctor: an unknown upstream is read with nothing written by hand', async () => {
+  await using foreign = await startForeign(SHAPE)
+  const cwd = folderWith({ key: KEY })
+  const url = `${foreign.url}/crm`
+  const probed = await runLeadsheet(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
+  expect(probed.status).toBe(0)
+  expect(probed.stdout).toContain('page by page from 1')
+  const written = readFileSync(join(cwd, 'profile.yaml'), 'utf8')
+  expect(`${written}${probed.stdout}${probed.stderr}`).not.toContain(KEY)
+
+  const env = {
+    LEADSHEET_API_URL: url,
+    LEADSHEET_API_KEY_FILE: 'key',
+    LEADSHEET_API_PROFILE: 'profile.yaml',
+    LEADSHEET_SMTP_URL: 'file:outbox',
+  }
+  const synced = await runLeadsheet(['sync', '--json'], { cwd, env })
+  expect(JSON.parse(synced.stdout)).toMatchObject({ outcome: 'ok', leads: { seen: 230, inserted: 230 } })
+
+  const doctor = await runLeadsheet(['doctor', '--json'], { cwd, env })
+  const { verdict, checks } = JSON.parse(doctor.stdout)
+  expect(checks.filter((check: { verdict: string }) => check.verdict !== 'ok')).toEqual([])
+  expect([verdict, doctor.status]).toEqual(['ok', 0])
+
+  writeFileSync(
+    join(cwd, 'profile.yaml'),
+    written.replaceAll('modified_since', 'changed_since').replace('score: score', 'score: points'),
+  )
+  const worse = await runLeadsheet(['doctor'], { cwd, env })
+  expect(worse.status).toBe(1)
+  expect(worse.stdout).toMatch(/fail +changes alone +.*the filter has no effect/)
+  expect(worse.stdout).toMatch(/warn +mapped fields +without a value in the sample: score/)
+  expect(worse.stdout).toMatch(/ok +other fields +kept in raw alone: score/)
+
+  const again = await runLeadsheet(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
+  expect(again.status).toBe(2)
+  expect(again.stderr).toContain('profile.yaml is there already')
+})
+
+test('a key on the command line is warned about, and an address without a list fails', async () => {
+  await using foreign = await startForeign(SHAPE)
+  const cwd = folderWith()
+  const { status, stdout, stderr } = await runLeadsheet(
+    ['probe', `${foreign.url}/nowhere`, '--key', KEY, '--json'],
+    { cwd },
+  )
+  expect(status).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject({ complete: false, profile: null })
+  expect(stderr).toContain('a key on the command line can be seen')
+})
+
+test('doctor tells of settings that are wrong, and goes no further', async () => {
+  const { status, stdout } = await runLeadsheet(['doctor'], {
+    cwd: folderWith({ 'leadsheet.yaml': 'api: { url: x }' }),
+  })
+  expect(status).toBe(1)
+  expect(stdout).toMatch(/^fail +settings/)
+})
+
+test('a mistake in a profile is told with its place, what was found and what is accepted', async () => {
+  const profile = 'name: x\npaging: { kind: pages, param: page }\nmapping: { lead: { id: id, scor: x } }\n'
+  const cwd = folderWith({ 'p.yaml': profile })
+  const env = {
+    LEADSHEET_API_URL: 'http://127.0.0.1:9',
+    LEADSHEET_API_KEY: 'k-123456',
+    LEADSHEET_API_PROFILE: 'p.yaml',
+  }
+  const { status, stderr } = await runLeadsheet(['sync'], { cwd, env })
+  expect(status).toBe(2)
+  expect(stderr).toMatch(/p\.yaml {2}paging\.kind: found "pages", expected one of cursor, page/)
+  expect(stderr).toMatch(/p\.yaml {2}mapping\.lead\.scor: there is no such part; known here: id, .*score/)
+})

@@ -1,0 +1,66 @@
+/** json-server from npm: pages by number with Link and X-Total-Count, no key. */
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { folderWith } from '../support/folder.ts'
+import type { RealServer, RealServerKind, UpstreamRecord } from './real-server.ts'
+import { readList, send } from './server-api.ts'
+import { freePort, startProcess, untilTrue } from './server-process.ts'
+
+const BIN = join(import.meta.dirname, 'node_modules/json-server/lib/cli/bin.js')
+const STATUSES = ['new', 'contacted', 'qualified', 'won', 'lost']
+
+export const JSON_SERVER: RealServerKind = {
+  name: 'json-server',
+  missing: () => (existsSync(BIN) ? null : 'npm ci --prefix test/foreign'),
+  start: startJsonServer,
+}
+
+async function startJsonServer(records: number): Promise<RealServer> {
+  const folder = folderWith()
+  const file = join(folder, 'db.json')
+  writeFileSync(
+    file,
+    JSON.stringify({ leads: Array.from({ length: records }, (_, index) => contact(index)) }),
+  )
+  const port = await freePort()
+  const server = startProcess(process.execPath, [
+    BIN,
+    '--quiet',
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    file,
+  ])
+  const url = `http://127.0.0.1:${port}/leads`
+  let next = records
+  await untilTrue(server, async () => (await readList(url)).length === records)
+  return {
+    url,
+    key: '',
+    list: () => readList(url),
+    idOf: (record) => String(record.id),
+    async add(count) {
+      for (const end = next + count; next < end; next++) await send('POST', url, {}, contact(next))
+    },
+    async remove(ids) {
+      for (const id of ids) await send('DELETE', `${url}/${id}`)
+    },
+  }
+}
+
+function contact(index: number): UpstreamRecord {
+  const hours = (count: number): string => new Date(Date.UTC(2026, 0, 1) + count * 3_600_000).toISOString()
+  return {
+    id: index + 1,
+    firstName: `Ada${index}`,
+    lastName: 'Lovelace',
+    email: `ada${index}@company${index}.example`,
+    status: STATUSES[index % STATUSES.length],
+    score: index % 101,
+    company: { name: `Company ${index}`, domain: `company${index}.example` },
+    createdAt: hours(index),
+    // Scattered, so that the order of changes is not that of the list.
+    updatedAt: hours(3_000 + ((index * 7919) % 5_000)),
+  }
+}

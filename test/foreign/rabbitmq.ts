@@ -1,0 +1,94 @@
+/**
+ * RabbitMQ from Debian, its management API: Basic, pages by number with an envelope of their own (a bare list
+ * without them), at most 500 a page, and an error behind the last one.
+ */
+import { globSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { folderWith } from '../support/folder.ts'
+import type { RealServer, RealServerKind } from './real-server.ts'
+import { readList, send } from './server-api.ts'
+import { freePort, startProcess, untilTrue } from './server-process.ts'
+
+/** As Debian has it; the one in the path wants to be run by root or its own user, and writes to /var. */
+const BINS = '/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server'
+const USER = 'reader'
+const PASSWORD = 'p4ss-for-tests'
+const HEADERS = { authorization: `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}` }
+
+export const RABBITMQ: RealServerKind = {
+  name: 'RabbitMQ',
+  missing: () => (globSync(BINS).length > 0 ? null : 'apt-get install rabbitmq-server'),
+  start: startRabbitMq,
+}
+
+async function startRabbitMq(records: number): Promise<RealServer> {
+  const folder = folderWith()
+  const port = await freePort()
+  const namesPort = await freePort()
+  writeSettings(folder, port, records)
+  // The registry of Erlang's names would stay behind if it were left to the server to start it.
+  startProcess('epmd', ['-address', '127.0.0.1', '-port', String(namesPort)])
+  const server = startProcess(globSync(BINS)[0] ?? '', [], {
+    HOME: folder,
+    ERL_EPMD_PORT: String(namesPort),
+    RABBITMQ_BASE: folder,
+    RABBITMQ_MNESIA_BASE: join(folder, 'mnesia'),
+    RABBITMQ_LOG_BASE: join(folder, 'log'),
+    RABBITMQ_CONFIG_FILE: join(folder, 'rabbitmq.conf'),
+    RABBITMQ_CONF_ENV_FILE: '/dev/null',
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'enabled_plugins'),
+    RABBITMQ_FEATURE_FLAGS_FILE: join(folder, 'feature_flags'),
+    RABBITMQ_PID_FILE: join(folder, 'pid'),
+    RABBITMQ_NODENAME: `leadsheet-${port}@localhost`,
+    RABBITMQ_DIST_PORT: String(await freePort()),
+  })
+  const url = `http://127.0.0.1:${port}/api/queues`
+  let next = records
+  // The first are there before the last are read from the file.
+  await untilTrue(server, async () => (await readList(url, HEADERS)).length === records)
+  return {
+    url,
+    key: `${USER}:${PASSWORD}`,
+    list: () => readList(url, HEADERS),
+    idOf: (record) => String(record.name),
+    async add(count) {
+      for (const end = next + count; next < end; next++) {
+        await send('PUT', `${url}/%2F/${queue(next).name}`, HEADERS, queue(next))
+      }
+    },
+    async remove(ids) {
+      for (const id of ids) await send('DELETE', `${url}/%2F/${id}`, HEADERS)
+    },
+  }
+}
+
+function writeSettings(folder: string, port: number, records: number): void {
+  const definitions = {
+    users: [{ name: USER, password: PASSWORD, tags: 'administrator' }],
+    vhosts: [{ name: '/' }],
+    permissions: [{ user: USER, vhost: '/', configure: '.*', write: '.*', read: '.*' }],
+    queues: Array.from({ length: records }, (_, index) => ({ ...queue(index), vhost: '/' })),
+  }
+  const settings = {
+    'listeners.tcp': 'none',
+    'management.tcp.ip': '127.0.0.1',
+    'management.tcp.port': port,
+    // Figures that change by themselves would differ between any two looks at a record.
+    'management_agent.disable_metrics_collector': true,
+    load_definitions: join(folder, 'definitions.json'),
+  }
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
+  writeFileSync(join(folder, 'rabbitmq.conf'), `${lines.join('\n')}\n`)
+  writeFileSync(join(folder, 'definitions.json'), JSON.stringify(definitions))
+  writeFileSync(join(folder, 'enabled_plugins'), '[rabbitmq_management].\n')
+}
+
+function queue(index: number) {
+  return {
+    name: `lead-${index}`,
+    type: 'classic',
+    durable: true,
+    auto_delete: false,
+    arguments: { 'x-company': `Company ${index}` },
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * The whole way of a user with a server that nobody here wrote: probe it, sync by the profile that was written,
+ * look what is stored. Where a server is not installed, its test is skipped and says so.
+ */
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { runLeadsheet } from '../support/leadsheet.ts'
+import { JSON_SERVER } from './json-server.ts'
+import { POWERDNS } from './powerdns.ts'
+import { RABBITMQ } from './rabbitmq.ts'
+import { isMissing, type RealServer } from './real-server.ts'
+
+const SERVERS = [
+  { kind: JSON_SERVER, records: 2_317, finds: { 'paging.kind': 'page by _page from 1', auth: 'none' } },
+  { kind: POWERDNS, records: 2_143, finds: { 'paging.kind': 'none', auth: 'X-API-Key: {key}' } },
+  {
+    kind: RABBITMQ,
+    records: 2_087,
+    finds: { 'paging.kind': 'page by page from 1', auth: 'Authorization: Basic {basic}' },
+  },
+]
+/** A machine with much else to do is no failure. */
+const TEST_MS = 150_000
+
+interface Probed {
+  readonly complete: boolean
+  readonly findings: readonly { place: string; value: string; confidence: string; evidence: string }[]
+  readonly gaps: readonly { place: string; problem: string; remedy: string | null }[]
+}
+
+describe.each(SERVERS)('$kind.name', ({ kind, records, finds }) => {
+  test.skipIf(isMissing(kind))(
+    'is probed, and a sync by what was written stores its records, no more and no less, as they come and go',
+    async () => {
+      const server = await kind.start(records)
+      const user = userOf(server)
+
+      const probed = await user.probe()
+      expect(Object.fromEntries(probed.findings.map(({ place, value }) => [place, value]))).toMatchObject(
+        finds,
+      )
+      expect(probed.gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
+      expect(probed.complete).toBe(true)
+
+      expect(await user.sync()).toMatchObject({ outcome: 'ok', leads: { inserted: records, held: 0 } })
+      expect(await user.stored()).toEqual(await upstreamOf(server))
+      expect(await user.sync('--full')).toMatchObject({
+        leads: { inserted: 0, updated: 0, unchanged: records, removed: 0 },
+      })
+
+      const gone = [...(await upstreamOf(server)).keys()].slice(40, 47)
+      await server.remove(gone)
+      await server.add(5)
+      expect(await user.sync('--full')).toMatchObject({ leads: { inserted: 5, updated: 0, removed: 0 } })
+      expect(await user.sync('--full')).toMatchObject({ leads: { inserted: 0, updated: 0, removed: 7 } })
+      expect(await user.stored()).toEqual(await upstreamOf(server))
+    },
+    TEST_MS,
+  )
+})
+
+/** The commands that a user would give, in a folder of their own. */
+function userOf(server: RealServer) {
+  const cwd = folderWith()
+  const env = {
+    LEADSHEET_API_URL: server.url,
+    LEADSHEET_DATA_DIR: 'data',
+    ...(server.key === '' ? {} : { LEADSHEET_API_KEY: server.key }),
+  }
+  return {
+    async probe(): Promise<Probed> {
+      const run = await runLeadsheet(['probe', server.url, '--write', 'profile.yaml', '--json'], { cwd, env })
+      expect(run.stdout, run.stderr).not.toBe('')
+      const probed = JSON.parse(run.stdout) as Probed
+      print(server, probed)
+      expect(run.status).toBe(0)
+      return probed
+    },
+    async sync(...args: string[]): Promise<unknown> {
+      const profile = { ...env, LEADSHEET_API_PROFILE: 'profile.yaml' }
+      const run = await runLeadsheet(['sync', '--json', ...args], { cwd, env: profile })
+      expect(run, run.stderr).toMatchObject({ status: 0 })
+      return JSON.parse(run.stdout)
+    },
+    /** By id, as the records came; without those that are marked removed. */
+    async stored(): Promise<ReadonlyMap<string, unknown>> {
+      await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
+      const rows = await store.db
+        .selectFrom('lead')
+        .select(['id', 'raw'])
+        .where('removed_at', 'is', null)
+        .execute()
+      return new Map(rows.map(({ id, raw }) => [id, JSON.parse(raw)]))
+    },
+  }
+}
+
+async function upstreamOf(server: RealServer): Promise<ReadonlyMap<string, unknown>> {
+  return new Map((await server.list()).map((record) => [server.idOf(record), record]))
+}
+
+/** What was found out is worth reading, whatever the test says of it. */
+function print(server: RealServer, { findings, gaps }: Probed): void {
+  const lines = [
+    ...findings.map(
+      ({ confidence, place, value }) => `  ${confidence.padEnd(8)} ${place.padEnd(26)} ${value}`,
+    ),
+    ...gaps.map(({ place, problem }) => `  not found ${place}: ${problem}`),
+  ]
+  // biome-ignore lint/suspicious/noConsole: it is for reading
+  console.info(`${server.url}\n${lines.join('\n')}`)
+}

@@ -1,0 +1,77 @@
+/** A server as a process of its own: started, waited for, and gone when the test is over. */
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+
+const START_MS = 60_000
+const POLL_MS = 50
+/** The end of what a server has said, for the message when it does not start. */
+const OUTPUT_MAX = 2_000
+
+export interface ServerProcess {
+  readonly exited: boolean
+  readonly output: string
+}
+
+/** Killed when the test is over, at once, for its data are thrown away. */
+export function startProcess(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): ServerProcess {
+  const { PATH = '' } = process.env
+  // A group of its own: some servers are started by a shell that stays.
+  const child = spawn(command, args, {
+    detached: true,
+    env: { PATH: `${PATH}:/usr/sbin:/sbin`, TZ: 'UTC', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let exited = false
+  const gone = new Promise<void>((resolve) => {
+    child.once('close', resolve)
+    child.once('error', (error) => {
+      output += error.message
+      resolve()
+    })
+  }).then(() => {
+    exited = true
+  })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-OUTPUT_MAX)
+    })
+  }
+  onTestFinished(async () => {
+    if (child.pid !== undefined && !exited) process.kill(-child.pid, 'SIGKILL')
+    await gone
+  })
+  return {
+    get exited() {
+      return exited
+    },
+    get output() {
+      return output
+    },
+  }
+}
+
+/** @throws Error with what the server has said, where that does not come true in time */
+export async function untilTrue(server: ServerProcess, isReady: () => Promise<boolean>): Promise<void> {
+  const until = performance.now() + START_MS
+  while (performance.now() < until && !server.exited) {
+    if (await isReady().catch(() => false)) return
+    await sleep(POLL_MS)
+  }
+  throw new Error(`a server does not answer as it should: ${server.output}`)
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no port of 127.0.0.1 is free')
+  return address.port
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type ForeignRecord,
+  factsOf,
+  inHeader,
+  numberIn,
+  type Shape,
+  startForeign,
+} from '../support/foreign.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+
+/** The whole list without a page; with one, pages in an envelope of their own and an error behind the last. */
+const PAGED_ON_DEMAND: Shape = {
+  path: '/queues',
+  lets: inHeader('authorization', 'Basic {basic}'),
+  refusal: { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' }, body: '' },
+  record: (number) => ({ name: `q-${number}`, state: factsOf(number).status }),
+  idOf: (record) => String(record.name),
+  list: (all, url) => {
+    const { items, isBehind } = sliceOf(all, url)
+    if (!url.searchParams.has('page')) return { body: all }
+    return isBehind ? OUT_OF_RANGE : { body: { items, total_count: all.length } }
+  },
+}
+
+const OUT_OF_RANGE = { status: 400, body: { error: 'page_out_of_range' } }
+
+/** At most 20 records a page; more of them are an error too. */
+function sliceOf(all: readonly ForeignRecord[], url: URL) {
+  const page = numberIn(url, 'page', 1)
+  const size = numberIn(url, 'page_size', 10)
+  const items = size > 20 ? [] : all.slice((page - 1) * size, page * size)
+  return { items, isBehind: items.length === 0 }
+}
+
+describe('the end of a numbered list', () => {
+  test('is known by a total that only pages tell, where an error is behind it and the end is far', async () => {
+    await using foreign = await startForeign(PAGED_ON_DEMAND, 233)
+    const { text, profile, gaps } = await probeForeign(`${foreign.url}/queues`)
+    expect(profile?.paging).toMatchObject({
+      kind: 'page',
+      total: { path: ['total_count'] },
+      stop_at_total: true,
+    })
+    expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
+    expect(await syncBy(text, `${foreign.url}/queues`)).toEqual(recordsOf(foreign))
+  })
+
+  test('is told to be missing where an error is behind it and nothing tells how many there are', async () => {
+    await using foreign = await startForeign({
+      ...PAGED_ON_DEMAND,
+      list: (all, url) => {
+        const { items, isBehind } = sliceOf(all, url)
+        return isBehind ? OUT_OF_RANGE : { body: items }
+      },
+    })
+    const { gaps } = await probeForeign(`${foreign.url}/queues`)
+    expect(gaps.map(({ problem }) => problem)).toContainEqual(expect.stringContaining('behind the last page'))
+  })
+
+  test('is where the pages are empty, and needs no total then', async () => {
+    await using foreign = await startForeign({
+      ...PAGED_ON_DEMAND,
+      list: (all, url) => ({ body: sliceOf(all, url).items }),
+    })
+    const { text, profile } = await probeForeign(`${foreign.url}/queues`)
+    expect(profile?.paging).toMatchObject({ kind: 'page', stop_at_total: false })
+    expect(await syncBy(text, `${foreign.url}/queues`)).toEqual(recordsOf(foreign))
+  })
+})
+
+describe('a key that a server cannot read in some form', () => {
+  test('is not taken to be let in by an answer of 400', async () => {
+    const bearer = inHeader('authorization', 'Bearer {key}')
+    await using foreign = await startForeign({
+      ...PAGED_ON_DEMAND,
+      lets: (request, url) => /^\S+$/.test(request.headers.authorization ?? '') || bearer(request, url),
+      list: (all, url, request) =>
+        bearer(request, url) ? { body: all } : { status: 400, body: { error: 'bad_request' } },
+    })
+    const probed = await probeForeign(`${foreign.url}/queues`, 'another-key')
+    expect(probed.gaps.map(({ place }) => place)).toContain('auth')
+  })
+})
