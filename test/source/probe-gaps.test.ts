@@ -60,10 +60,13 @@ describe('what the probe cannot tell', () => {
     expect(problems(await probeForeign(`${foreign.url}/leads`, ''))).toContain('a key is wanted')
   })
 
-  test('an empty list is told as such', async () => {
-    await using foreign = await startForeign({ ...PLAIN, list: () => ({ body: [] }) })
-    expect(problems(await probeForeign(`${foreign.url}/leads`))).toContain('an empty list teaches nothing')
-  })
+  test.each([[[]], [{ data: [], total: 0 }], [{ result: { leads: [] } }]])(
+    'an empty list such as %j is told as such',
+    async (body) => {
+      await using foreign = await startForeign({ ...PLAIN, list: () => ({ body }) })
+      expect(problems(await probeForeign(`${foreign.url}/leads`))).toContain('an empty list teaches nothing')
+    },
+  )
 
   test('without any list it names what it asked', async () => {
     await using foreign = await startForeign({ ...PLAIN, path: '/hidden/away' })
@@ -79,6 +82,38 @@ describe('the list of leads', () => {
     const { text, input } = await probeForeign(foreign.url)
     expect(input?.endpoints?.leads).toBe(path)
     expect(await syncBy(text, foreign.url)).toEqual(recordsOf(foreign))
+  })
+
+  test('is not what stands at the root of an API', async () => {
+    const root = {
+      versions: [
+        { id: 'v1', status: 'CURRENT' },
+        { id: 'v2', status: 'BETA' },
+      ],
+    }
+    await using foreign = await startForeign({ ...PLAIN, path: '/contacts', others: { '/': { body: root } } })
+    const { input } = await probeForeign(foreign.url)
+    expect(input?.endpoints?.leads).toBe('/contacts')
+  })
+
+  test.each([
+    ['an index', { contacts: '/sales/v9/persons', health: '/health' }],
+    [
+      'an OpenAPI document',
+      {
+        openapi: '3.1.0',
+        servers: [{ url: '/sales' }],
+        paths: { '/v9/persons': { get: {} }, '/v9/persons/{id}': { get: {} } },
+      },
+    ],
+  ])('is found by %s', async (_, body) => {
+    await using foreign = await startForeign({
+      ...PLAIN,
+      path: '/sales/v9/persons',
+      others: { '/': { body } },
+    })
+    const { input } = await probeForeign(foreign.url)
+    expect(input?.endpoints?.leads).toBe('/sales/v9/persons')
   })
 
   test('is found where the user says', async () => {
