@@ -66,7 +66,8 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const beside = await findBeside(asker, base, list, found.first, pipelineOf(fields, records))
 
   const gaps = [...paging.gaps, ...missingFields(fields)]
-  if (isName(list.id)) gaps.push(onlyName(list))
+  if (!isUnique(records, list.id)) gaps.push(repeatedId(list))
+  else if (isName(list.id)) gaps.push(onlyName(list))
   if (since === null) gaps.push(noSince(fields))
   const findings = [
     ...found.findings,
@@ -186,6 +187,14 @@ function noSince(fields: readonly FoundField[]): Gap {
     place: 'filters.updated_since',
     problem: `${why}: every sync reads the whole list`,
     remedy: null,
+  }
+}
+
+function repeatedId({ id }: List): Gap {
+  return {
+    place: 'mapping.lead.id',
+    problem: `${pathText(id)} is not the id: different records have the same, and would be taken for one`,
+    remedy: 'mapping: { lead: { id: … } }   # a field that every record has, and no two share',
   }
 }
 
