@@ -76,6 +76,28 @@ describe('what the probe cannot tell', () => {
   })
 })
 
+test('a filter of creations is not taken for one of changes: old records that change would be lost', async () => {
+  await using foreign = await startForeign({
+    ...PLAIN,
+    record: (number) => {
+      const created = new Date(Date.UTC(2026, 0, 1) + number * 86_400_000)
+      const updated = new Date(created.getTime() + ((number * 7919) % 200) * 86_400_000)
+      return { id: `r${number}`, created_at: created.toISOString(), updated_at: updated.toISOString() }
+    },
+    list: (all, url, request) => {
+      const since = url.searchParams.get('since') ?? ''
+      return PLAIN.list(
+        all.filter((record) => String(record.created_at) >= since),
+        url,
+        request,
+      )
+    },
+  })
+  const { profile } = await probeForeign(`${foreign.url}/leads`)
+  expect(profile?.paging.kind).toBe('offset')
+  expect(profile?.filters.updated_since).toBeUndefined()
+})
+
 describe('the list of leads', () => {
   test.each(['/api/v1/leads', '/contacts', '/items/leads'])('is found at %s below the base', async (path) => {
     await using foreign = await startForeign({ ...PLAIN, path })

@@ -112,18 +112,12 @@ async function findFilters(asker: Asker, list: List, paging: FoundPaging, fields
   if (typeof rule !== 'string') return { since: null, order: null }
   const updated = splitPath(rule)
   const { params, headers, records } = paging
-  const since = await findSince({ asker, list, params, headers, updated, records })
+  const createdRule = fields.find(({ field }) => field === 'created_at')?.rule
+  const created = typeof createdRule === 'string' ? splitPath(createdRule) : null
+  const pageSize = paging.largest.ids.length
+  const since = await findSince({ asker, list, params, headers, updated, created, pageSize, records })
   const isCounted = paging.input?.kind === 'page' || paging.input?.kind === 'offset'
-  const created = fields.find(({ field }) => field === 'created_at')?.rule
-  const order = isCounted
-    ? await findOrder(
-        asker,
-        list,
-        params,
-        { updated, created: typeof created === 'string' ? splitPath(created) : null },
-        paging.largest,
-      )
-    : null
+  const order = isCounted ? await findOrder(asker, list, params, { updated, created }, paging.largest) : null
   return { since, order }
 }
 
