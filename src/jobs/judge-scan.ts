@@ -48,33 +48,33 @@ function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   return { next: isOfChanges ? 'changes' : 'again' }
 }
 
-/** Whether all rows of the pass were on its first page. */
+/** Whether all rows of the pass were on its first page; that it was not full shows only beside a fuller one. */
 function isOneMoment(scan: Scan): boolean {
-  return scan.pass_pages <= 1 || scan.first_rows < scan.largest_page
+  return scan.pass_pages <= 1 || (scan.pass > 1 && scan.first_rows < scan.largest_page)
 }
 
 /**
- * Whether rows were seen to move. Without an overlap, one that came and one that went may hide each other in
- * the total: then a lead that changed after the scan began tells of them.
+ * Whether rows were seen to move. By page number, one that came and one that went may hide each other in the
+ * total: then a lead that changed after the scan began tells of them.
  */
 function hasMoved(scan: Scan, paging: PagingProfile): boolean {
   if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true
   const from = new Date(Date.parse(scan.started_at) - CLOCK_SKEW_MS).toISOString()
-  return !hasOverlap(scan, paging) && scan.max_updated_at !== null && scan.max_updated_at >= from
+  return paging.kind === 'page' && scan.max_updated_at !== null && scan.max_updated_at >= from
 }
 
 function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
   return overlapRows(paging, scan.largest_page) > 0
 }
 
-/** Whether fewer were met than even the least total that was told. */
+/** Whether fewer were met than even the least total that the pass told. */
 function isShort(scan: Scan): boolean {
   return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_held
 }
 
 /** Not while the upstream counts leads that its list does not give: absence from the list then proves nothing. */
 export function provesAbsence(scan: Scan): boolean {
-  return scan.reported_total === null || scan.reported_total <= scan.seen + scan.pass_held
+  return !isShort(scan)
 }
 
 /** What a total that does not fit a list read to its end says of the upstream; null where it fits. */

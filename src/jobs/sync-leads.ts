@@ -183,8 +183,8 @@ function reportOf(scan: Scan, { verdict, stop }: Verdict): ScanReport {
 function warningsOf(scan: Scan): string[] {
   return [
     warnOfTotal(scan),
-    scan.mended > 0 ? `${scan.mended} leads had text to be cleaned or times that stand for none` : null,
-    scan.cut > 0 ? `${scan.cut} texts of more than 64 kB were cut` : null,
+    scan.mended > 0 ? `leads with text that was cleaned, or times that stand for none: ${scan.mended}` : null,
+    scan.cut > 0 ? `texts of more than 64 kB that were cut: ${scan.cut}` : null,
   ].filter((warning) => warning !== null)
 }
 

@@ -33,6 +33,10 @@ function sliceOf(all: readonly ForeignRecord[], url: URL) {
   return { items, isBehind: items.length === 0 }
 }
 
+function emptyBehind(all: readonly ForeignRecord[], url: URL) {
+  return { body: sliceOf(all, url).items }
+}
+
 describe('the end of a numbered list', () => {
   test('is known by a total that only pages tell, where an error is behind it and the end is far', async () => {
     await using foreign = await startForeign(PAGED_ON_DEMAND, 233)
@@ -61,11 +65,35 @@ describe('the end of a numbered list', () => {
   test('is where the pages are empty, and needs no total then', async () => {
     await using foreign = await startForeign({
       ...PAGED_ON_DEMAND,
-      list: (all, url) => ({ body: sliceOf(all, url).items }),
+      list: emptyBehind,
     })
     const { text, profile } = await probeForeign(`${foreign.url}/queues`)
     expect(profile?.paging).toMatchObject({ kind: 'page', stop_at_total: false })
     expect(await syncBy(text, `${foreign.url}/queues`)).toEqual(recordsOf(foreign))
+  })
+})
+
+describe('an id that repeats behind the first page', () => {
+  const withNames = (record: (number: number) => ForeignRecord): Shape => ({ ...PAGED_ON_DEMAND, record })
+
+  test('gives way to one that does not', async () => {
+    const shape = withNames((number) => ({ ref: `r${number % 15}`, code: `c${number}`, number: number % 50 }))
+    await using foreign = await startForeign(
+      { ...shape, list: emptyBehind, idOf: (record) => String(record.code) },
+      60,
+    )
+    const { text, profile } = await probeForeign(`${foreign.url}/queues`)
+    expect(profile?.mapping.lead.id?.from).toEqual([['code']])
+    expect(await syncBy(text, `${foreign.url}/queues`)).toEqual(recordsOf(foreign))
+  })
+
+  test('is told where there is no other', async () => {
+    const shape = withNames((number) => ({ name: `q-${number % 50}`, size: number % 7 }))
+    await using foreign = await startForeign({ ...shape, list: emptyBehind }, 60)
+    const { gaps } = await probeForeign(`${foreign.url}/queues`)
+    expect(gaps.filter(({ remedy }) => remedy !== null).map(({ place }) => place)).toContain(
+      'mapping.lead.id',
+    )
   })
 })
 

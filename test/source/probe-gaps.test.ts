@@ -60,10 +60,13 @@ describe('what the probe cannot tell', () => {
     expect(problems(await probeForeign(`${foreign.url}/leads`, ''))).toContain('a key is wanted')
   })
 
-  test('an empty list is told as such', async () => {
-    await using foreign = await startForeign({ ...PLAIN, list: () => ({ body: [] }) })
-    expect(problems(await probeForeign(`${foreign.url}/leads`))).toContain('an empty list teaches nothing')
-  })
+  test.each([[[]], [{ data: [], total: 0 }], [{ result: { leads: [] } }]])(
+    'an empty list such as %j is told as such',
+    async (body) => {
+      await using foreign = await startForeign({ ...PLAIN, list: () => ({ body }) })
+      expect(problems(await probeForeign(`${foreign.url}/leads`))).toContain('an empty list teaches nothing')
+    },
+  )
 
   test('without any list it names what it asked', async () => {
     await using foreign = await startForeign({ ...PLAIN, path: '/hidden/away' })
@@ -73,12 +76,66 @@ describe('what the probe cannot tell', () => {
   })
 })
 
+test('a filter of creations is not taken for one of changes: old records that change would be lost', async () => {
+  await using foreign = await startForeign({
+    ...PLAIN,
+    record: (number) => {
+      const created = new Date(Date.UTC(2026, 0, 1) + number * 86_400_000)
+      const updated = new Date(created.getTime() + ((number * 7919) % 200) * 86_400_000)
+      return { id: `r${number}`, created_at: created.toISOString(), updated_at: updated.toISOString() }
+    },
+    list: (all, url, request) => {
+      const since = url.searchParams.get('since') ?? ''
+      return PLAIN.list(
+        all.filter((record) => String(record.created_at) >= since),
+        url,
+        request,
+      )
+    },
+  })
+  const { profile } = await probeForeign(`${foreign.url}/leads`)
+  expect(profile?.paging.kind).toBe('offset')
+  expect(profile?.filters.updated_since).toBeUndefined()
+})
+
 describe('the list of leads', () => {
   test.each(['/api/v1/leads', '/contacts', '/items/leads'])('is found at %s below the base', async (path) => {
     await using foreign = await startForeign({ ...PLAIN, path })
     const { text, input } = await probeForeign(foreign.url)
     expect(input?.endpoints?.leads).toBe(path)
     expect(await syncBy(text, foreign.url)).toEqual(recordsOf(foreign))
+  })
+
+  test('is not what stands at the root of an API', async () => {
+    const root = {
+      versions: [
+        { id: 'v1', status: 'CURRENT' },
+        { id: 'v2', status: 'BETA' },
+      ],
+    }
+    await using foreign = await startForeign({ ...PLAIN, path: '/contacts', others: { '/': { body: root } } })
+    const { input } = await probeForeign(foreign.url)
+    expect(input?.endpoints?.leads).toBe('/contacts')
+  })
+
+  test.each([
+    ['an index', { contacts: '/sales/v9/persons', health: '/health' }],
+    [
+      'an OpenAPI document',
+      {
+        openapi: '3.1.0',
+        servers: [{ url: '/sales' }],
+        paths: { '/v9/persons': { get: {} }, '/v9/persons/{id}': { get: {} } },
+      },
+    ],
+  ])('is found by %s', async (_, body) => {
+    await using foreign = await startForeign({
+      ...PLAIN,
+      path: '/sales/v9/persons',
+      others: { '/': { body } },
+    })
+    const { input } = await probeForeign(foreign.url)
+    expect(input?.endpoints?.leads).toBe('/sales/v9/persons')
   })
 
   test('is found where the user says', async () => {

@@ -22,6 +22,8 @@ export interface Shape {
   readonly record: (number: number) => ForeignRecord
   readonly idOf: (record: ForeignRecord) => string
   readonly list: (all: readonly ForeignRecord[], url: URL, request: IncomingMessage) => ForeignAnswer
+  /** Answers of other paths, without a key. */
+  readonly others?: Readonly<Record<string, ForeignAnswer>>
   /** Refuses parameters that it does not know. */
   readonly knows?: readonly string[]
 }
@@ -91,6 +93,8 @@ function answer(
   request: IncomingMessage,
 ): ForeignAnswer {
   if (request.method !== 'GET') return { status: 405, body: { error: 'GET only' } }
+  const other = shape.others?.[url.pathname]
+  if (other !== undefined) return other
   if (url.pathname !== shape.path) return { status: 404, body: { error: 'not found' } }
   if (!shape.lets(request, url)) return shape.refusal ?? { status: 401, body: { error: 'unauthorized' } }
   const unknown = [...url.searchParams.keys()].find((name) => shape.knows && !shape.knows.includes(name))

@@ -26,6 +26,15 @@ export function findRecords(body: unknown): RecordList | null {
   return best
 }
 
+/** Whether an answer has a place for records, and none in it. */
+export function isEmptyList(body: unknown, depth = 0): boolean {
+  if (Array.isArray(body)) return body.length === 0
+  if (typeof body !== 'object' || body === null || depth >= DEPTH_MAX) return false
+  return Object.entries(body).some(
+    ([name, value]) => (GOOD_NAMES.test(name) || !Array.isArray(value)) && isEmptyList(value, depth + 1),
+  )
+}
+
 /** Every path to a single value outside the records. */
 export function* leavesAround(body: unknown, records: FieldPath, path: FieldPath = []): Generator<Leaf> {
   if (path.length > LEAF_DEPTH_MAX || (path.length === records.length && isPrefix(records, path))) return

@@ -4,7 +4,7 @@ import { findAuth, openFinding, wantsKey } from './auth.ts'
 import { INDEX_PATHS, LIST_PATHS, LIST_WORDS } from './candidates.ts'
 import { evidenceOf, type Finding, type Gap } from './finding.ts'
 import { pickId } from './id-field.ts'
-import { findRecords } from './json-shape.ts'
+import { findRecords, isEmptyList } from './json-shape.ts'
 import type { List, Page } from './page.ts'
 import { pageOf } from './page.ts'
 
@@ -48,15 +48,22 @@ export async function findList(
 async function walk(search: Search, candidates: readonly URL[], base: URL): Promise<FoundList | null> {
   const queue = [...candidates]
   const seen = new Set<string>()
+  let index: FoundList | null = null
   for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
     if (seen.has(url.href)) continue
     seen.add(url.href)
     const reply = await search.ask(url)
     const found = search.listIn(reply)
-    if (found !== null) return found
+    if (found !== null && !isRoot(url, base)) return found
+    index ??= found
     queue.unshift(...search.hintsIn(reply, base).slice(0, INDEX_CANDIDATES_MAX))
   }
-  return null
+  return index
+}
+
+/** At the root of an API stands what it is made of, which may look like records: only where there is no other. */
+function isRoot(url: URL, base: URL): boolean {
+  return url.href === base.href && /^\/?((api|rest|v\d+(\.\d+)?)\/?)*$/i.test(url.pathname.slice(1))
 }
 
 /** One search: what was tried, and what was learnt of the key on the way. */
@@ -95,7 +102,7 @@ class Search {
     if (reply.status < 200 || reply.status > 299) return null
     const found = findRecords(reply.body)
     if (found === null) {
-      if (Array.isArray(reply.body) && reply.body.length === 0) this.#empty ??= reply
+      if (isEmptyList(reply.body)) this.#empty ??= reply
       return null
     }
     if (isDescription(reply.body)) return null

@@ -57,7 +57,7 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
     input,
     findings,
     gaps: endGaps(input, walk),
-    records: distinctRecords([first, largest, ...walk.pages]),
+    records: seenRecords(walk.pages, [first, largest]),
     largest,
     params: { ...size.along, ...sizeParams },
     headers: 'unit' in input ? rangeHeader(input.unit ?? 'items', max) : {},
@@ -230,6 +230,22 @@ function kindText(paging: PagingInput): string {
     'param' in paging ? ` by ${paging.param}` : 'next' in paging ? ` at ${String(paging.next)}` : ''
   const start = 'start' in paging ? ` from ${paging.start}` : ''
   return `${paging.kind}${param}${start}`
+}
+
+/**
+ * Each record once. Of what was read page by page, two with one id but of different content are two, so that an
+ * id that repeats is seen; elsewhere the same record may just have changed in between.
+ */
+function seenRecords(walked: readonly Page[], others: readonly Page[]): unknown[] {
+  const byText = new Map(walked.flatMap(({ records }) => records).map((each) => [JSON.stringify(each), each]))
+  const ids = new Set(walked.flatMap((page) => page.ids))
+  const unread = others.flatMap(({ records, ids: theirs }) =>
+    records.flatMap((record, index) => {
+      const id = theirs[index] ?? ''
+      return ids.has(id) ? [] : [[id, record] as const]
+    }),
+  )
+  return [...byText.values(), ...new Map(unread).values()]
 }
 
 function distinctRecords(pages: readonly Page[]): unknown[] {

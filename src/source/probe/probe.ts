@@ -66,7 +66,8 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const beside = await findBeside(asker, base, list, found.first, pipelineOf(fields, records))
 
   const gaps = [...paging.gaps, ...missingFields(fields)]
-  if (isName(list.id)) gaps.push(onlyName(list))
+  if (!isUnique(records, list.id)) gaps.push(repeatedId(list))
+  else if (isName(list.id)) gaps.push(onlyName(list))
   if (since === null) gaps.push(noSince(fields))
   const findings = [
     ...found.findings,
@@ -111,18 +112,12 @@ async function findFilters(asker: Asker, list: List, paging: FoundPaging, fields
   if (typeof rule !== 'string') return { since: null, order: null }
   const updated = splitPath(rule)
   const { params, headers, records } = paging
-  const since = await findSince({ asker, list, params, headers, updated, records })
+  const createdRule = fields.find(({ field }) => field === 'created_at')?.rule
+  const created = typeof createdRule === 'string' ? splitPath(createdRule) : null
+  const pageSize = paging.largest.ids.length
+  const since = await findSince({ asker, list, params, headers, updated, created, pageSize, records })
   const isCounted = paging.input?.kind === 'page' || paging.input?.kind === 'offset'
-  const created = fields.find(({ field }) => field === 'created_at')?.rule
-  const order = isCounted
-    ? await findOrder(
-        asker,
-        list,
-        params,
-        { updated, created: typeof created === 'string' ? splitPath(created) : null },
-        paging.largest,
-      )
-    : null
+  const order = isCounted ? await findOrder(asker, list, params, { updated, created }, paging.largest) : null
   return { since, order }
 }
 
@@ -186,6 +181,14 @@ function noSince(fields: readonly FoundField[]): Gap {
     place: 'filters.updated_since',
     problem: `${why}: every sync reads the whole list`,
     remedy: null,
+  }
+}
+
+function repeatedId({ id }: List): Gap {
+  return {
+    place: 'mapping.lead.id',
+    problem: `${pathText(id)} is not the id: different records have the same, and would be taken for one`,
+    remedy: 'mapping: { lead: { id: … } }   # a field that every record has, and no two share',
   }
 }
 

@@ -30,6 +30,9 @@ export interface SinceSearch {
   readonly params: Params
   readonly headers: Headers
   readonly updated: FieldPath
+  readonly created: FieldPath | null
+  /** How many records the largest page has without a filter. */
+  readonly pageSize: number
   readonly records: readonly unknown[]
 }
 
@@ -111,8 +114,12 @@ async function proveSince(search: SinceSearch, filter: TimeFilter, between: stri
   const given = new Set(page.ids)
   const expected = search.records.filter((record) => timeOf(record) > between)
   const missing = expected.filter((record) => !given.has(idText(record, search.list.id)))
-  // What is missing may be on a further page; that so few remain shows the effect all the same.
-  if (missing.length > 0 && page.ids.length < Math.min(expected.length, 20)) return null
+  // What is missing may be on a further page, but only of a full one; and by its time of creation no filter of
+  // changes leaves a record out: that would lose every change of an old one.
+  const { created } = search
+  const isOlder = (record: unknown): boolean =>
+    created !== null && (toInstant(readPath(record, created)) ?? first) < first
+  if (missing.length > 0 && (page.ids.length < search.pageSize || !page.records.some(isOlder))) return null
   return {
     place: 'filters.updated_since',
     value: filterText(filter),
