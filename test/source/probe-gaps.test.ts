@@ -81,7 +81,7 @@ test('a filter of creations is not taken for one of changes: old records that ch
     ...PLAIN,
     record: (number) => {
       const created = new Date(Date.UTC(2026, 0, 1) + number * 86_400_000)
-      const updated = new Date(created.getTime() + ((number * 7919) % 200) * 86_400_000)
+      const updated = new Date(created.getTime() + ((number * 17) % 37) * 86_400_000)
       return { id: `r${number}`, created_at: created.toISOString(), updated_at: updated.toISOString() }
     },
     list: (all, url, request) => {
