@@ -10,9 +10,10 @@ export function authorize(
 ): void {
   const { auth } = profile
   if (auth === 'none') return
-  Object.assign(headers, auth.headers)
-  const value = auth.value.replaceAll('{key}', key).replaceAll('{basic}', basicOf(key))
-  if (auth.query === undefined) headers[auth.header.toLowerCase()] = value
+  const fill = (template: string): string =>
+    template.replaceAll('{key}', () => key).replaceAll('{basic}', () => basicOf(key))
+  for (const [name, value] of Object.entries(auth.headers)) headers[name.toLowerCase()] = fill(value)
+  if (auth.query === undefined) headers[auth.header.toLowerCase()] = fill(auth.value)
   else url.searchParams.set(auth.query, key)
 }
 

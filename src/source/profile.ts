@@ -36,7 +36,7 @@ const authSchema = z.strictObject({
   value: z.string().default('Bearer {key}'),
   /** A query parameter in place of a header. */
   query: z.string().min(1).optional(),
-  /** Further headers that every request has. */
+  /** Further headers that every request has; `{key}` and `{basic}` are filled in here too. */
   headers: z.record(z.string(), z.string()).default({}),
 })
 
