@@ -5,7 +5,8 @@ import { LeadsheetError } from '../errors.ts'
 import type { HeldRow } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import { openSource, type Source } from '../source/open.ts'
-import { type Profile, parseProfile, REFERENCE_PROFILE } from '../source/profile.ts'
+import { type Profile, parseProfile } from '../source/profile.ts'
+import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
 import type { Terminal } from './terminal.ts'
 
 /** @throws LeadsheetError config_missing, api_*, and what `use` throws */

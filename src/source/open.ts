@@ -14,7 +14,8 @@ import { type LeadFilters, putFilters } from './filters.ts'
 import { mapAgent, mapLead, mapPipelineStat } from './mapping.ts'
 import { nextPosition, readTotal, requestPage } from './paging.ts'
 import { refuseOpenHttp } from './plain-http.ts'
-import { type Profile, REFERENCE_PROFILE } from './profile.ts'
+import type { Profile } from './profile.ts'
+import { REFERENCE_PROFILE } from './reference-profile.ts'
 
 export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
   /** Any of `https://h`, `https://h/api`, `https://h/api/v1`, or what the profile's paths go behind. */

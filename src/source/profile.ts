@@ -1,10 +1,9 @@
 /**
  * A profile: how an upstream is addressed, asked, paged and read. Data, checked when it is loaded; what a
- * profile leaves out has the default that most list APIs share. The reference service's own is the built-in one.
+ * profile leaves out has the default that most list APIs share. The reference service's own is built in, see `reference-profile.ts`.
  */
 import { z } from 'zod'
 import { API_PREFIX } from '../contract/paths.ts'
-import { FUNNEL_STATUSES, STAGES } from '../contract/stage.ts'
 import { LeadsheetError } from '../errors.ts'
 import { fieldPathSchema } from './field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
@@ -244,104 +243,3 @@ export function parseProfile(data: unknown, origin: string): Profile {
     hint: '`leadsheet probe URL --write FILE` writes one; the README explains its parts.',
   })
 }
-
-/** The profile of the reference service. */
-export const REFERENCE_PROFILE: Profile = parseProfile(
-  {
-    name: 'reference',
-    paging: {
-      kind: 'cursor',
-      param: 'cursor',
-      next: 'page.next_cursor',
-      size_param: 'limit',
-      has_more: 'page.has_more',
-      total: 'page.total',
-    },
-    envelope: { leads: 'data', agents: 'data' },
-    filters: {
-      updated_since: { param: 'updated_since' },
-      created_since: { param: 'created_since' },
-      pipeline: 'pipeline_id',
-      status: 'status',
-      min_score: 'min_score',
-      q: 'q',
-    },
-    sort: { sort: 'updated_at' },
-    mapping: {
-      lead: {
-        id: 'id',
-        pipeline_id: 'pipeline_id',
-        status: 'status',
-        company_name: 'company.name',
-        company_domain: 'company.domain',
-        company_industry: 'company.industry',
-        company_subindustry: 'company.subindustry',
-        company_employees: 'company.employees',
-        company_city: 'company.city',
-        company_country: 'company.country',
-        company_region: 'company.region',
-        company_one_liner: 'company.one_liner',
-        contact_name: 'contact.name',
-        contact_title: 'contact.title',
-        contact_email: 'contact.email',
-        score: 'score',
-        value_amount: 'value.amount',
-        value_currency: 'value.currency',
-        source: 'source',
-        agent_id: 'agent_id',
-        tags: 'tags',
-        created_at: 'created_at',
-        updated_at: 'updated_at',
-        status_changed_at: 'status_changed_at',
-      },
-      stat: {
-        name: 'name',
-        status: 'status',
-        as_of: 'as_of',
-        leads: 'totals.leads',
-        open: 'totals.open',
-        won: 'totals.won',
-        lost: 'totals.lost',
-        disqualified: 'totals.disqualified',
-        win_rate: 'win_rate',
-        open_value_amount: 'open_value.amount',
-        open_value_currency: 'open_value.currency',
-        won_value_amount: 'won_value.amount',
-        won_value_currency: 'won_value.currency',
-      },
-      stages: {
-        items: 'stages',
-        fields: {
-          status: 'stage',
-          current: 'current',
-          reached: 'reached',
-          conversion: 'conversion',
-          median_hours: 'median_hours',
-        },
-      },
-      agent: {
-        id: 'id',
-        name: 'name',
-        kind: 'kind',
-        status: 'status',
-        status_changed_at: 'status_changed_at',
-        task_type: 'current_task.type',
-        task_pipeline_id: 'current_task.pipeline_id',
-        task_lead_id: 'current_task.lead_id',
-        task_started_at: 'current_task.started_at',
-        task_progress: 'current_task.progress',
-        last_seen_at: 'last_seen_at',
-        tasks_24h: 'last_24h.tasks',
-        errors_24h: 'last_24h.errors',
-        last_error_at: 'last_error.at',
-        last_error_message: 'last_error.message',
-      },
-    },
-    stages: STAGES.map(({ status, outcome }) => ({
-      status,
-      outcome,
-      in_funnel: FUNNEL_STATUSES.some((step) => step === status),
-    })),
-  },
-  'reference',
-)

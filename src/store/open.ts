@@ -1,6 +1,8 @@
 /** The store: one SQLite file. Whoever opens it closes it. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
+import { LeadsheetError } from '../errors.ts'
 import { migrate } from './migrate.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Tables } from './tables.ts'
@@ -20,12 +22,29 @@ export interface Store {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** Another process may just be making the file, or closing it as the last one: both lock out even readers. */
+const OPEN_WITHIN_MS = 10_000
+const OPEN_PAUSE_MS = 50
+
 /**
  * Opens or creates the file and brings it to the present schema.
  * @param file its folder must exist
  * @throws LeadsheetError data_unwritable, store_corrupt, store_newer, store_busy
  */
 export async function openStore(file: string, now: Date): Promise<Store> {
+  const until = performance.now() + OPEN_WITHIN_MS
+  for (;;) {
+    try {
+      return await openOnce(file, now)
+    } catch (thrown) {
+      const isBusy = thrown instanceof LeadsheetError && thrown.code === 'store_busy'
+      if (!isBusy || performance.now() >= until) throw thrown
+      await delay(OPEN_PAUSE_MS)
+    }
+  }
+}
+
+async function openOnce(file: string, now: Date): Promise<Store> {
   const db = openSqlite(file)
   try {
     await migrate(db, file)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../src/source/client.ts'
 import { openSource, type SourceOptions } from '../../src/source/open.ts'
-import { type Profile, type ProfileInput, parseProfile, REFERENCE_PROFILE } from '../../src/source/profile.ts'
+import { type Profile, type ProfileInput, parseProfile } from '../../src/source/profile.ts'
+import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
 import { openSyncing, SILENT } from '../support/syncing.ts'
 import { cut, type Fault, startUpstream, status } from '../support/upstream.ts'
 

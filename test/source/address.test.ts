@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { endpointUrl } from '../../src/source/address.ts'
-import { REFERENCE_PROFILE } from '../../src/source/profile.ts'
+import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
 
 describe('the address of an endpoint', () => {
   it.each([

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { HeldRow, Lead } from '../../src/model.ts'
 import { parseJson } from '../../src/source/json.ts'
 import { isHeld, mapAgent, mapLead, mapPipelineStat } from '../../src/source/mapping.ts'
-import { type ProfileInput, parseProfile, REFERENCE_PROFILE } from '../../src/source/profile.ts'
+import { type ProfileInput, parseProfile } from '../../src/source/profile.ts'
+import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
 import { random } from '../support/random.ts'
 
 const PROFILE = parseProfile(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../src/model.ts'
 import { isHeld, mapLead, mapPipelineStat } from '../../src/source/mapping.ts'
-import { REFERENCE_PROFILE } from '../../src/source/profile.ts'
+import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
 import { saveLeads } from '../../src/store/lead.ts'
 import { openStore } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
