@@ -246,9 +246,6 @@ export interface Letter extends Rendered {
   readonly report: string
 }
 
-/** What became of handing a letter over. */
-export type DeliveryState = 'pending' | 'sending' | 'sent' | 'failed' | 'in_doubt'
-
 // --- Sync ------------------------------------------------------------------------------------------------
 
 export type SyncPart = 'leads' | 'stats' | 'agents'

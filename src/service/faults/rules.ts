@@ -92,7 +92,6 @@ const ruleSchema = z.discriminatedUnion(
   { error: (issue) => `${nameOf(issue.input)} is not one of ${FAULTS.join(', ')}` },
 )
 export type FaultRule = z.output<typeof ruleSchema>
-export type FaultOf<Name extends FaultRule['fault']> = Extract<FaultRule, { fault: Name }>
 
 export const FAULTS: readonly string[] = ruleSchema.options.map((option) => option.shape.fault.value)
 
