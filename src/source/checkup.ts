@@ -13,8 +13,6 @@ import { fieldsOf } from './probe/json-shape.ts'
 const SAMPLE = 100
 const SMALL = 3
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
-/** A mapped field that so many records lack is worth a look. */
-const NULL_SHARE_MAX = 0.9
 const NAMES_SHOWN = 8
 
 export interface Check {
@@ -92,17 +90,15 @@ function* checkFields(source: Source, sample: readonly unknown[]): Generator<Che
 
   const rules = Object.entries(source.profile.mapping.lead) as [string, FieldRule | undefined][]
   const mapped = rules.filter((entry): entry is [string, FieldRule] => entry[1] !== undefined)
+  // Many fields are empty in most records, such as the value of leads that are not qualified; none has it is odd.
   const empty = mapped
-    .map(([name, rule]) => ({
-      name,
-      nulls: sample.filter((record) => isNothing(readField(record, rule))).length,
-    }))
-    .filter(({ nulls }) => nulls > sample.length * NULL_SHARE_MAX)
+    .filter(([, rule]) => sample.every((record) => isNothing(readField(record, rule))))
+    .map(([name]) => name)
   yield empty.length === 0
     ? ok('mapped fields', `${mapped.length}, all with values in the sample`)
     : warn(
         'mapped fields',
-        `without a value in the sample: ${listed(empty.map(({ name, nulls }) => `${name} (${nulls} of ${sample.length})`))}`,
+        `without a value in all ${sample.length} records of the sample: ${listed(empty)}`,
         'check whether they are called something else now',
       )
 
@@ -180,7 +176,10 @@ export function fail(what: string, found: string, remedy: string): Check {
 
 /** A mapped group covers what is in it. */
 function isCovered(path: string, known: ReadonlySet<string>): boolean {
-  return known.has(path) || [...known].some((each) => path.startsWith(`${each}.`))
+  // A mapped path below it: null in this sample, an object elsewhere.
+  return (
+    known.has(path) || [...known].some((each) => path.startsWith(`${each}.`) || each.startsWith(`${path}.`))
+  )
 }
 
 function isNothing(value: unknown): boolean {
