@@ -1,0 +1,33 @@
+/** Views of pipelines: the service's own statistics, and our counts beside them. */
+import { sql } from 'kysely'
+
+export const PIPELINE_VIEWS = {
+  pipeline_stat_latest: sql`CREATE VIEW pipeline_stat_latest AS
+    -- the last reading of each pipeline's statistics, as the upstream computes them
+    SELECT pipeline.name AS pipeline_name, pipeline_stat.*
+    FROM pipeline_stat JOIN pipeline ON pipeline.id = pipeline_stat.pipeline_id
+    WHERE pipeline_stat.observed_at = (SELECT max(observed_at) FROM pipeline_stat AS other
+      WHERE other.pipeline_id = pipeline_stat.pipeline_id)`,
+
+  funnel_latest: sql`CREATE VIEW funnel_latest AS
+    -- the stages of the last reading of each pipeline's statistics, in funnel order
+    SELECT latest.pipeline_id, latest.pipeline_name, latest.as_of, stat.status, stage.position, stat.current,
+      stat.reached, stat.conversion, stat.median_hours
+    FROM pipeline_stat_latest AS latest
+    JOIN pipeline_stage_stat AS stat USING (pipeline_id, observed_at)
+    LEFT JOIN stage ON stage.status = stat.status
+    ORDER BY latest.pipeline_name, stage.position`,
+
+  pipeline_overview: sql`CREATE VIEW pipeline_overview AS
+    -- one row a pipeline: our count of its leads beside the upstream's, and the difference
+    SELECT pipeline.id, pipeline.name, pipeline.status, count(lead.id) AS leads,
+      count(lead.id) FILTER (WHERE lead.outcome = 'open') AS open,
+      count(lead.id) FILTER (WHERE lead.outcome = 'won') AS won,
+      count(lead.id) FILTER (WHERE lead.outcome = 'lost') AS lost,
+      count(lead.id) FILTER (WHERE lead.outcome = 'disqualified') AS disqualified,
+      latest.leads AS leads_upstream, count(lead.id) - latest.leads AS difference, latest.as_of AS upstream_as_of
+    FROM pipeline
+    LEFT JOIN lead_now AS lead ON lead.pipeline_id = pipeline.id
+    LEFT JOIN pipeline_stat_latest AS latest ON latest.pipeline_id = pipeline.id
+    GROUP BY pipeline.id`,
+} as const
