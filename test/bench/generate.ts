@@ -1,21 +1,27 @@
-/** Generated leads for the bench: about 1 KB of JSON each, the same for the same number. */
+/** Generated leads for the bench: about 1 KB of JSON each, the same for the same number and change. */
 import { createHash } from 'node:crypto'
 import type { WireLead } from '../../src/contract/lead.ts'
 import { LEAD_STATUSES } from '../../src/contract/stage.ts'
 
 const FIRST = Date.parse('2026-01-01T00:00:00Z')
 const MINUTE_MS = 60_000
+/** All leads of the first state were changed last before November. */
+const MINUTES = 430_000
+const CHANGED = Date.parse('2026-11-02T00:00:00Z')
 const PIPELINES = 8
 
-export function generateLead(number: number): WireLead {
+/** @param change how often the lead has changed since the first state: each moves score, status and updated_at */
+export function generateLead(number: number, change = 0): WireLead {
   const digest = createHash('md5').update(`lead ${number}`).digest()
   const pick = (byte: number, of: number): number => (digest[byte] ?? 0) % of
   const at = (minutes: number): string => new Date(FIRST + minutes * MINUTE_MS).toISOString()
+  const changedAt = new Date(CHANGED + change * 24 * 60 * MINUTE_MS + (number % 1000)).toISOString()
   const name = `Company ${digest.toString('hex', 0, 4)}`
+  const minutes = number % MINUTES
   return {
     id: digest.toString('hex'),
     pipeline_id: `pipeline-${pick(0, PIPELINES)}`,
-    status: LEAD_STATUSES[pick(1, LEAD_STATUSES.length)] ?? 'discovered',
+    status: LEAD_STATUSES[(pick(1, 250) + change) % LEAD_STATUSES.length] ?? 'discovered',
     company: {
       name,
       domain: `${digest.toString('hex', 4, 10)}.example`,
@@ -32,13 +38,13 @@ export function generateLead(number: number): WireLead {
       title: 'Head of Operations',
       email: `person${number}@company.example`,
     },
-    score: pick(4, 101),
+    score: (pick(4, 101) + change) % 101,
     value: { amount: pick(5, 200) * 500, currency: 'USD' },
     source: 'directory',
     agent_id: `agent-${pick(6, 12)}`,
     tags: ['generated', `tag-${pick(7, 20)}`],
-    created_at: at(number),
-    updated_at: at(number + 60),
-    status_changed_at: at(number + 30),
+    created_at: at(minutes),
+    updated_at: change > 0 ? changedAt : at(minutes + 60),
+    status_changed_at: change > 0 ? changedAt : at(minutes + 30),
   }
 }

@@ -1,28 +1,93 @@
 /**
  * The upstream of the bench: pages of generated leads, made once and served from memory, so that the time
- * measured is the client's. A process of its own: `node upstream.ts LEADS PAGE_SIZE` prints its address.
+ * measured is the client's. A process of its own: `node upstream.ts LEADS` prints its address.
+ *
+ * The first segment of the path is the state of the leads: `v1`, or `v2` and `v3`, in each of which another
+ * hundredth of them has changed, evenly over all pages. `slow-v1` takes 50 ms a page. Pages are asked for by
+ * `cursor` or by `page` (from 1); `updated_since` gives what changed with the state.
  */
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import { generateLead } from './generate.ts'
 
+const PAGE_SIZE = 500
+const SLOW_MS = 50
+/** Which leads of a hundred change with which state. */
+const CHANGES: Readonly<Record<string, readonly number[]>> = { v1: [], v2: [7], v3: [7, 13] }
+
 const leads = Number(process.argv[2])
-const pageSize = Number(process.argv[3])
-const pages: Buffer[] = []
-for (let start = 0; start < leads; start += pageSize) {
-  const data = Array.from({ length: Math.min(pageSize, leads - start) }, (_, index) =>
-    generateLead(start + index),
-  )
-  const next = start + pageSize < leads ? String(pages.length + 1) : null
-  pages.push(
-    Buffer.from(JSON.stringify({ data, page: { next_cursor: next, has_more: next !== null, total: leads } })),
-  )
+
+interface Page {
+  readonly bytes: Buffer
+  /** Where each lead begins, and where the last one ends. */
+  readonly starts: readonly number[]
 }
 
-const server = createServer((request, response) => {
+const pages: Page[] = []
+for (let first = 0; first < leads; first += PAGE_SIZE) {
+  const texts = Array.from({ length: Math.min(PAGE_SIZE, leads - first) }, (_, index) =>
+    JSON.stringify(generateLead(first + index)),
+  )
+  const starts = [0]
+  for (const text of texts) starts.push((starts.at(-1) ?? 0) + Buffer.byteLength(text) + 1)
+  pages.push({ bytes: Buffer.from(`${texts.join(',')},`), starts })
+}
+
+/** The leads of a page, with what has changed in this state put in its place. */
+function leadsOf(number: number, changed: readonly number[]): Buffer[] {
+  const page = pages[number]
+  if (page === undefined) return []
+  const parts: Buffer[] = []
+  let at = 0
+  for (let index = 0; index < page.starts.length - 1; index++) {
+    const lead = number * PAGE_SIZE + index
+    const change = changed.indexOf(lead % 100) + 1
+    if (change === 0) continue
+    parts.push(page.bytes.subarray(at, page.starts[index]))
+    parts.push(Buffer.from(`${JSON.stringify(generateLead(lead, change))},`))
+    at = page.starts[index + 1] ?? 0
+  }
+  parts.push(page.bytes.subarray(at))
+  // Without the comma behind the last one.
+  const last = parts.pop()
+  return last === undefined ? [] : [...parts, last.subarray(0, -1)]
+}
+
+/** Page `number` of the leads that have changed with this state. */
+function changesOf(number: number, changed: readonly number[]): { leads: string[]; total: number } {
+  const ending = changed.at(-1)
+  const all = ending === undefined ? 0 : Math.floor((leads - ending - 1) / 100) + 1
+  const from = number * PAGE_SIZE
+  const rows = Math.max(0, Math.min(PAGE_SIZE, all - from))
+  const texts = Array.from({ length: rows }, (_, index) =>
+    JSON.stringify(generateLead((from + index) * 100 + (ending ?? 0), changed.length)),
+  )
+  return { leads: texts, total: all }
+}
+
+function answer(response: ServerResponse, data: readonly Buffer[], number: number, total: number): void {
+  const isLast = (number + 1) * PAGE_SIZE >= total
+  const page = { next_cursor: isLast ? null : String(number + 1), has_more: !isLast, total }
+  const body = [Buffer.from('{"data":['), ...data, Buffer.from(`],"page":${JSON.stringify(page)}}`)]
+  const length = body.reduce((sum, part) => sum + part.length, 0)
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': length })
+  response.end(Buffer.concat(body, length))
+}
+
+const server = createServer(async (request, response) => {
   const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-  const body = pages[Number(url.searchParams.get('cursor') ?? 0)] ?? Buffer.from('{}')
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
-  response.end(body)
+  const [, segment = ''] = url.pathname.split('/')
+  const isSlow = segment.startsWith('slow-')
+  const changed = CHANGES[isSlow ? segment.slice(5) : segment] ?? []
+  const asked = url.searchParams
+  const number = asked.has('page') ? Number(asked.get('page')) - 1 : Number(asked.get('cursor') ?? 0)
+  if (isSlow) await delay(SLOW_MS)
+  if (asked.has('updated_since')) {
+    const { leads: texts, total } = changesOf(number, changed)
+    answer(response, [Buffer.from(texts.join(','))], number, total)
+    return
+  }
+  answer(response, leadsOf(number, changed), number, leads)
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
