@@ -14,6 +14,8 @@ export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', im
 export function pathsIn(dataDir: string) {
   return {
     database: join(dataDir, 'leadsheet.db'),
+    snapshot: join(dataDir, 'snapshot.db'),
+    metadata: join(dataDir, 'metadata.json'),
     archive: join(dataDir, 'archive'),
     outbox: join(dataDir, 'outbox'),
   }
