@@ -31,6 +31,7 @@ const CONTENDERS = [
   { name: 'plain-batches', file: 'plain-batches.ts', most: Number.POSITIVE_INFINITY },
   { name: 'plain-rows', file: 'plain-rows.ts', most: 100_000 },
   { name: 'python', file: 'plain.py', most: Number.POSITIVE_INFINITY },
+  { name: 'slow', file: 'slow.ts', most: 10_000 },
 ]
 
 /** Each line of the result: what is measured, against what, and the ratio that is wanted. */
@@ -46,6 +47,10 @@ const GOALS: readonly { step: string; of: string; against: string; at: 'most' | 
   { step: 'ours unchanged', of: 'speed', against: 'python unchanged', at: 'least', ratio: 20 },
   { step: 'ours changed', of: 'time', against: 'ours unchanged', at: 'most', ratio: 1.6 },
   { step: 'ours incremental', of: 'time', against: 'ours unchanged', at: 'most', ratio: 0.03 },
+  { step: 'slow numbered first', of: 'speed', against: 'slow plain first', at: 'least', ratio: 4.5 },
+  { step: 'slow numbered unchanged', of: 'speed', against: 'slow plain unchanged', at: 'least', ratio: 6 },
+  { step: 'slow cursor first', of: 'time', against: 'slow fetches alone', at: 'most', ratio: 1.05 },
+  { step: 'slow cursor unchanged', of: 'time', against: 'slow fetches alone', at: 'most', ratio: 1.05 },
 ]
 
 interface Measured {

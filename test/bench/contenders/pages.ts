@@ -1,4 +1,4 @@
-/** Pages of leads as a plain script reads them: undici, the next page on its way while one is worked on. */
+/** Pages of leads as a plain script reads them: undici, one page after another. */
 import { request } from 'undici'
 import type { WireLead } from '../../../src/contract/lead.ts'
 
@@ -7,20 +7,22 @@ interface Body {
   readonly page: { readonly next_cursor: string | null }
 }
 
-/** @param base such as `http://127.0.0.1:1234/v1` */
-export async function* pagesOf(base: string): AsyncGenerator<readonly WireLead[]> {
-  let ahead: Promise<Body> | null = fetchPage(`${base}/api/v1/leads?limit=500`)
-  while (ahead !== null) {
-    const { data, page }: Body = await ahead
-    ahead =
-      page.next_cursor === null
-        ? null
-        : fetchPage(`${base}/api/v1/leads?limit=500&cursor=${page.next_cursor}`)
-    yield data
+/**
+ * @param base such as `http://127.0.0.1:1234/v1`
+ * @param isAhead whether the next page is asked for while one is worked on
+ */
+export async function* pagesOf(base: string, { isAhead = true } = {}): AsyncGenerator<readonly WireLead[]> {
+  const fetchPage = async (cursor: string | null): Promise<Body> => {
+    const from = cursor === null ? '' : `&cursor=${cursor}`
+    const { body } = await request(`${base}/api/v1/leads?limit=500${from}`)
+    return JSON.parse(await body.text())
   }
-}
-
-async function fetchPage(url: string): Promise<Body> {
-  const { body } = await request(url)
-  return JSON.parse(await body.text())
+  let body = await fetchPage(null)
+  for (;;) {
+    const { next_cursor: next } = body.page
+    const ahead = isAhead && next !== null ? fetchPage(next) : null
+    yield body.data
+    if (next === null) return
+    body = await (ahead ?? fetchPage(next))
+  }
 }

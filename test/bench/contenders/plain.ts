@@ -1,4 +1,4 @@
-/** The table of the plain scripts: fifteen columns and the record itself, three indexes, no history. */
+/** What the plain scripts write: fifteen columns and the record itself, three indexes, no history. */
 import Database from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import type { WireLead } from '../../../src/contract/lead.ts'
@@ -40,4 +40,27 @@ export async function openPlain(): Promise<Kysely<{ lead: PlainRow }>> {
   await sql`CREATE INDEX by_pipeline ON lead (pipeline_id, status)`.execute(db)
   await sql`CREATE INDEX by_score ON lead (score)`.execute(db)
   return db
+}
+
+const BATCH_ROWS = 50
+
+/** Fifty rows a statement, a page a transaction. */
+export async function saveBatches(db: Kysely<{ lead: PlainRow }>, page: readonly WireLead[]): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (let at = 0; at < page.length; at += BATCH_ROWS) {
+      const rows = page.slice(at, at + BATCH_ROWS).map(columnsOf)
+      const names = Object.keys(rows[0] ?? {}) as (keyof PlainRow)[]
+      await trx
+        .insertInto('lead')
+        .values(rows)
+        .onConflict((on) =>
+          on
+            .column('id')
+            .doUpdateSet(({ ref }) =>
+              Object.fromEntries(names.map((name) => [name, ref(`excluded.${name}`)])),
+            ),
+        )
+        .execute()
+    }
+  })
 }
