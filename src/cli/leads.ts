@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { LEAD_SORTS, PAGE_LIMIT_MAX } from '../contract/lead.ts'
 import type { Lead } from '../model.ts'
 import type { RawPage, Source } from '../source/open.ts'
+import type { RawRecord } from '../source/raw-record.ts'
 import { collect, instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { showLead } from './lead-detail.ts'
@@ -71,10 +72,13 @@ async function listLeads(terminal: Terminal, source: Source, options: ListOption
   const { records, next, total } = await fetchPages(terminal, source, options)
   if (terminal.json) {
     const page = { next_cursor: next, has_more: next !== null, total }
-    terminal.printJson({ data: records, page })
+    terminal.printJson({ data: records.map((record) => record.value), page })
     return
   }
-  const leads = keepReadable(terminal, records.map(source.mapLead))
+  const leads = keepReadable(
+    terminal,
+    records.map((record) => source.mapLead(record.value, record.text)),
+  )
   if (leads.length > 0) await terminal.printTable(COLUMNS, leads)
   const count = total === null ? `${records.length} leads` : `${records.length} of ${total} leads`
   terminal.note(next === null ? count : `${count}; more with --cursor ${next}, or --all`)
@@ -85,11 +89,13 @@ async function fetchPages(terminal: Terminal, source: Source, options: ListOptio
   const { pipeline, all, cursor = null, limit, ...filters } = options
   const size = all ? (await terminal.config()).api.pageSize : limit
   using progress = all ? await terminal.progress('Leads') : NO_PROGRESS
-  const records: unknown[] = []
+  const records: RawRecord[] = []
   let next: string | null = cursor
   let total: number | null = null
   do {
-    const page = await source.listLeads({ ...filters, pipelineId: pipeline }, next, size, terminal.signal)
+    const page = await source.listLeads({ ...filters, pipelineId: pipeline }, next, size, {
+      signal: terminal.signal,
+    })
     records.push(...page.records)
     next = page.next
     total = page.total

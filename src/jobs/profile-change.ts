@@ -29,7 +29,7 @@ export async function retryHeldLeads(run: SyncRun): Promise<number> {
     const at = run.now()
     const seen = { runId: run.runId, at: at.toISOString() }
     const mapped = rows.flatMap(({ raw, raw_sha256 }) => {
-      const lead = run.source.mapLead(parseJson(raw))
+      const lead = run.source.mapLead(parseJson(raw), raw)
       return isHeld(lead) ? [] : [{ lead, raw_sha256 }]
     })
     done += mapped.length

@@ -4,6 +4,7 @@ import type { HeldRow, Instant, Lead } from '../model.ts'
 import { pathText } from '../source/field-path.ts'
 import { isHeld } from '../source/mapping.ts'
 import type { Source } from '../source/open.ts'
+import type { RawRecord } from '../source/raw-record.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { saveLeads } from '../store/lead.ts'
 import { forgetAbsence } from '../store/removal.ts'
@@ -23,8 +24,8 @@ export interface MappedPage {
 }
 
 /** @throws LeadsheetError api_unexpected when none of the records has an id */
-export function mapPage(source: Source, records: readonly unknown[]): MappedPage {
-  const mapped = records.map(source.mapLead)
+export function mapPage(source: Source, records: readonly RawRecord[]): MappedPage {
+  const mapped = records.map((record) => source.mapLead(record.value, record.text))
   const ids = mapped.flatMap(({ id }) => (id === null ? [] : [id]))
   if (ids.length === 0 && records.length > 1) throw withoutIds(source, records)
   return {
@@ -94,9 +95,9 @@ function latestUpdate(leads: readonly Lead[]): Instant | null {
   )
 }
 
-function withoutIds(source: Source, records: readonly unknown[]): LeadsheetError {
+function withoutIds(source: Source, records: readonly RawRecord[]): LeadsheetError {
   const places = (source.profile.mapping.lead.id?.from ?? []).map(pathText).join(' or ')
-  const [first] = records
+  const first = records[0]?.value
   const names = typeof first === 'object' && first !== null ? Object.keys(first).slice(0, 20).join(', ') : ''
   return new LeadsheetError(
     'api_unexpected',

@@ -70,7 +70,7 @@ export async function readPass(run: SyncRun, begun: Scan, watch: FieldWatch): Pr
         positions.add(next)
         ahead = fetchPage(rewind(paging, next, nextTail.length))
       }
-      watch.observe(page.records)
+      watch.observe(page.records.map((record) => record.value))
       const saved = await savePage(run, scan, mapped, {
         cursor: next,
         tail: nextTail,

@@ -30,8 +30,8 @@ const PROBE = 'look at the upstream; `leadsheet probe` finds out how it works no
 export async function* checkUpstream(source: Source, signal: AbortSignal): AsyncGenerator<Check> {
   const sample: unknown[] = []
   const first = await attempt('list of leads', PROBE, async () => {
-    const page = await source.listLeads({}, null, SAMPLE, signal)
-    sample.push(...page.records)
+    const page = await source.listLeads({}, null, SAMPLE, { signal })
+    sample.push(...page.records.map((record) => record.value))
     const total = page.total === null ? '' : ` of ${page.total}`
     const found = `${page.records.length}${total} records on the first page`
     return page.records.length > 0
@@ -60,16 +60,16 @@ export async function* checkUpstream(source: Source, signal: AbortSignal): Async
 
 async function checkSecondPage(source: Source, signal: AbortSignal): Promise<Check> {
   const what = 'second page'
-  const first = await source.listLeads({}, null, SMALL, signal)
+  const first = await source.listLeads({}, null, SMALL, { signal })
   if (first.next === null) {
     const isWhole = first.total === null || first.total <= first.records.length
     const found = `${first.records.length} records, and nothing says that there are more`
     return isWhole ? ok(what, found) : fail(what, `${found}, but the total is ${first.total}`, PROBE)
   }
-  const second = await source.listLeads({}, first.next, SMALL, signal)
+  const second = await source.listLeads({}, first.next, SMALL, { signal })
   const id = source.profile.mapping.lead.id
-  const before = new Set(first.records.map((record) => readText(record, id)))
-  const again = second.records.filter((record) => before.has(readText(record, id)))
+  const before = new Set(first.records.map((record) => readText(record.value, id)))
+  const again = second.records.filter((record) => before.has(readText(record.value, id)))
   if (again.length > 0 && again.length === second.records.length) {
     return fail(what, 'the same records as on the first page', PROBE)
   }
@@ -110,7 +110,7 @@ function* checkFields(source: Source, sample: readonly unknown[]): Generator<Che
 
 async function checkSince(source: Source, signal: AbortSignal): Promise<Check> {
   const what = 'changes alone'
-  const { records } = await source.listLeads({ updatedSince: FAR_FUTURE }, null, SMALL, signal)
+  const { records } = await source.listLeads({ updatedSince: FAR_FUTURE }, null, SMALL, { signal })
   return records.length === 0
     ? ok(what, 'a time in the far future leaves no record, as it should')
     : fail(

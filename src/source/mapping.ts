@@ -25,10 +25,11 @@ const NO_STATUS = 'unknown'
 
 const TIMES = ['created_at', 'updated_at', 'status_changed_at'] as const
 
-export function mapLead(raw: unknown, profile: Profile): Lead | HeldRow {
+/** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
+export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | HeldRow {
   const fields = profile.mapping.lead
   const id = readId(raw, fields.id)
-  const fit = fitRecord(raw)
+  const fit = fitRecord(raw, sent)
   if ('reason' in fit) return oversized('lead', id, fit)
   const { record, cut } = fit
   if (id === null) return held('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)

@@ -15,6 +15,7 @@ import { mapAgent, mapLead, mapPipelineStat } from './mapping.ts'
 import { nextPosition, readTotal, requestPage } from './paging.ts'
 import { refuseOpenHttp } from './plain-http.ts'
 import type { Profile } from './profile.ts'
+import { type FindKnown, type RawRecord, recordOf } from './raw-record.ts'
 import { REFERENCE_PROFILE } from './reference-profile.ts'
 
 export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
@@ -26,9 +27,15 @@ export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'author
 
 /** One page of records as the upstream sent them; `next` is null on the last one. */
 export interface RawPage {
-  readonly records: readonly unknown[]
+  readonly records: readonly RawRecord[]
   readonly next: string | null
   readonly total: number | null
+}
+
+export interface ListOptions {
+  readonly signal?: AbortSignal
+  /** None of the records is known without it. */
+  readonly findKnown?: FindKnown | undefined
 }
 
 /** One lead as sent; `detail` where the upstream is the reference service, whose shape is known. */
@@ -49,9 +56,10 @@ export interface Source {
     filters: LeadFilters,
     position: string | null,
     size: number,
-    signal?: AbortSignal,
+    options?: ListOptions,
   ): Promise<RawPage>
-  mapLead(raw: unknown): Lead | HeldRow
+  /** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
+  mapLead(raw: unknown, sent?: string): Lead | HeldRow
   fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
   /** The statistics as sent, for the whole life or the cohort created in [from, to). */
@@ -104,7 +112,7 @@ export function openSource(options: SourceOptions): Source {
     has: (endpoint) => hasEndpoint(profile, endpoint),
     usage: client.usage,
     close: client.close,
-    async listLeads(filters, position, size, signal) {
+    async listLeads(filters, position, size, { signal, findKnown } = {}) {
       const list = at('leads')
       const headers: Record<string, string> = {}
       putFilters(profile, filters, list, headers)
@@ -115,16 +123,16 @@ export function openSource(options: SourceOptions): Source {
         headers,
         ...(signal && { signal }),
       })
-      const records = itemsOf(url, body, profile.envelope.leads, 'leads')
+      const items = itemsOf(url, body, profile.envelope.leads, 'leads')
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
-      const answer = { url, body, headers: answered, records }
+      const answer = { url, body, headers: answered, records: items }
       return {
-        records,
+        records: items.map((item) => recordOf(item, findKnown)),
         next: nextPosition(profile.paging, position, answer),
         total: readTotal(profile.paging.total, answer),
       }
     },
-    mapLead: (raw) => mapLead(raw, profile),
+    mapLead: (raw, sent) => mapLead(raw, profile, sent),
     async fetchLead(id, signal) {
       const url = at('lead', id)
       const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })

@@ -6,6 +6,7 @@
 import type { LeadFilters } from './filters.ts'
 import type { RawPage, Source } from './open.ts'
 import type { PagingProfile } from './profile.ts'
+import type { FindKnown } from './raw-record.ts'
 
 /** Pages without a "too fast" for one more page at once. */
 const PAGES_TO_WIDEN = 8
@@ -25,6 +26,7 @@ export function readAhead(
   filters: LeadFilters,
   size: number,
   signal: AbortSignal,
+  findKnown?: FindKnown,
 ): FetchPage {
   const { paging, limits } = source.profile
   const first = firstPosition(paging)
@@ -70,7 +72,10 @@ export function readAhead(
 
   function start(position: string | null, at: number | null): Guess {
     const dropped = new AbortController()
-    const page = source.listLeads(filters, position, size, AbortSignal.any([signal, dropped.signal]))
+    const page = source.listLeads(filters, position, size, {
+      signal: AbortSignal.any([signal, dropped.signal]),
+      findKnown,
+    })
     // A failure is met by who asks for the page; until then it must not count as unhandled.
     page.then(
       (read) => noteEnd(read, at),

@@ -19,13 +19,17 @@ export interface OversizedRecord {
   readonly stub: string
 }
 
-/** Holds a record against the limits: 64 levels, 1 MiB as a whole, 64 kB a text (longer ones are cut). */
-export function fitRecord(record: unknown): FittingRecord | OversizedRecord {
+/**
+ * Holds a record against the limits: 64 levels, 1 MiB as a whole, 64 kB a text (longer ones are cut).
+ * @param sent its JSON as it came, which is kept where it is no longer than that
+ */
+export function fitRecord(record: unknown, sent?: string): FittingRecord | OversizedRecord {
   if (isDeeper(record, DEPTH_MAX)) {
     const names = typeof record === 'object' && record !== null ? Object.keys(record).slice(0, 100) : []
     return { reason: `nested deeper than ${DEPTH_MAX} levels`, stub: JSON.stringify({ names }) }
   }
-  const text = JSON.stringify(record) ?? 'null'
+  const isSentShort = sent !== undefined && Buffer.byteLength(sent) <= RECORD_BYTES_MAX
+  const text = isSentShort ? sent : (JSON.stringify(record) ?? 'null')
   const bytes = Buffer.byteLength(text)
   if (bytes > RECORD_BYTES_MAX) {
     const reason = `${bytes} bytes long, and more than ${RECORD_BYTES_MAX} are not read`

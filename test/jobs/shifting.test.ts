@@ -67,7 +67,7 @@ async function missedNaively(list: ShiftingList): Promise<number> {
   const met = new Set<string>()
   for (let position: string | null = null; ; ) {
     const page = await list.source.listLeads({}, position, PAGE_SIZE)
-    for (const record of page.records) met.add(list.source.mapLead(record).id ?? '')
+    for (const record of page.records) met.add(list.source.mapLead(record.value).id ?? '')
     if (page.next === null) break
     position = page.next
   }

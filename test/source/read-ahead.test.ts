@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RawPage, Source } from '../../src/source/open.ts'
 import { type ProfileInput, parseProfile } from '../../src/source/profile.ts'
+import { recordOf } from '../../src/source/raw-record.ts'
 import { adapt, type FetchPage, readAhead } from '../../src/source/read-ahead.ts'
 
 type Paging = ProfileInput['paging']
@@ -34,7 +35,7 @@ function listOf(rows: number, paging: Paging, concurrency: number, change: Parti
     source: {
       profile,
       usage,
-      async listLeads(_filters, position, size, signal) {
+      async listLeads(_filters, position, size, { signal } = {}) {
         list.asked.push(position)
         signal?.addEventListener('abort', () => list.aborted.push(position ?? ''))
         list.atOnce = Math.max(list.atOnce, ++underWay)
@@ -42,7 +43,9 @@ function listOf(rows: number, paging: Paging, concurrency: number, change: Parti
         underWay--
         signal?.throwIfAborted()
         const numbered = paging.kind === 'page' ? (Number(position ?? 1) - 1) * size : Number(position ?? 0)
-        const records = Array.from({ length: Math.min(size, rows - numbered) }, (_, row) => numbered + row)
+        const records = Array.from({ length: Math.min(size, rows - numbered) }, (_, row) =>
+          recordOf(numbered + row),
+        )
         const next = paging.kind === 'page' ? Number(position ?? 1) + 1 : numbered + records.length
         const isLast = numbered + records.length >= rows
         const total = paging.kind === 'page' ? null : rows
@@ -57,7 +60,7 @@ async function readAll(fetchPage: FetchPage): Promise<unknown[]> {
   const rows: unknown[] = []
   for (let position: string | null = null; ; ) {
     const page: RawPage = await fetchPage(position)
-    rows.push(...page.records)
+    rows.push(...page.records.map((record) => record.value))
     if (page.next === null) return rows
     position = page.next
   }
@@ -106,9 +109,9 @@ describe('reading ahead', () => {
     const list = listOf(1000, OFFSET, 2)
     const broken: typeof list.source = {
       ...list.source,
-      listLeads: async (filters, position, size, signal) => {
+      listLeads: async (filters, position, size, options) => {
         if (position === '20') throw new Error('no such page')
-        return list.source.listLeads(filters, position, size, signal)
+        return list.source.listLeads(filters, position, size, options)
       },
     }
     const fetchPage = readAhead(broken, {}, 10, new AbortController().signal)

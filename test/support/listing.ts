@@ -6,10 +6,16 @@ import type { LeadFilters } from '../../src/source/filters.ts'
 import { mapLead } from '../../src/source/mapping.ts'
 import type { RawPage, Source } from '../../src/source/open.ts'
 import { type ProfileInput, parseProfile } from '../../src/source/profile.ts'
+import { recordOf } from '../../src/source/raw-record.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { SILENT } from './syncing.ts'
 
-export type Answer = (position: string | null, size: number, filters: LeadFilters) => Partial<RawPage>
+/** A page whose records are values; what is left out is an end without a total. */
+export interface ListedPage extends Partial<Omit<RawPage, 'records'>> {
+  readonly records?: readonly unknown[]
+}
+
+export type Answer = (position: string | null, size: number, filters: LeadFilters) => ListedPage
 
 export interface Listing extends AsyncDisposable {
   readonly store: Store
@@ -65,13 +71,14 @@ function sourceOf(listing: Listing): Source {
     stages: [],
     hasUpdatedSince: profile.filters.updated_since !== undefined,
     has: () => false,
-    async listLeads(filters, position, size, signal) {
+    async listLeads(filters, position, size, { signal, findKnown } = {}) {
       signal?.throwIfAborted()
       usage.requests++
       listing.asked.push(position)
-      return { records: [], next: null, total: null, ...listing.answer(position, size, filters) }
+      const { records = [], ...page } = listing.answer(position, size, filters)
+      return { next: null, total: null, ...page, records: records.map((value) => recordOf(value, findKnown)) }
     },
-    mapLead: (raw) => mapLead(raw, profile),
+    mapLead: (raw, sent) => mapLead(raw, profile, sent),
     fetchLead: none,
     createPipeline: none,
     fetchPipelineStats: none,

@@ -5,6 +5,7 @@
 import { mapLead } from '../../src/source/mapping.ts'
 import type { RawPage, Source } from '../../src/source/open.ts'
 import { type ProfileInput, parseProfile } from '../../src/source/profile.ts'
+import { type FindKnown, recordOf } from '../../src/source/raw-record.ts'
 
 export type Order = 'updated_desc' | 'updated_asc' | 'id'
 
@@ -62,14 +63,14 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
     }
   }
 
-  function pageAt(since: string, position: string | null, size: number): RawPage {
+  function pageAt(since: string, position: string | null, size: number, findKnown?: FindKnown): RawPage {
     const matching = [...rows.values()].filter((row) => row.updated >= since)
     const keyOf = (row: Row): string => (order === 'id' ? row.id : `${row.updated} ${row.id}`)
     matching.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     if (order === 'updated_desc') matching.reverse()
     const at = Number(position ?? (kind === 'page' ? 1 : 0))
     const from = kind === 'page' ? (at - 1) * size : at
-    const records = matching.slice(from, from + size)
+    const records = matching.slice(from, from + size).map((row) => recordOf(row, findKnown))
     const next = kind === 'page' ? at + 1 : from + records.length
     return { records, next: records.length === 0 ? null : String(next), total: matching.length }
   }
@@ -83,13 +84,13 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       stages: [],
       hasUpdatedSince: options.hasUpdatedSince,
       has: () => false,
-      async listLeads(filters, position, size) {
+      async listLeads(filters, position, size, { findKnown } = {}) {
         usage.requests++
-        const page = pageAt(filters.updatedSince ?? '', position, size)
+        const page = pageAt(filters.updatedSince ?? '', position, size, findKnown)
         if (!list.isStill) for (let count = 0; count < options.changesAPage; count++) change()
         return page
       },
-      mapLead: (raw) => mapLead(raw, profile),
+      mapLead: (raw, sent) => mapLead(raw, profile, sent),
       fetchLead: none,
       createPipeline: none,
       fetchPipelineStats: none,
