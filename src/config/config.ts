@@ -17,6 +17,7 @@ export interface Config {
   /** Those of reports that name none of their own. */
   readonly recipients: readonly string[]
   readonly sync: SyncConfig
+  readonly snapshot: SnapshotConfig
   readonly reports: readonly ReportConfig[]
   /** What is allowed but not wise, a sentence each. */
   readonly warnings: readonly string[]
@@ -47,6 +48,12 @@ export interface SyncConfig {
   readonly full: string
   readonly overlapMinutes: number
   readonly pipelines: readonly string[]
+}
+
+export interface SnapshotConfig {
+  /** `after_sync`, `never` or a cron expression in the top-level time zone. */
+  readonly when: string
+  readonly keep: number
 }
 
 export interface ReportConfig {
@@ -97,6 +104,7 @@ export function configFrom(
       overlapMinutes: sync.overlap_minutes,
       pipelines: sync.pipelines,
     },
+    snapshot: settings.snapshot,
     reports: settings.reports.map((report) => ({
       name: report.name,
       template: report.template ?? report.name,

@@ -161,6 +161,22 @@ export const settingsSchema = section({
   })
     .prefault({})
     .meta({ description: 'When leads, statistics and agents are fetched.' }),
+  snapshot: section({
+    when: text('after_sync, never, or a cron expression of five fields', (value) =>
+      value === 'after_sync' || value === 'never' ? null : cronFault(value),
+    )
+      .default('after_sync')
+      .meta({
+        description:
+          'When the snapshot is made: after_sync (where that brought something new), never, or a cron expression.',
+      }),
+    keep: wholeNumber(0, 1000).default(0).meta({
+      description:
+        'How many of the last snapshots also stay, as snapshot-<time>.db; each is as large as the database.',
+    }),
+  })
+    .prefault({})
+    .meta({ description: 'The file that analysts open, snapshot.db in the data directory.' }),
   reports: listOf(reportSchema, 'a list of reports', 'name')
     .prefault([{ name: 'daily' }])
     .meta({ description: 'The reports that are made and sent.' }),

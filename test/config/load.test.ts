@@ -25,6 +25,7 @@ describe('without a file and without variables', () => {
       mail: { url: null, from: null, replyTo: null },
       recipients: [],
       sync: { every: '*/15 * * * *', full: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
+      snapshot: { when: 'after_sync', keep: 0 },
       reports: [
         {
           ...{ name: 'daily', template: 'daily', title: null, schedule: '0 7 * * *', timeZone: 'UTC' },
