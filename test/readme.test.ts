@@ -149,6 +149,7 @@ describe('the README', () => {
       'installation',
       'lease',
       'lead_absence',
+      'lead_touch',
       'sync_scan',
       'sync_scan_seen',
       'sync_watermark',

@@ -1,6 +1,6 @@
 /** Agents as last read, and the time series of their states. */
 import type { Agent } from '../model.ts'
-import type { Observation } from './lead.ts'
+import type { Observation } from './observation.ts'
 import type { Trx } from './open.ts'
 import { insertRows, listOf } from './sqlite.ts'
 

@@ -1,18 +1,13 @@
 /**
- * Leads and the history of their states. A page of leads is compared with what is stored, and only what
- * differs is written: the lead itself, and a new version where a tracked field changed.
+ * Leads as last seen. A page of leads is compared with what is stored, and only what differs is written; what
+ * that says of their past goes to `lead-version.ts`.
  */
-import { sql } from 'kysely'
-import type { Instant, Lead } from '../model.ts'
+import type { Lead } from '../model.ts'
+import { saveHistory } from './lead-version.ts'
+import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows, listOf, rowsOf } from './sqlite.ts'
-import type { LeadTable, LeadVersionTable } from './tables.ts'
-
-/** When and by which run something was read. */
-export interface Observation {
-  readonly runId: string
-  readonly at: Instant
-}
+import { insertRows, listOf } from './sqlite.ts'
+import type { LeadTable } from './tables.ts'
 
 export interface SavedLeads {
   readonly inserted: readonly string[]
@@ -20,16 +15,11 @@ export interface SavedLeads {
   readonly unchanged: readonly string[]
 }
 
-/** The fields whose changes make a new version; the others are kept as they were last. */
-const TRACKED = ['pipeline_id', 'status', 'score', 'value_amount', 'value_currency', 'agent_id'] as const
-type Tracked = Pick<LeadTable, (typeof TRACKED)[number]>
-
-/** With the start of its last version, open or ended. */
-type Stored = Tracked &
-  Pick<LeadTable, 'id' | 'raw' | 'created_at' | 'updated_at' | 'status_changed_at' | 'removed_at'> &
-  Partial<LeadTable> & {
-    last_from: Instant | null
-  }
+type Stored = Pick<
+  LeadTable,
+  'id' | 'raw' | 'status' | 'created_at' | 'updated_at' | 'status_changed_at' | 'removed_at'
+> &
+  Partial<LeadTable>
 
 /** Columns that say when and by which run a row was read, not what the lead is. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
@@ -45,26 +35,25 @@ export async function saveLeads(
   seen: Observation,
   isRemap = false,
 ): Promise<SavedLeads> {
-  const incoming = newestById(leads)
-  const stored = await readStored(trx, [...incoming.keys()], isRemap)
+  const { newest, older } = newestById(leads)
+  const stored = await readStored(trx, [...newest.keys()], isRemap)
   const saved = { inserted: [] as string[], updated: [] as string[], unchanged: [] as string[] }
   const rows: LeadTable[] = []
-  const versions: LeadVersionTable[] = []
-  const ended: { lead_id: string; valid_to: Instant }[] = []
+  const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
 
-  for (const lead of incoming.values()) {
+  for (const lead of newest.values()) {
     const before = stored.get(lead.id)
-    if (before && isSettled(before, lead, seen, isRemap)) {
+    const isLate = before !== undefined && isOlder(before, lead)
+    if (isLate) arrived.late.push(lead)
+    if (before?.removed_at === null && (isLate || isStored(before, lead, seen, isRemap))) {
       saved.unchanged.push(lead.id)
       continue
     }
-    const row = rowOf(lead, before, seen)
-    rows.push(row)
     saved[before ? 'updated' : 'inserted'].push(lead.id)
-    if (before?.removed_at === null && TRACKED.every((field) => before[field] === row[field])) continue
-    const validFrom = versionStart(before, row, seen)
-    ended.push({ lead_id: lead.id, valid_to: validFrom })
-    versions.push(versionOf(row, validFrom))
+    if (before && before.removed_at !== null) arrived.returned.push(lead.id)
+    if (isLate) continue
+    rows.push(rowOf(lead, before, seen))
+    arrived[before ? 'present' : 'fresh'].push(lead)
   }
 
   await insertRows(trx, 'pipeline', pipelinesOf(rows, seen), { key: ['id'], update: [] })
@@ -72,20 +61,9 @@ export async function saveLeads(
     key: ['id'],
     update: Object.keys(rows[0] ?? {}).filter((column) => column !== 'id' && column !== 'first_seen_at'),
   })
-  await endVersions(trx, ended)
-  await insertRows(trx, 'lead_version', versions)
+  await markReturned(trx, arrived.returned, seen)
+  await saveHistory(trx, arrived, seen)
   return saved
-}
-
-/** Ends the open version of each of the leads, if there is one; never before it began. */
-export async function endVersions(
-  trx: Trx,
-  ended: readonly { lead_id: string; valid_to: Instant }[],
-): Promise<void> {
-  if (ended.length === 0) return
-  await sql`UPDATE lead_version SET valid_to = max(ended.valid_to, lead_version.valid_from)
-    FROM ${rowsOf(['lead_id', 'valid_to'], ended)} AS ended
-    WHERE lead_version.lead_id = ended.lead_id AND lead_version.valid_to IS NULL`.execute(trx)
 }
 
 /** How many leads are there upstream, as far as we know. */
@@ -98,58 +76,50 @@ export async function countLeads(db: Db): Promise<number> {
   return row.n
 }
 
-function newestById(leads: readonly Lead[]): Map<string, Lead> {
-  const byId = new Map<string, Lead>()
+/** Of one lead's records with the same time the last one counts. */
+function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older: Lead[] } {
+  const newest = new Map<string, Lead>()
+  const older: Lead[] = []
   for (const lead of leads) {
-    const other = byId.get(lead.id)
-    if (!other || (other.updatedAt ?? '') <= (lead.updatedAt ?? '')) byId.set(lead.id, lead)
+    const other = newest.get(lead.id)
+    const [first, last] =
+      other && (other.updatedAt ?? '') > (lead.updatedAt ?? '') ? [lead, other] : [other, lead]
+    newest.set(lead.id, last)
+    if (first && first.updatedAt !== null && first.updatedAt !== last.updatedAt) older.push(first)
   }
-  return byId
+  return { newest, older }
 }
 
 async function readStored(trx: Trx, ids: readonly string[], isRemap: boolean): Promise<Map<string, Stored>> {
   const rows = await trx
     .selectFrom('lead')
-    .where('lead.id', 'in', listOf(ids))
-    .select([
-      'lead.id',
-      'lead.raw',
-      'lead.created_at',
-      'lead.updated_at',
-      'lead.status_changed_at',
-      'lead.removed_at',
-    ])
-    .select(TRACKED.map((field) => `lead.${field}` as const))
-    .select((eb) =>
-      eb
-        .selectFrom('lead_version')
-        .whereRef('lead_version.lead_id', '=', 'lead.id')
-        .select((of) => of.fn.max('lead_version.valid_from').as('last_from'))
-        .as('last_from'),
-    )
+    .where('id', 'in', listOf(ids))
+    .select(['id', 'raw', 'status', 'created_at', 'updated_at', 'status_changed_at', 'removed_at'])
     .$if(isRemap, (query) => query.selectAll('lead'))
     .execute()
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-function isSettled(before: Stored, lead: Lead, seen: Observation, isRemap: boolean): boolean {
-  if (before.removed_at !== null) return false
-  if (before.raw !== lead.raw) return lead.updatedAt !== null && before.updated_at > lead.updatedAt
+function isOlder(before: Stored, lead: Lead): boolean {
+  return before.raw !== lead.raw && lead.updatedAt !== null && before.updated_at > lead.updatedAt
+}
+
+function isStored(before: Stored, lead: Lead, seen: Observation, isRemap: boolean): boolean {
+  if (before.raw !== lead.raw) return false
   if (!isRemap) return true
   const row = Object.entries(rowOf(lead, before, seen))
   return row.every(([column, value]) => OF_READING.has(column) || Reflect.get(before, column) === value)
 }
 
-/**
- * By the upstream's clock, and by ours where that does not tell: on a return, and where the state would not come
- * after the one that it follows. Always after that one, whatever the clocks say, so that each state is kept.
- */
-function versionStart(before: Stored | undefined, row: LeadTable, seen: Observation): Instant {
-  const told = before && before.status === row.status ? row.updated_at : row.status_changed_at
-  if (!before?.last_from) return told
-  const soonest = new Date(Date.parse(before.last_from) + 1).toISOString()
-  if (before.removed_at === null && told >= soonest) return told
-  return [soonest, seen.at, before.removed_at ?? ''].reduce((latest, at) => (at > latest ? at : latest))
+/** Those that came back as an older record than the stored one have no row written. */
+async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
+  if (ids.length === 0) return
+  await trx
+    .updateTable('lead')
+    .where('id', 'in', listOf(ids))
+    .where('removed_at', 'is not', null)
+    .set({ removed_at: null, observed_at: seen.at, run_id: seen.runId })
+    .execute()
 }
 
 function rowOf(lead: Lead, before: Stored | undefined, seen: Observation): LeadTable {
@@ -185,22 +155,6 @@ function rowOf(lead: Lead, before: Stored | undefined, seen: Observation): LeadT
     removed_at: null,
     run_id: seen.runId,
     raw: lead.raw,
-  }
-}
-
-function versionOf(row: LeadTable, validFrom: Instant): LeadVersionTable {
-  return {
-    lead_id: row.id,
-    valid_from: validFrom,
-    valid_to: null,
-    observed_at: row.observed_at,
-    run_id: row.run_id,
-    pipeline_id: row.pipeline_id,
-    status: row.status,
-    score: row.score,
-    value_amount: row.value_amount,
-    value_currency: row.value_currency,
-    agent_id: row.agent_id,
   }
 }
 

@@ -5,6 +5,7 @@ import { LeadsheetError } from '../errors.ts'
 import * as init from './migrations/001-init.ts'
 import * as heldAndDoubted from './migrations/002-held-and-doubted.ts'
 import * as scanTruth from './migrations/003-scan-truth.ts'
+import * as history from './migrations/004-history.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
@@ -12,6 +13,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '001-init': init,
   '002-held-and-doubted': heldAndDoubted,
   '003-scan-truth': scanTruth,
+  '004-history': history,
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Pipelines and the readings of their statistics. */
 import type { Instant, PipelineStat } from '../model.ts'
-import type { Observation } from './lead.ts'
+import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
 import { insertRows } from './sqlite.ts'
 

@@ -1,6 +1,7 @@
 /** The tables as Kysely sees them. What each column means stands in the migrations, and so in the file. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { ScanStop } from '../model.ts'
+import type { HistoryTables } from './history-tables.ts'
 
 interface Installation {
   id: string
@@ -44,20 +45,6 @@ export interface LeadTable {
   removed_at: string | null
   run_id: string
   raw: string
-}
-
-export interface LeadVersionTable {
-  lead_id: string
-  valid_from: string
-  valid_to: string | null
-  observed_at: string
-  run_id: string
-  pipeline_id: string
-  status: string
-  score: number | null
-  value_amount: number | null
-  value_currency: string | null
-  agent_id: string | null
 }
 
 interface Pipeline {
@@ -277,11 +264,10 @@ interface Lease {
   expires_at: string
 }
 
-export interface Tables {
+export interface Tables extends HistoryTables {
   installation: Installation
   stage: StageTable
   lead: LeadTable
-  lead_version: LeadVersionTable
   lead_absence: { lead_id: string; run_id: string; since: string }
   pipeline: Pipeline
   pipeline_stat: PipelineStatTable

@@ -16,17 +16,20 @@ export async function hasCurrentViews(db: Kysely<Tables>): Promise<boolean> {
   return Object.entries(VIEWS).every(([name, view]) => present.get(name) === view.compile(db).sql)
 }
 
-/** Drops every view, since a migration cannot change a table that one reads; returns the text of those not ours. */
-export async function dropViews(db: Kysely<Tables>): Promise<string[]> {
+/** Drops every view, since a migration cannot change a table that one reads; returns the text of those not ours, by name. */
+export async function dropViews(db: Kysely<Tables>): Promise<Map<string, string>> {
   const present = await readViews(db)
   for (const name of present.keys()) await sql`DROP VIEW ${sql.ref(name)}`.execute(db)
-  return [...present].filter(([name]) => !(name in VIEWS)).map(([, text]) => text)
+  return new Map([...present].filter(([name]) => !(name in VIEWS)))
 }
 
-export async function createViews(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
+/** One whose name a table has taken since is gone: of ours such as stage_move, or of an analyst. */
+export async function createViews(db: Kysely<Tables>, others: ReadonlyMap<string, string>): Promise<void> {
   for (const view of Object.values(VIEWS)) await view.execute(db)
+  const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema`.execute(db)
+  const taken = new Set(rows.map((row) => row.name))
   // As the file itself had them, so that there is nothing to build or to escape.
-  for (const text of others) await db.executeQuery(CompiledQuery.raw(text))
+  for (const [name, text] of others) if (!taken.has(name)) await db.executeQuery(CompiledQuery.raw(text))
 }
 
 async function readViews(db: Kysely<Tables>): Promise<Map<string, string>> {

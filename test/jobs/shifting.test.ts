@@ -43,6 +43,9 @@ function listOf(seed: number, change: Partial<ShiftingOptions> = {}): ShiftingLi
 
 async function scan(store: Store, list: ShiftingList): Promise<SyncResult> {
   for (const table of [
+    'stage_move',
+    'lead_gone',
+    'lead_touch',
     'lead_version',
     'lead_absence',
     'lead',

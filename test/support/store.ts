@@ -1,7 +1,8 @@
 /** A store of its own for a test, and leads, pipelines and runs made by hand to put into it. */
 import { join } from 'node:path'
 import type { Lead, PipelineStat } from '../../src/model.ts'
-import { type Observation, saveLeads } from '../../src/store/lead.ts'
+import { saveLeads } from '../../src/store/lead.ts'
+import type { Observation } from '../../src/store/observation.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { saveStages } from '../../src/store/stage.ts'
 import { markLeadsWhole, startRun } from '../../src/store/sync-run.ts'

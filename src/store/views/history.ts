@@ -2,15 +2,14 @@
 import { sql } from 'kysely'
 
 export const HISTORY_VIEWS = {
-  stage_move: sql`CREATE VIEW stage_move AS
-    -- each change of a lead's status that was observed, with the days spent in the status before
-    SELECT lead_id, pipeline_id, from_status, status AS to_status, valid_from AS moved_at,
-      round(julianday(valid_from) - julianday(since), 2) AS days_before
-    FROM (SELECT *, lag(status) OVER lead_in_order AS from_status, lag(valid_from) OVER lead_in_order AS since
-      -- only the versions that began a status: those in between changed something else
-      FROM (SELECT *, lag(status) OVER lead_in_order AS before FROM lead_version
-        WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY valid_from))
-      WHERE before IS NULL OR before <> status
-      WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY valid_from))
-    WHERE from_status IS NOT NULL`,
+  stage_stay: sql`CREATE VIEW stage_stay AS
+    -- one row for each stay of a lead in a status; left_at and next_status are null while it lasts, next_status also
+    -- where the lead was removed; days up to the end, or up to the last whole reading of the leads
+    SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, to_status AS next_status,
+      days_before AS days
+    FROM stage_move
+    UNION ALL
+    SELECT id, pipeline_id, status, status_changed_at, removed_at, NULL,
+      round(julianday(coalesce(removed_at, (SELECT max(leads_as_of) FROM sync_run))) - julianday(status_changed_at), 4)
+    FROM lead`,
 } as const

@@ -1,0 +1,170 @@
+/**
+ * The history of leads in the store: read whole for each lead that changed, made anew with what arrived, and
+ * only what differs is written. A lead that is new has none, so that nothing is looked up for it.
+ */
+import { sql } from 'kysely'
+import type { Lead } from '../model.ts'
+import type { LeadTouchTable, LeadVersionTable } from './history-tables.ts'
+import { hasSameTracked, historyOf, type LeadState, type Step, stepsOf } from './lead-history.ts'
+import { type KnownHistory, readHistories, statesOf } from './lead-state.ts'
+import type { Observation } from './observation.ts'
+import type { Trx } from './open.ts'
+import { insertRows, listOf, rowsOf } from './sqlite.ts'
+import { saveStageMoves } from './stage-move.ts'
+
+/** What a page says of the past and present of leads. */
+export interface Arrivals {
+  /** Not stored before. */
+  readonly fresh: readonly Lead[]
+  /** Stored before, and their row in `lead` says this now. */
+  readonly present: readonly Lead[]
+  /** Older than the row in `lead`, which has not changed. */
+  readonly late: readonly Lead[]
+  /** Ids of those that were marked removed and are there again, whether they changed or not. */
+  readonly returned: readonly string[]
+}
+
+/** Of the states that changed nothing tracked, so many of a lead are kept, the latest. */
+const TOUCHES_KEPT = 16
+
+/** Rows to be deleted, by key, and rows to be written in the place of any with their key. */
+interface Changes {
+  readonly gone: { lead_id: string; valid_from: string }[]
+  readonly versions: LeadVersionTable[]
+  readonly goneTouches: { lead_id: string; changed_at: string }[]
+  readonly touches: LeadTouchTable[]
+}
+
+/** To be called after the rows in `lead` are written. */
+export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation): Promise<void> {
+  await insertRows(
+    trx,
+    'lead_version',
+    arrived.fresh.flatMap((lead) => firstVersion(lead, seen)),
+  )
+  await endAbsences(trx, arrived.returned, seen)
+  const ids = new Set([...arrived.present, ...arrived.late].map((lead) => lead.id).concat(arrived.returned))
+  if (ids.size === 0) return
+
+  const known = await readHistories(trx, [...ids])
+  const states = new Map([...known].map(([id, history]) => [id, statesOf(history)]))
+  for (const lead of arrived.late) addLate(states.get(lead.id) ?? [], lead, seen)
+  for (const lead of arrived.present) addPresent(states.get(lead.id) ?? [], lead, seen)
+
+  const changes: Changes = { gone: [], versions: [], goneTouches: [], touches: [] }
+  const moved = new Map<string, Step[]>()
+  for (const [id, before] of known) {
+    const steps = stepsOf(states.get(id) ?? [])
+    if (collectChanges(changes, id, before, steps)) moved.set(id, steps)
+  }
+  await writeChanges(trx, changes)
+  await saveStageMoves(trx, moved)
+}
+
+/** Ends the open version of leads that are gone, and notes since when they are. */
+export async function recordGone(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
+  if (ids.length === 0) return
+  await sql`INSERT INTO lead_gone (lead_id, gone_at, run_id)
+    SELECT value, max(${scan.at}, coalesce((SELECT max(returned_at) FROM lead_gone WHERE lead_id = value), '')), ${scan.runId}
+    FROM json_each(${JSON.stringify(ids)})`.execute(trx)
+  await sql`UPDATE lead_version SET valid_to = max(gone.gone_at, lead_version.valid_from)
+    FROM lead_gone AS gone WHERE gone.lead_id = lead_version.lead_id AND gone.returned_at IS NULL
+      AND lead_version.valid_to IS NULL AND lead_version.lead_id IN ${listOf(ids)}`.execute(trx)
+}
+
+/** An absence lasts for a millisecond at least, whatever our clock says, so that it can be told. */
+async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
+  if (ids.length === 0) return
+  await sql`UPDATE lead_gone
+    SET returned_at = max(${seen.at}, strftime('%Y-%m-%dT%H:%M:%fZ', gone_at, '+0.001 seconds'))
+    WHERE returned_at IS NULL AND lead_id IN ${listOf(ids)}`.execute(trx)
+}
+
+/** What stands in `lead` now comes last: dated like the state before it where it is not dated or dated before. */
+function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
+  const state = stateOf(lead, seen)
+  const last = states.at(-1)
+  if (!last) states.push(state)
+  else {
+    const changed_at = state.changed_at > last.changed_at ? state.changed_at : last.changed_at
+    const isDated = lead.updatedAt !== null && changed_at !== last.changed_at
+    if (isDated || !hasSameTracked(last, state)) states.push({ ...state, changed_at })
+  }
+}
+
+/** One of an instant that is known changes nothing, unless it differs from all of that instant. */
+function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
+  const state = stateOf(lead, seen)
+  if (states.some((other) => other.changed_at === state.changed_at && hasSameTracked(other, state))) return
+  const place = states.findIndex((other) => other.changed_at > state.changed_at)
+  states.splice(place === -1 ? states.length : place, 0, state)
+}
+
+function stateOf(lead: Lead, seen: Observation): LeadState {
+  return {
+    changed_at: lead.updatedAt ?? seen.at,
+    status_changed_at: lead.statusChangedAt,
+    observed_at: seen.at,
+    run_id: seen.runId,
+    pipeline_id: lead.pipelineId,
+    status: lead.status,
+    score: lead.score,
+    value_amount: lead.valueAmount,
+    value_currency: lead.valueCurrency,
+    agent_id: lead.agentId,
+  }
+}
+
+function firstVersion(lead: Lead, seen: Observation): LeadVersionTable[] {
+  return historyOf(stepsOf([stateOf(lead, seen)]), []).map((version) => ({ lead_id: lead.id, ...version }))
+}
+
+/** Returns whether anything differs that moves between statuses are drawn from. */
+function collectChanges(changes: Changes, id: string, before: KnownHistory, steps: readonly Step[]): boolean {
+  const versions = historyOf(steps, before.absences).map((version) => ({ lead_id: id, ...version }))
+  const changed = difference(before.versions, versions, (row) => row.valid_from)
+  changes.versions.push(...changed.written)
+  changes.gone.push(...changed.gone.map(({ valid_from }) => ({ lead_id: id, valid_from })))
+
+  const touches = steps
+    .flatMap((step) => step.touches)
+    .slice(-TOUCHES_KEPT)
+    .map(({ changed_at, status_changed_at, observed_at, run_id }) => ({
+      lead_id: id,
+      changed_at,
+      status_changed_at,
+      observed_at,
+      run_id,
+    }))
+  const touched = difference(before.touches, touches, (row) => row.changed_at)
+  changes.touches.push(...touched.written)
+  changes.goneTouches.push(...touched.gone.map(({ changed_at }) => ({ lead_id: id, changed_at })))
+  return changed.written.length > 0
+}
+
+function difference<T extends object>(
+  before: readonly T[],
+  now: readonly T[],
+  keyOf: (row: T) => string,
+): { written: T[]; gone: T[] } {
+  const old = new Map(before.map((row) => [keyOf(row), row]))
+  const written = now.filter((row) => {
+    const same = old.get(keyOf(row))
+    old.delete(keyOf(row))
+    return !same || Object.entries(row).some(([column, value]) => Reflect.get(same, column) !== value)
+  })
+  return { written, gone: [...old.values()] }
+}
+
+async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
+  if (changes.gone.length > 0) {
+    await sql`DELETE FROM lead_version WHERE (lead_id, valid_from) IN
+      ${rowsOf(['lead_id', 'valid_from'], changes.gone)}`.execute(trx)
+  }
+  if (changes.goneTouches.length > 0) {
+    await sql`DELETE FROM lead_touch WHERE (lead_id, changed_at) IN
+      ${rowsOf(['lead_id', 'changed_at'], changes.goneTouches)}`.execute(trx)
+  }
+  await insertRows(trx, 'lead_version', changes.versions, { key: ['lead_id', 'valid_from'] })
+  await insertRows(trx, 'lead_touch', changes.touches, { key: ['lead_id', 'changed_at'] })
+}
