@@ -50,7 +50,7 @@ function openFile(file: string): Database.Database {
 }
 
 /** What a person can do something about: the file, its folder or its disk. Null for a mistake of ours. */
-function fileFailure(file: string, cause: unknown): LeadsheetError | null {
+export function fileFailure(file: string, cause: unknown): LeadsheetError | null {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
     return new LeadsheetError(

@@ -1,0 +1,113 @@
+/**
+ * Publishing: the snapshot that analysts open, and beside it what Datasette shows of it. After a sync it is made anew
+ * where there is something new to see, so that an idle upstream costs no copying.
+ */
+import { rename, stat, writeFile } from 'node:fs/promises'
+import { LeadsheetError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Instant } from '../model.ts'
+import type { Profile } from '../source/profile.ts'
+import { claimLease } from '../store/lease.ts'
+import type { Store } from '../store/open.ts'
+import { readSnapshotNews, type SnapshotNews } from '../store/snapshot/news.ts'
+import {
+  makeSnapshot,
+  readSnapshotDictionary,
+  readSnapshotInfo,
+  type SnapshotInfo,
+} from '../store/snapshot.ts'
+import { composeMetadata } from './datasette.ts'
+import { readQueries } from './queries.ts'
+import { sourcePathsOf } from './source-paths.ts'
+
+export interface PublishDeps {
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+  readonly profile: Profile
+  readonly files: {
+    readonly snapshot: string
+    readonly metadata: string
+    /** Folder of the ready queries. */
+    readonly queries: string
+  }
+  /** Of this leadsheet. */
+  readonly version: string
+  /** How many of the last snapshots also stay under names with their times. */
+  readonly keep: number
+}
+
+export interface Published {
+  readonly file: string
+  readonly bytes: number
+  readonly durationMs: number
+  /** Every lead that changed upstream before this instant is in it. */
+  readonly leadsAsOf: Instant
+}
+
+/** Where no lead has changed, the statistics and the state of the agents in the snapshot may be this old. */
+const IDLE_MS = 60 * 60_000
+
+/**
+ * @throws LeadsheetError report_no_data before the first sync that read all leads, job_busy while another process
+ * publishes, data_unwritable
+ */
+export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
+  const { wholeRun } = await readSnapshotNews(deps.store.db, null)
+  if (wholeRun === null) {
+    throw new LeadsheetError(
+      'report_no_data',
+      'there is no snapshot to make: no sync has read all leads yet',
+      {
+        hint: 'Run `leadsheet sync` first.',
+      },
+    )
+  }
+  const lease = await claimLease(deps.store, 'snapshot', deps.now)
+  try {
+    return await publish(deps, wholeRun.asOf, AbortSignal.any([signal, lease.lost]))
+  } finally {
+    await lease.release()
+  }
+}
+
+/** As {@link publishSnapshot}, where the one that is there lacks something; null where it does not. */
+export async function publishIfDue(deps: PublishDeps, signal: AbortSignal): Promise<Published | null> {
+  const info = readSnapshotInfo(deps.files.snapshot)
+  const news = await readSnapshotNews(deps.store.db, info)
+  return isDue(deps, info, news) ? publishSnapshot(deps, signal) : null
+}
+
+function isDue({ version, now }: PublishDeps, info: SnapshotInfo | null, news: SnapshotNews): boolean {
+  if (news.wholeRun === null) return false
+  if (info === null || info.schema !== news.schema || info.version !== version) return true
+  if (news.editions > 0) return true
+  if (news.wholeRun.id === info.runId) return false
+  return news.changes > 0 || now().getTime() - Date.parse(info.madeAt) >= IDLE_MS
+}
+
+async function publish(deps: PublishDeps, leadsAsOf: Instant, signal: AbortSignal): Promise<Published> {
+  const { store, files, version, keep } = deps
+  const started = performance.now()
+  const madeAt = deps.now().toISOString()
+  await makeSnapshot(
+    { live: store.file, madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
+    files.snapshot,
+    { keep, signal },
+  )
+  await writeMetadata(deps)
+  const { size } = await stat(files.snapshot)
+  const durationMs = Math.round(performance.now() - started)
+  deps.log.info({ file: files.snapshot, bytes: size, durationMs, leadsAsOf }, 'published')
+  return { file: files.snapshot, bytes: size, durationMs, leadsAsOf }
+}
+
+async function writeMetadata({ files }: PublishDeps): Promise<void> {
+  const dictionary = readSnapshotDictionary(files.snapshot)
+  const info = readSnapshotInfo(files.snapshot)
+  if (dictionary === null || info === null) return
+  const metadata = composeMetadata(info, dictionary, await readQueries(files.queries))
+  const unfinished = `${files.metadata}.${process.pid}.part`
+  await writeFile(unfinished, `${JSON.stringify(metadata, null, 2)}\n`)
+  await rename(unfinished, files.metadata)
+}

@@ -1,0 +1,152 @@
+/**
+ * The snapshot: what analysts open, one file beside the store that shows one moment of it. It is only ever replaced
+ * by another whole one; who has it open goes on reading the file that was there.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, link, open, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import Database from 'better-sqlite3'
+import { type ErrorCode, errorText, LeadsheetError } from '../errors.ts'
+import type { Instant } from '../model.ts'
+import type { SnapshotJob } from './snapshot/build.ts'
+import { type Dictionary, readDictionary } from './snapshot/dictionary.ts'
+
+const CHILD = fileURLToPath(new URL('snapshot/child.ts', import.meta.url))
+/** Nobody writes it, and other users may read it. */
+const MODE = 0o444
+
+/** Which moment of which copy a snapshot shows. */
+export interface SnapshotInfo {
+  readonly madeAt: Instant
+  /** Null before the first sync that read the leads to their end. */
+  readonly runId: string | null
+  readonly leadsAsOf: Instant | null
+  readonly schema: string
+  readonly version: string
+}
+
+/**
+ * Makes a snapshot in a child process and puts it in the place of the one before. Killed at any instant, it leaves
+ * that one alone; what it leaves beside it goes with the next call. One at a time: the caller holds a lease.
+ * @param options.keep how many of the last ones also stay, each under a name with its time
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_busy, and the reason of the signal
+ */
+export async function makeSnapshot(
+  job: Omit<SnapshotJob, 'target'>,
+  file: string,
+  options: { readonly keep: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const unfinished = `${file}.tmp-${process.pid}`
+  try {
+    await removeLeftovers(file)
+    await runChild({ ...job, target: unfinished }, options.signal)
+    await chmod(unfinished, MODE)
+    if (options.keep > 0) await keepAs(unfinished, file, job.madeAt)
+    await rename(unfinished, file)
+    await flushFolder(dirname(file))
+    await removeOld(file, options.keep)
+  } catch (thrown) {
+    await rm(unfinished, { force: true })
+    const isOfFiles = thrown instanceof Error && 'syscall' in thrown
+    throw isOfFiles ? unwritable(file, errorText(thrown), thrown) : thrown
+  }
+}
+
+/** The info of a snapshot; null where there is none, or none that this program can read. */
+export function readSnapshotInfo(file: string): SnapshotInfo | null {
+  return readFrom(
+    file,
+    (database) =>
+      database
+        .prepare<[], SnapshotInfo>(
+          `SELECT made_at AS madeAt, run_id AS runId, leads_as_of AS leadsAsOf, schema, leadsheet_version AS version
+           FROM snapshot_info`,
+        )
+        .get() ?? null,
+  )
+}
+
+/** As {@link readSnapshotInfo}. */
+export function readSnapshotDictionary(file: string): Dictionary | null {
+  return readFrom(file, readDictionary)
+}
+
+function readFrom<T>(file: string, read: (database: Database.Database) => T): T | null {
+  let database: Database.Database | undefined
+  try {
+    database = new Database(file, { readonly: true, fileMustExist: true })
+    return read(database)
+  } catch (thrown) {
+    // Not there, or of a leadsheet whose snapshots were others: the next one takes its place.
+    if (thrown instanceof Database.SqliteError) return null
+    throw thrown
+  } finally {
+    database?.close()
+  }
+}
+
+/** Ours alone, since whoever makes one holds the lease. */
+async function removeLeftovers(file: string): Promise<void> {
+  const leftovers = (await readdir(dirname(file))).filter((name) => name.startsWith(`${basename(file)}.tmp-`))
+  for (const name of leftovers) await rm(join(dirname(file), name), { force: true })
+}
+
+async function runChild(job: SnapshotJob, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  // SQLite sorts large indexes in files, which belong where there is room.
+  const env = { SQLITE_TMPDIR: dirname(job.target) }
+  const child = spawn(process.execPath, [CHILD, JSON.stringify(job)], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const kill = (): void => void child.kill('SIGKILL')
+  signal.addEventListener('abort', kill)
+  try {
+    const [[status, killedBy], said] = await Promise.all([once(child, 'close'), text(child.stderr)])
+    signal.throwIfAborted()
+    if (status !== 0) throw childFailure(job.target, said, killedBy ?? `status ${status}`)
+  } finally {
+    signal.removeEventListener('abort', kill)
+  }
+}
+
+function childFailure(target: string, said: string, end: string): Error {
+  const failure = /^\{.*\}$/s.exec(said)?.[0]
+  if (failure === undefined) return unwritable(target, `the process that made it ended with ${end}: ${said}`)
+  const { code, message, hint }: { code?: ErrorCode; message: string; hint?: string } = JSON.parse(failure)
+  return code === undefined ? new Error(message) : new LeadsheetError(code, message, hint ? { hint } : {})
+}
+
+/** `snapshot-20261121T060000Z.db`, the same file under a second name. */
+async function keepAs(unfinished: string, file: string, madeAt: Instant): Promise<void> {
+  const stamp = madeAt.replace(/[-:]|\.\d+/g, '')
+  const kept = join(dirname(file), basename(file).replace(/\.db$/, `-${stamp}.db`))
+  await rm(kept, { force: true })
+  await link(unfinished, kept)
+}
+
+async function removeOld(file: string, keep: number): Promise<void> {
+  const pattern = new RegExp(`^${RegExp.escape(basename(file, '.db'))}-\\d{8}T\\d{6}Z\\.db$`)
+  const kept = (await readdir(dirname(file))).filter((name) => pattern.test(name)).sort()
+  for (const name of kept.slice(0, Math.max(0, kept.length - keep))) await rm(join(dirname(file), name))
+}
+
+/** So that the new name outlives a power cut. */
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function unwritable(file: string, reason: string, cause?: unknown): LeadsheetError {
+  return new LeadsheetError('data_unwritable', `the snapshot ${file} cannot be made: ${reason}`, {
+    hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has room for a second copy.',
+    cause,
+  })
+}

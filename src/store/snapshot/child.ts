@@ -1,0 +1,20 @@
+/** The process that builds a snapshot: the job as JSON in its one argument, a failure as JSON on standard error. */
+import { LeadsheetError } from '../../errors.ts'
+import { fileFailure } from '../sqlite.ts'
+import { buildSnapshot, type SnapshotJob } from './build.ts'
+
+const job: SnapshotJob = JSON.parse(process.argv[2] ?? '')
+try {
+  buildSnapshot(job)
+} catch (thrown) {
+  const isOfStore = thrown instanceof Error && 'code' in thrown && /CORRUPT|NOTADB/.test(String(thrown.code))
+  const failure = fileFailure(isOfStore ? job.live : job.target, thrown) ?? thrown
+  process.stderr.write(
+    JSON.stringify(
+      failure instanceof LeadsheetError
+        ? { code: failure.code, message: failure.message, hint: failure.hint }
+        : { message: failure instanceof Error ? failure.stack : String(failure) },
+    ),
+  )
+  process.exitCode = 1
+}

@@ -1,0 +1,131 @@
+/**
+ * The dictionary of a snapshot: what each table, view and column in it means. Drawn from the comments of the schema
+ * and from the rows; a column without a comment has the meaning of the one that it comes from or points to.
+ */
+import type Database from 'better-sqlite3'
+import { describeSchema, type Relation } from './describe.ts'
+import { sampleRows } from './sample.ts'
+
+export interface TableEntry {
+  readonly table_name: string
+  readonly kind: Relation['kind']
+  readonly meaning: string
+  /** Null of a view. */
+  readonly rows: number | null
+}
+
+export interface ColumnEntry {
+  readonly table_name: string
+  readonly column_name: string
+  readonly position: number
+  readonly type: string | null
+  readonly unit: string | null
+  readonly meaning: string
+  readonly source_path: string
+  readonly first_seen: string | null
+  readonly last_seen: string | null
+  readonly null_share: number | null
+  readonly examples: string | null
+}
+
+export interface Dictionary {
+  readonly tables: readonly TableEntry[]
+  readonly columns: readonly ColumnEntry[]
+}
+
+const STATEMENTS = `
+  CREATE TABLE dictionary_table ( -- one row a table or view of this file: what a row of it is
+    table_name TEXT PRIMARY KEY, -- as in SELECT … FROM
+    kind TEXT NOT NULL CHECK (kind IN ('table', 'view', 'search')), -- search: a full-text index, read through lead_search
+    meaning TEXT NOT NULL, -- what it has a row for
+    rows INTEGER -- how many there are; null of a view, which is computed when it is read
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE dictionary ( -- one row a column of each table and view of this file: what it means
+    table_name TEXT NOT NULL REFERENCES dictionary_table (table_name),
+    column_name TEXT NOT NULL, -- as in SELECT
+    position INTEGER NOT NULL, -- order in the table, from 1
+    type TEXT, -- TEXT, INTEGER or REAL; ANY: a number, or a text where the number has too many digits; null: computed
+    unit TEXT, -- of the values; UTC: an instant such as 2026-11-21T06:00:00.000Z, which sorts by time; null: none
+    meaning TEXT NOT NULL, -- what a value says, and by whose clock
+    source_path TEXT NOT NULL, -- where the upstream's records have it; ours: kept by leadsheet; computed: made of other columns
+    first_seen TEXT, -- UTC, by our clock: when the upstream's records were first seen to have it
+    last_seen TEXT, -- UTC, by our clock: when they were last seen to have it
+    null_share REAL, -- of the rows of the table, those without a value, 0 to 1; null of views and empty tables
+    examples TEXT, -- JSON array of up to three values; null of personal data, long texts and empty columns
+    PRIMARY KEY (table_name, position),
+    UNIQUE (table_name, column_name)
+  ) STRICT, WITHOUT ROWID`
+
+/** Tables whose columns come from the lead records. */
+const LEAD_TABLES = ['lead', 'lead_version']
+
+/** Describes all that is in the file, the dictionary itself included. */
+export function fillDictionary(
+  database: Database.Database,
+  sourcePaths: Readonly<Record<string, string>>,
+): void {
+  database.exec(STATEMENTS)
+  const fields = readFields(database)
+  const insertTable = database.prepare<TableEntry>(
+    'INSERT INTO dictionary_table VALUES (:table_name, :kind, :meaning, :rows)',
+  )
+  const insertColumn = database.prepare<ColumnEntry>(
+    `INSERT INTO dictionary VALUES (:table_name, :column_name, :position, :type, :unit, :meaning, :source_path,
+       :first_seen, :last_seen, :null_share, :examples)`,
+  )
+  const done = new Map<string, ColumnEntry>()
+  for (const relation of describeSchema(database)) {
+    const sample = sampleRows(database, relation)
+    insertTable.run({
+      table_name: relation.name,
+      kind: relation.kind,
+      meaning: relation.meaning,
+      rows: sample.rows,
+    })
+    for (const [index, column] of relation.columns.entries()) {
+      const name = `${relation.name}.${column.name}`
+      const origin = done.get(column.origin ?? '')
+      const source = sourcePaths[name] ?? origin?.source_path ?? (column.isComputed ? 'computed' : 'ours')
+      const field = origin ?? (LEAD_TABLES.includes(relation.name) ? fields.get(source) : undefined)
+      const entry: ColumnEntry = {
+        table_name: relation.name,
+        column_name: column.name,
+        position: index + 1,
+        type: column.type,
+        unit: column.unit,
+        meaning: column.meaning,
+        source_path: source,
+        first_seen: field?.first_seen ?? null,
+        last_seen: field?.last_seen ?? null,
+        null_share: sample.nullShares.get(column.name) ?? null,
+        examples: origin ? origin.examples : (sample.examples.get(column.name) ?? null),
+      }
+      done.set(name, entry)
+      insertColumn.run(entry)
+    }
+  }
+  // The two describe themselves, and so had not all their rows when they were counted.
+  for (const table of ['dictionary', 'dictionary_table']) {
+    database.exec(
+      `UPDATE dictionary_table SET rows = (SELECT count(*) FROM ${table}) WHERE table_name = '${table}'`,
+    )
+  }
+}
+
+/** Of a file that has one. */
+export function readDictionary(database: Database.Database): Dictionary {
+  return {
+    tables: database.prepare<[], TableEntry>('SELECT * FROM dictionary_table').all(),
+    columns: database.prepare<[], ColumnEntry>('SELECT * FROM dictionary').all(),
+  }
+}
+
+/** The fields of the lead records, as samples of them have shown. */
+function readFields(database: Database.Database) {
+  const rows = database
+    .prepare<[], { path: string; first_seen: string; last_seen: string }>(
+      'SELECT path, first_seen_at AS first_seen, last_seen_at AS last_seen FROM field_seen',
+    )
+    .all()
+  return new Map(rows.map((row) => [row.path, row]))
+}

@@ -1,0 +1,99 @@
+/**
+ * Meanings of columns whose name says it all to those who made them, and the units that follow from names and
+ * meanings. What a column means in one table only stands beside it in the schema, which goes first.
+ */
+
+/** By column, or by table and column, or by table. */
+export const MEANINGS: Readonly<Record<string, string>> = {
+  lead_fts: 'the full-text index over lead_text; search by the view lead_search',
+  lead_id: 'lead.id',
+  pipeline_id: 'pipeline.id',
+  agent_id: 'agent.id, the last to work on the lead',
+  run_id: 'sync_run.id of the sync that read it',
+  status: 'stage.status',
+  score: '0 to 100, null until scored',
+  company_name: 'name of the company',
+  company_industry: 'industry of the company',
+  company_subindustry: 'branch of the industry',
+  company_city: 'city where the company is',
+  company_country: 'country where the company is',
+  company_region: 'region of the world or of the country where the company is',
+  contact_name: 'name of the person to talk to',
+  contact_title: 'position of the person to talk to',
+  contact_email: 'e-mail address of the person to talk to',
+  value_amount: 'expected deal value in whole units of value_currency',
+  value_currency: 'ISO 4217',
+  won_value_amount: 'value of the leads won, in whole units of won_value_currency',
+  won_value_currency: 'ISO 4217',
+  open_value_amount: 'value of the open leads, in whole units of open_value_currency',
+  open_value_currency: 'ISO 4217',
+  open: 'leads that are open',
+  won: 'leads that were won',
+  lost: 'leads that were lost',
+  disqualified: 'leads that were disqualified',
+  observed_at: 'UTC, by our clock: when we read it',
+  'stage.status': 'name of the status',
+  'pipeline.id': "the upstream's identifier of the pipeline",
+  'agent.id': "the upstream's identifier of the agent",
+  'agent.name': 'name of the agent',
+  'agent.task_pipeline_id': 'pipeline.id that it works for',
+  'agent.task_lead_id': 'lead.id that it works on',
+  'agent.task_started_at': "UTC, by the upstream's clock: when it began its task",
+  'agent.errors_24h': 'tasks failed in the 24 hours before',
+  'agent.last_error_at': "UTC, by the upstream's clock: when it last failed",
+  'agent.last_error_message': 'why it last failed',
+  'agent_reading.agent_id': 'agent.id',
+  'agent_reading.status': 'such as running, idle, failing, paused',
+  'agent_reading.task_type': 'what it works on; null when it does not',
+  'agent_reading.task_pipeline_id': 'pipeline.id that it works for',
+  'agent_reading.tasks_24h': 'tasks done in the 24 hours before',
+  'agent_reading.errors_24h': 'tasks failed in the 24 hours before',
+  'sync_run.mode': 'full read all leads, incremental those changed since the run before',
+  'sync_run.outcome': 'ok, ok_no_change, partial, deferred, failed or killed; null while running',
+  'sync_run.leads_seen': 'distinct leads met',
+  'sync_run.leads_inserted': 'leads that were new',
+  'sync_run.leads_updated': 'leads that had changed',
+  'sync_run.leads_unchanged': 'leads that were as before',
+  'sync_run.leads_removed': 'leads that were found to be gone upstream',
+  'sync_run.agents': 'agents read',
+  'sync_run.pages': 'pages of leads read',
+  'sync_run.requests': 'requests sent, retries included',
+  'sync_run.retries': 'requests sent again after a failure',
+  'sync_run.duration_ms': 'how long it took',
+  'sync_scan_verdict.mode': 'full read all leads, incremental those changed since the run before',
+  'held_row.resource': 'what the record is of: lead, pipeline_stat or agent',
+  'held_row.reason': 'why it could not be read',
+  'report_edition.id': 'random identifier',
+  'report_edition.time_zone': 'IANA zone of the period',
+  'report_edition.subject': 'subject of its letters',
+  'report_edition.rendered_at': 'UTC, by our clock: when it was made',
+}
+
+/** The first pattern that a meaning fits says its unit; `$1` is what the pattern finds. */
+const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
+  [/^UTC\b/, 'UTC'],
+  [/\bin whole units of (\w+)/, '$1'],
+  [/^ISO 4217/, 'ISO 4217'],
+  [/\b0 to 100\b/, '0 to 100'],
+  [/\b0 to 1\b/, '0 to 1'],
+  [/^1:|^0:/, '0 or 1'],
+  [/^JSON\b|, JSON\b/, 'JSON'],
+]
+
+/** By the last or only word of a name. */
+const UNITS_BY_NAME: Readonly<Record<string, string>> = {
+  ms: 'ms',
+  hours: 'hours',
+  days: 'days',
+  employees: 'people',
+}
+
+/** @returns what the values are counted or written in; null where that is no question */
+export function unitOf(column: string, meaning: string): string | null {
+  for (const [pattern, unit] of UNITS_BY_MEANING) {
+    const found = pattern.exec(meaning)
+    if (found) return unit.replace('$1', found[1] ?? '')
+  }
+  const parts = column.split('_')
+  return UNITS_BY_NAME[parts.at(-1) ?? ''] ?? null
+}

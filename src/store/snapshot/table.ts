@@ -1,0 +1,145 @@
+/**
+ * The tables and views of a snapshot, read row by row. A snapshot is replaced and never written, so a statement
+ * may stay open for as long as its reader takes.
+ */
+import Database from 'better-sqlite3'
+
+/** Whole numbers are bigint, so that they keep every digit. */
+export type Cell = string | number | bigint | null
+export type Row = readonly Cell[]
+export type CellType = 'text' | 'integer' | 'real' | 'instant'
+
+export interface SnapshotTable {
+  readonly name: string
+  /** Null of a view, which would have to be computed to be counted. */
+  readonly rows: number | null
+  readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
+  /** Of each column the one type that all its values have; reads the whole table where the schema leaves that open. */
+  readTypes(): CellType[]
+  readRows(chunkSize: number): Generator<Row[], void, void>
+}
+
+export interface SnapshotReader extends Disposable {
+  /** Of tables and views, in the order of the dictionary. */
+  readonly names: readonly string[]
+  /** Undefined where the snapshot has none of that name. */
+  findTable(name: string): SnapshotTable | undefined
+}
+
+/** Null where there is no snapshot. */
+export function openSnapshot(file: string): SnapshotReader | null {
+  let database: Database.Database
+  try {
+    database = new Database(file, { readonly: true, fileMustExist: true })
+  } catch (thrown) {
+    if (thrown instanceof Database.SqliteError && thrown.code === 'SQLITE_CANTOPEN') return null
+    throw thrown
+  }
+  const tables = database
+    .prepare<[], TableRow>(`SELECT table_name, rows FROM dictionary_table WHERE kind IN ('table', 'view')`)
+    .all()
+  return {
+    names: tables.map((table) => table.table_name),
+    findTable(name) {
+      const found = tables.find((table) => table.table_name === name)
+      return found && openTable(database, found)
+    },
+    [Symbol.dispose]: () => void database.close(),
+  }
+}
+
+interface TableRow {
+  readonly table_name: string
+  readonly rows: number | null
+}
+
+interface ColumnRow {
+  readonly column_name: string
+  readonly type: string | null
+  readonly unit: string | null
+}
+
+function openTable(database: Database.Database, { table_name: name, rows }: TableRow): SnapshotTable {
+  const columns = database
+    .prepare<[string], ColumnRow>(
+      'SELECT column_name, type, unit FROM dictionary WHERE table_name = ? ORDER BY position',
+    )
+    .all(name)
+  const list = columns.map((column) => quoted(column.column_name)).join(', ')
+  return {
+    name,
+    rows,
+    columns: columns.map((column) => ({ name: column.column_name, isInstant: column.unit === 'UTC' })),
+    readTypes: () => readTypes(database, name, columns),
+    *readRows(chunkSize) {
+      const select = database
+        .prepare<[], (Cell | Buffer)[]>(`SELECT ${list} FROM ${quoted(name)}`)
+        .raw()
+        .safeIntegers()
+      let chunk: Row[] = []
+      for (const row of select.iterate()) {
+        chunk.push(row.map((cell) => (Buffer.isBuffer(cell) ? cell.toString('hex') : cell)))
+        if (chunk.length < chunkSize) continue
+        yield chunk
+        chunk = []
+      }
+      if (chunk.length > 0) yield chunk
+    },
+  }
+}
+
+const INSTANT = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z'
+const DECLARED: Readonly<Record<string, CellType>> = { TEXT: 'text', INTEGER: 'integer', REAL: 'real' }
+
+/** What was seen of a column: 1 or 0, null where all its values are null. */
+interface Seen {
+  readonly text: bigint | null
+  readonly real: bigint | null
+  readonly integer: bigint | null
+  readonly instants: bigint | null
+}
+
+function readTypes(
+  database: Database.Database,
+  table: string,
+  columns: readonly ColumnRow[],
+): CellType[] {
+  const isOpen = (column: ColumnRow): boolean => column.unit === 'UTC' || DECLARED[column.type ?? ''] === undefined
+  const open = columns.filter(isOpen)
+  const questions = open.flatMap(({ column_name }) => {
+    const value = quoted(column_name)
+    return [
+      `max(typeof(${value}) IN ('text', 'blob'))`,
+      `max(typeof(${value}) = 'real')`,
+      `max(typeof(${value}) = 'integer')`,
+      `min(${value} GLOB '${INSTANT}')`,
+    ]
+  })
+  const answers =
+    questions.length === 0
+      ? []
+      : database
+          .prepare<[], (bigint | null)[]>(`SELECT ${questions.join(', ')} FROM ${quoted(table)}`)
+          .raw()
+          .safeIntegers()
+          .get()
+  return columns.map((column) => {
+    const index = open.indexOf(column)
+    if (index < 0) return DECLARED[column.type ?? ''] ?? 'text'
+    const [text = null, real = null, integer = null, instants = null] = (answers ?? []).slice(index * 4)
+    return typeOf(column, { text, real, integer, instants })
+  })
+}
+
+/** A column without any value is what its values would be: the type must not change from one export to the next. */
+function typeOf(column: ColumnRow, seen: Seen): CellType {
+  if (column.unit === 'UTC') return seen.instants === 0n ? 'text' : 'instant'
+  if (seen.text === 1n) return 'text'
+  if (seen.real === 1n) return 'real'
+  if (seen.integer === 1n) return 'integer'
+  return column.type === 'ANY' ? 'integer' : 'text'
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
