@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   api_deferred: 'the upstream asked for a longer wait than a run may take',
   config_invalid: 'the configuration has mistakes; all of them are listed',
   config_missing: 'settings that this command needs are not set',
+  data_network: 'the data directory lies on a network file system, where SQLite can lose data',
   data_unwritable: 'the data directory or a file in it cannot be written',
   job_busy: 'another process is already doing this',
   mail_rejected: 'the mail server refused the message or a recipient',

@@ -78,7 +78,7 @@ async function syncAndReport(terminal: Terminal, folder: string, service: Servic
   const now = (): Date => new Date()
   const apiKey = await service.createKey({ name: 'demo', scope: 'read' })
   const source = openSource({ baseUrl: service.url, apiKey, maxWaitMs: 60_000, log })
-  await using store = await openData(folder)
+  await using store = await openData({ dataDir: folder, allowNetworkFs: true })
   try {
     const result = await withProgress(terminal, (onProgress) =>
       sync(

@@ -57,12 +57,12 @@ async function* checkAll(terminal: Terminal): AsyncGenerator<Check> {
   yield await checkMail(terminal, config)
 }
 
-async function* checkData({ dataDir }: Config): AsyncGenerator<Check> {
-  const folder = await checkFolder(dataDir)
+async function* checkData(config: Config): AsyncGenerator<Check> {
+  const folder = await checkFolder(config.dataDir)
   yield folder
   if (folder.verdict === 'fail') return
   yield await attempt('database', 'see the README on a damaged database', async () => {
-    await using store = await openData(dataDir)
+    await using store = await openData(config)
     const whole = await findLastWholeRun(store.db)
     if (whole === undefined) return warn('database', 'no sync has read all leads yet', 'run `leadsheet sync`')
     const hours = (Date.now() - Date.parse(whole.asOf)) / HOUR_MS

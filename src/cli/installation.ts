@@ -3,12 +3,17 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Config } from '../config/config.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
+import { refuseNetworkFileSystem } from '../store/file-system.ts'
 import { openStore, type Store } from '../store/open.ts'
 
 export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.url))
 
 export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
+
+/** What the settings say of the data directory. */
+export type DataSettings = Pick<Config, 'dataDir' | 'allowNetworkFs'>
 
 /** The paths of an installation, all under its data directory. */
 export function pathsIn(dataDir: string) {
@@ -23,9 +28,9 @@ export function pathsIn(dataDir: string) {
 
 /**
  * Opens the store, making the data directory if there is none.
- * @throws LeadsheetError data_unwritable, store_*
+ * @throws LeadsheetError data_unwritable, data_network, store_*
  */
-export async function openData(dataDir: string): Promise<Store> {
+export async function openData({ dataDir, allowNetworkFs }: DataSettings): Promise<Store> {
   await mkdir(dataDir, { recursive: true }).catch((cause: unknown) => {
     throw new LeadsheetError(
       'data_unwritable',
@@ -36,6 +41,7 @@ export async function openData(dataDir: string): Promise<Store> {
       },
     )
   })
+  if (!allowNetworkFs) await refuseNetworkFileSystem(dataDir)
   return openStore(pathsIn(dataDir).database, new Date())
 }
 
@@ -43,6 +49,8 @@ export async function openData(dataDir: string): Promise<Store> {
  * As {@link openData}, for commands that only look: where there is no database yet they find an empty one, and a
  * mistyped data directory is not made.
  */
-export async function openDataIfThere(dataDir: string): Promise<Store> {
-  return existsSync(pathsIn(dataDir).database) ? openData(dataDir) : openStore(':memory:', new Date())
+export async function openDataIfThere(settings: DataSettings): Promise<Store> {
+  return existsSync(pathsIn(settings.dataDir).database)
+    ? openData(settings)
+    : openStore(':memory:', new Date())
 }

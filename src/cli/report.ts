@@ -73,7 +73,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
     })
   }
   const templates = await openTemplates(TEMPLATES)
-  await using store = await openDataIfThere(config.dataDir)
+  await using store = await openDataIfThere(config)
   const edition = await makeEdition({ store, templates, now }, report, at)
   const page = await archiveEdition(pathsIn(config.dataDir).archive, edition)
   const sender = { from: config.mail.from ?? 'leadsheet@localhost.invalid', replyTo: config.mail.replyTo }

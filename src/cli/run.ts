@@ -25,7 +25,7 @@ async function run(terminal: Terminal): Promise<void> {
   const log = await terminal.log()
   const templates = await openTemplates(TEMPLATES)
   await withSource(terminal, async (source) => {
-    await using store = await openData(config.dataDir)
+    await using store = await openData(config)
     await using transport = openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
       log,
     })

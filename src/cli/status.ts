@@ -23,7 +23,7 @@ export function defineStatus(command: Command, terminal: Terminal): void {
 
 async function showStatus(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
-  await using store = await openDataIfThere(config.dataDir)
+  await using store = await openDataIfThere(config)
   const status = await readStatus(store.db, config)
   if (terminal.json) terminal.printJson({ ...status, runs: status.runs.map(runJson) })
   else await printStatus(terminal, status)

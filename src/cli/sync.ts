@@ -36,7 +36,7 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
   const config = await terminal.config()
   const log = await terminal.log()
   const result = await withSource(terminal, async (source) => {
-    await using store = await openData(config.dataDir)
+    await using store = await openData(config)
     return await withProgress(terminal, (onProgress) =>
       sync(
         { source, store, log, now: () => new Date() },

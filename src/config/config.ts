@@ -11,6 +11,7 @@ export interface Config {
   readonly file: string | null
   readonly api: ApiConfig
   readonly dataDir: string
+  readonly allowNetworkFs: boolean
   readonly timeZone: string
   readonly logLevel: LogLevel
   readonly mail: MailConfig
@@ -90,6 +91,7 @@ export function configFrom(
       runMinutes: api.run_minutes,
     },
     dataDir: resolve(baseOf(['data_dir']), settings.data_dir),
+    allowNetworkFs: settings.allow_network_fs,
     timeZone: settings.time_zone,
     logLevel: settings.log_level,
     mail: {

@@ -120,6 +120,10 @@ export const settingsSchema = section({
   data_dir: path.default('./data').meta({
     description: 'Folder of the database, the archive and the outbox.',
   }),
+  allow_network_fs: z
+    .boolean({ error: 'true or false' })
+    .default(false)
+    .meta({ description: 'Use a data_dir on a network file system, where SQLite can lose data.' }),
   time_zone: timeZone.default('UTC').meta({
     description: 'IANA zone in which reports begin and end their days, and in which schedules are read.',
   }),

@@ -19,6 +19,7 @@ describe('without a file and without variables', () => {
     expect(config).toEqual({
       file: null,
       api: { url: null, key: null, profile: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
+      allowNetworkFs: false,
       dataDir: `${cwd}/data`,
       timeZone: 'UTC',
       logLevel: 'info',

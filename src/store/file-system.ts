@@ -1,0 +1,48 @@
+/**
+ * Whether a database may lie in a folder. SQLite's write-ahead log needs locks and memory that all processes
+ * share; network file systems keep neither, and damage the file sooner or later without a word.
+ */
+import type { StatsFs } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { LeadsheetError } from '../errors.ts'
+
+/** By the `f_type` of statfs(2): include/uapi/linux/magic.h, and the sources of those that are not in it. */
+const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x00006969, 'NFS'],
+  [0x0000517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x01021997, '9p, as WSL and virtual machines share folders'],
+  [0x65735546, 'FUSE, as sshfs, rclone and Docker Desktop share folders'],
+  [0x786f4256, 'VirtualBox shared folders'],
+  [0xbacbacbc, 'VMware shared folders'],
+  [0x00c36400, 'Ceph'],
+  [0x5346414f, 'AFS'],
+  [0x6b414653, 'AFS'],
+  [0x73757245, 'Coda'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x47504653, 'GPFS'],
+])
+
+/**
+ * @param folder must exist
+ * @throws LeadsheetError data_network
+ */
+export async function refuseNetworkFileSystem(folder: string): Promise<void> {
+  const fault = networkFault(folder, await statfs(folder))
+  if (fault !== null) throw fault
+}
+
+/** What stands against a database in a folder, by what the system says of its file system; null where nothing does. */
+export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): LeadsheetError | null {
+  // Signed where the system's word has 32 bits.
+  const name = NETWORK_FILE_SYSTEMS.get(type >>> 0)
+  if (name === undefined) return null
+  return new LeadsheetError(
+    'data_network',
+    `The data directory ${folder} lies on a network file system (${name})`,
+    {
+      hint: 'SQLite can lose data there: set data_dir (LEADSHEET_DATA_DIR) to a local disk or volume, or allow_network_fs to true if you know that its locks hold.',
+    },
+  )
+}
