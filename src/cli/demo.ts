@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { deliverEdition, enqueueEdition, letterFor } from '../jobs/deliver.ts'
 import { archiveEdition, makeEdition, type Report } from '../jobs/edition.ts'
+import { publishIfDue } from '../jobs/publish.ts'
 import { SYNC_PARTS, sync } from '../jobs/sync.ts'
 import type { Log } from '../log.ts'
 import { fileNameOf } from '../mail/directory.ts'
@@ -16,8 +17,10 @@ import type { SyncResult } from '../model.ts'
 import { openTemplates } from '../report/templates.ts'
 import { openService, type Service } from '../service/open.ts'
 import { openSource } from '../source/open.ts'
+import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
 import { addExamples } from './command.ts'
 import { COMPANIES, openData, pathsIn, TEMPLATES } from './installation.ts'
+import { publishDeps } from './publishing.ts'
 import { endingOf, summary, withProgress } from './sync.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -48,13 +51,15 @@ async function runDemo(terminal: Terminal, isFresh: boolean): Promise<void> {
   const log = (await terminal.log()).child({}, { level: 'warn' })
   const { result, mail, page, subject, isNew } = await syncAndReport(terminal, folder, service, log)
   if (terminal.json) {
-    terminal.printJson({ database: pathsIn(folder).database, mail, page, subject, leads: result.leads })
+    const { database, snapshot } = pathsIn(folder)
+    terminal.printJson({ database, snapshot, mail, page, subject, leads: result.leads })
   } else {
     const shown = (path: string): string => relative(process.cwd(), path)
     printSummary(terminal, result, {
       subject,
       isNew,
       database: shown(pathsIn(folder).database),
+      snapshot: shown(pathsIn(folder).snapshot),
       mail: shown(mail),
       page: shown(page),
     })
@@ -101,6 +106,10 @@ async function syncAndReport(terminal: Terminal, folder: string, service: Servic
     await using transport = openTransport(pathToFileURL(outbox).href, { log })
     await enqueueEdition({ store, templates }, dailyReport(), edition, [RECIPIENT], SENDER)
     const [delivery] = await deliverEdition({ store, transport, log, now }, edition, terminal.signal)
+    await publishIfDue(
+      publishDeps({ dataDir: folder, profile: REFERENCE_PROFILE, keep: 0 }, store, log),
+      terminal.signal,
+    )
     const letter = letterFor({ store, templates }, dailyReport(), edition, RECIPIENT, SENDER, 0)
     return {
       result,
@@ -133,6 +142,7 @@ function printSummary(
     readonly subject: string
     readonly isNew: boolean
     readonly database: string
+    readonly snapshot: string
     readonly mail: string
     readonly page: string
   },
@@ -146,9 +156,10 @@ function printSummary(
       `  mail      ${made.mail}`,
       `  page      ${made.page}`,
       `  database  ${made.database}`,
+      `  snapshot  ${made.snapshot}, for analysts`,
       '',
     ],
-    ...[title('Ask the database'), ...QUERIES.map((query) => `  sqlite3 ${made.database} "${query}"`), ''],
+    ...[title('Ask the snapshot'), ...QUERIES.map((query) => `  sqlite3 ${made.snapshot} "${query}"`), ''],
     title('Go on'),
     '  npm run demo                            what is new since, without reading it all again',
     '  npm run demo -- --fresh                 from the beginning',

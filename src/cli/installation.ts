@@ -12,6 +12,9 @@ export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.ur
 
 export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 
+/** The ready queries of analysts. */
+export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
+
 /** What the settings say of the data directory. */
 export type DataSettings = Pick<Config, 'dataDir' | 'allowNetworkFs'>
 
@@ -24,6 +27,18 @@ export function pathsIn(dataDir: string) {
     archive: join(dataDir, 'archive'),
     outbox: join(dataDir, 'outbox'),
   }
+}
+
+/**
+ * The snapshot, for commands that read it.
+ * @throws LeadsheetError snapshot_missing
+ */
+export function requireSnapshot(dataDir: string): string {
+  const { snapshot } = pathsIn(dataDir)
+  if (existsSync(snapshot)) return snapshot
+  throw new LeadsheetError('snapshot_missing', `There is no snapshot ${snapshot} yet`, {
+    hint: 'A complete sync makes it, and `leadsheet snapshot` makes it now.',
+  })
 }
 
 /**

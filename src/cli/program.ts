@@ -2,12 +2,12 @@
  * The command line: global options and the list of commands. A new command is an entry in COMMANDS and a file
  * beside this one; that file is loaded only when its command is called, so that `--version` costs nothing.
  */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { LeadsheetError } from '../errors.ts'
 import type { DefineCommand } from './command.ts'
 import { EXIT_STATUS } from './exit-status.ts'
 import { type FrameTerminal, type GlobalFlags, openTerminal } from './terminal.ts'
+import { readVersion } from './version.ts'
 
 export interface CommandEntry {
   readonly name: string
@@ -44,6 +44,24 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'make the report of a day; look at it, test it or send it',
     group: WORK,
     load: async () => (await import('./report.ts')).defineReport,
+  },
+  {
+    name: 'snapshot',
+    summary: 'make the file that analysts open, now',
+    group: WORK,
+    load: async () => (await import('./snapshot.ts')).defineSnapshot,
+  },
+  {
+    name: 'schema',
+    summary: 'show what each table, view and column of the snapshot means',
+    group: WORK,
+    load: async () => (await import('./schema.ts')).defineSchema,
+  },
+  {
+    name: 'export',
+    summary: 'write a table or view of the snapshot as CSV, NDJSON, Parquet or Excel',
+    group: WORK,
+    load: async () => (await import('./export.ts')).defineExport,
   },
   {
     name: 'status',
@@ -177,9 +195,4 @@ function exitStatusHelp(): string {
     ({ status, meaning }) => `  ${String(status).padStart(3)}  ${meaning}`,
   )
   return ['Exit status:', ...lines].join('\n')
-}
-
-function readVersion(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return JSON.parse(readFileSync(file, 'utf8')).version
 }

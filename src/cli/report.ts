@@ -20,6 +20,7 @@ import type { Edition } from '../store/edition.ts'
 import { instant } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataIfThere, pathsIn, TEMPLATES } from './installation.ts'
+import { publishAfterwards } from './publishing.ts'
 import { findReport, reportOf } from './reports.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -106,6 +107,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   await enqueueEdition({ store, templates }, report, edition, settings.recipients, sender)
   const deliveries = await deliverEdition(deps, edition, terminal.signal)
   await print(deliveries)
+  await publishAfterwards(terminal, store)
   if (deliveries.some((one) => one.state !== 'sent')) {
     terminal.end(deliveries.some((one) => one.state === 'sent') ? 'partly' : 'failed')
   }

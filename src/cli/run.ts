@@ -1,14 +1,17 @@
 /** `leadsheet run`: the daemon that syncs and reports as the settings say. */
 import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
 import { requireDaemon } from '../config/requirements.ts'
 import { runDaemon } from '../jobs/daemon.ts'
 import { deliverDue } from '../jobs/deliver.ts'
-import { nextSlot } from '../jobs/schedule.ts'
+import { type PublishDeps, publishIfDue, publishSnapshot } from '../jobs/publish.ts'
+import { nextSlot, type Schedule } from '../jobs/schedule.ts'
 import { reportSchedule, syncSchedule, type Work } from '../jobs/work.ts'
 import { openTransport } from '../mail/transport.ts'
 import { openTemplates } from '../report/templates.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn, TEMPLATES } from './installation.ts'
+import { configuredPublishing } from './publishing.ts'
 import { reportOf } from './reports.ts'
 import { syncOptions } from './sync.ts'
 import type { Terminal } from './terminal.ts'
@@ -29,6 +32,7 @@ async function run(terminal: Terminal): Promise<void> {
     await using transport = openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
       log,
     })
+    const publishing = configuredPublishing(config, store, log)
     const work: Work = {
       store,
       source,
@@ -39,6 +43,9 @@ async function run(terminal: Terminal): Promise<void> {
       archive: pathsIn(config.dataDir).archive,
       sender: { from: mail?.from ?? '', replyTo: config.mail.replyTo },
       syncOptions: (signal) => syncOptions(config, signal),
+      publish: async (signal) => {
+        if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
+      },
     }
     const schedules = [
       syncSchedule(work, {
@@ -48,6 +55,7 @@ async function run(terminal: Terminal): Promise<void> {
         full: true,
       }),
       syncSchedule(work, { name: 'sync', cron: config.sync.every, timeZone: config.timeZone, full: false }),
+      ...snapshotSchedules(config, publishing),
       ...config.reports.map((settings) => reportSchedule(work, reportOf(settings), settings)),
     ]
     for (const schedule of schedules) {
@@ -63,4 +71,21 @@ async function run(terminal: Terminal): Promise<void> {
     )
     log.info('stopped')
   })
+}
+
+/** One where the snapshot has due times of its own, which the settings give as a cron expression. */
+function snapshotSchedules({ snapshot, timeZone }: Config, publishing: PublishDeps): Schedule[] {
+  if (snapshot.when === 'after_sync' || snapshot.when === 'never') return []
+  return [
+    {
+      name: 'snapshot',
+      cron: snapshot.when,
+      timeZone,
+      runsAtFirstSight: false,
+      async run(_slot, signal) {
+        const { bytes, leadsAsOf } = await publishSnapshot(publishing, signal)
+        return { state: 'done', message: `${bytes} bytes, leads as of ${leadsAsOf}` }
+      },
+    },
+  ]
 }

@@ -76,6 +76,9 @@ function nextSlots(
   const schedules = [
     { name: 'sync', cron: config.sync.every, timeZone },
     { name: 'sync-full', cron: config.sync.full, timeZone },
+    ...(config.snapshot.when === 'after_sync' || config.snapshot.when === 'never'
+      ? []
+      : [{ name: 'snapshot', cron: config.snapshot.when, timeZone }]),
     ...config.reports.map((report) => ({
       name: `report:${report.name}`,
       cron: report.schedule,

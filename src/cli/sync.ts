@@ -8,6 +8,7 @@ import type { ScanReport, SyncPart, SyncProgress, SyncResult } from '../model.ts
 import { addExamples } from './command.ts'
 import type { Ending } from './exit-status.ts'
 import { openData } from './installation.ts'
+import { publishAfterwards, publishedLine } from './publishing.ts'
 import type { Terminal } from './terminal.ts'
 import { withSource } from './upstream.ts'
 
@@ -35,9 +36,9 @@ export function defineSync(command: Command, terminal: Terminal): void {
 async function runSync(terminal: Terminal, options: Options): Promise<void> {
   const config = await terminal.config()
   const log = await terminal.log()
-  const result = await withSource(terminal, async (source) => {
+  await withSource(terminal, async (source) => {
     await using store = await openData(config)
-    return await withProgress(terminal, (onProgress) =>
+    const result = await withProgress(terminal, (onProgress) =>
       sync(
         { source, store, log, now: () => new Date() },
         {
@@ -48,8 +49,10 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
         },
       ),
     )
+    printResult(terminal, result)
+    const published = await publishAfterwards(terminal, store)
+    if (published && !terminal.json) terminal.print(`snapshot: ${publishedLine(published)}`)
   })
-  printResult(terminal, result)
 }
 
 /** What the settings say of a sync; the signal also ends when the run has used up its time. */

@@ -16,6 +16,8 @@ export interface Work extends EditionDeps, DeliverDeps {
   readonly archive: string
   readonly sender: Sender
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
+  /** Called after a sync or a report, to show what is new where the settings want that. */
+  readonly publish: (signal: AbortSignal) => Promise<void>
 }
 
 export function syncSchedule(
@@ -36,6 +38,7 @@ export function syncSchedule(
       const result = await sync(work, { ...work.syncOptions(signal), full: settings.full })
       const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
       if (signal.aborted) return { state: 'again', message }
+      await publishQuietly(work, signal)
       return { state: result.outcome === 'failed' ? 'failed' : 'done', message }
     },
   }
@@ -59,6 +62,7 @@ export function reportSchedule(
       await enqueueEdition(work, report, edition, settings.recipients, work.sender)
       const deliveries = await deliverEdition(work, edition, signal)
       const sent = deliveries.filter((one) => one.state === 'sent').length
+      await publishQuietly(work, signal)
       return { state: 'done', message: `${edition.subject}: ${sent} of ${deliveries.length} letters sent` }
     },
   }
@@ -70,6 +74,16 @@ async function syncUpTo(work: Work, to: string, signal: AbortSignal): Promise<vo
   if (whole && whole.asOf >= to) return
   try {
     await sync(work, work.syncOptions(signal))
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    work.log.warn({ code: thrown.code }, thrown.message)
+  }
+}
+
+/** What was synced and sent stays done, whatever becomes of the snapshot; the next sync tries again. */
+async function publishQuietly(work: Work, signal: AbortSignal): Promise<void> {
+  try {
+    await work.publish(signal)
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
     work.log.warn({ code: thrown.code }, thrown.message)

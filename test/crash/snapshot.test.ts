@@ -1,0 +1,139 @@
+/** The snapshot under kills, under readers and for other users. CRASH=full runs as many rounds as the list of faults asks for. */
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { publishSnapshot } from '../../src/jobs/publish.ts'
+import { folderWith } from '../support/folder.ts'
+import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { ask, publishing } from '../support/publishing.ts'
+import { random } from '../support/random.ts'
+import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
+
+const IS_FULL = process.env['CRASH'] === 'full'
+const KILLS = IS_FULL ? 50 : 5
+const REPLACEMENTS = IS_FULL ? 150 : 5
+const SEED = Number(process.env['SEED'] ?? 1)
+const LEADS = 500
+const NEVER = new AbortController().signal
+
+/** A store in a folder of its own whose leads all have the same score. */
+async function openScored(score: number) {
+  const store = await openEmptyStore()
+  await saveScore(store, score)
+  return store
+}
+
+async function saveScore(store: Awaited<ReturnType<typeof openEmptyStore>>, score: number): Promise<void> {
+  const day = String((score % 28) + 1).padStart(2, '0')
+  const updatedAt = `${2026 + Math.floor(score / 28)}-11-${day}T00:00:00.000Z`
+  const leads = Array.from({ length: LEADS }, (_, index) => lead(`l${index}`, { score, updatedAt }))
+  await save(store, leads, updatedAt)
+  await saveWholeRun(store, updatedAt)
+}
+
+/** The scores in a snapshot that is whole; one of them, since they were all changed at once. */
+function scoresIn(file: string): number[] {
+  expect(ask(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+  expect(ask(file, 'SELECT count(*) AS n FROM lead')).toEqual([{ n: LEADS }])
+  expect(ask(file, 'SELECT count(*) AS n FROM dictionary')).not.toEqual([{ n: 0 }])
+  return ask<{ score: number }>(file, 'SELECT DISTINCT score FROM lead').map((row) => row.score)
+}
+
+it(`a snapshot that is killed while it is made leaves the one before, and its leftovers go with the next; ${KILLS} kills, SEED=${SEED} (row 41)`, async () => {
+  const store = await openScored(1)
+  const folder = join(store.file, '..')
+  const file = join(folder, 'snapshot.db')
+  await publishSnapshot(publishing(store, folder), NEVER)
+  await saveScore(store, 2)
+  await store.close()
+  const env = { LEADSHEET_DATA_DIR: folder }
+  const next = random(SEED)
+  let cut = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const child = startLeadsheet(['snapshot'], { cwd: folder, env })
+    const isUnfinished = (): boolean => readdirSync(folder).some((name) => name.includes('.tmp-'))
+    while (!isUnfinished() && child.exitCode === null) await waitMs(1)
+    await waitMs(next() * 150)
+    if (child.exitCode === null) {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+    if (isUnfinished()) cut++
+    const [score, ...others] = scoresIn(file)
+    expect(others).toEqual([])
+    expect([1, 2]).toContain(score)
+  }
+  expect(cut).toBeGreaterThan(KILLS / 3)
+  const last = await runLeadsheet(['snapshot'], { cwd: folder, env })
+  expect(last).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') })
+  expect(scoresIn(file)).toEqual([2])
+  expect(readdirSync(folder).filter((name) => name.includes('.tmp-'))).toEqual([])
+}, 240_000)
+
+it(`a reader goes on reading the moment that it opened while ${REPLACEMENTS} snapshots take its place (row 42)`, async () => {
+  const store = await openScored(0)
+  const folder = folderWith()
+  const { file } = await publishSnapshot(publishing(store, folder), NEVER)
+  for (let score = 1; score <= REPLACEMENTS; score++) {
+    const reader = new Database(file, { readonly: true })
+    const scores = reader.prepare<[], number>('SELECT DISTINCT score FROM lead').pluck()
+    expect(scores.all()).toEqual([score - 1])
+    await saveScore(store, score)
+    let isReplaced = false
+    const replaced = publishSnapshot(publishing(store, folder), NEVER).finally(() => {
+      isReplaced = true
+    })
+    while (!isReplaced) {
+      const opened = scoresIn(file)
+      expect([[score - 1], [score]]).toContainEqual(opened)
+      await waitMs(20)
+    }
+    await replaced
+    expect(scores.all()).toEqual([score - 1])
+    expect(reader.pragma('integrity_check', { simple: true })).toBe('ok')
+    reader.close()
+    expect(scoresIn(file)).toEqual([score])
+  }
+  await store.close()
+}, 240_000)
+
+const NOBODY = 65_534
+const isRoot = process.getuid?.() === 0
+const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0
+
+it.skipIf(!isRoot || !hasSqlite)(
+  'another user reads it from a folder that nobody may write to, and no file appears beside it; needs root and sqlite3 (row 43)',
+  async () => {
+    const store = await openScored(7)
+    const folder = folderWith()
+    const shared = join(folder, 'shared')
+    mkdirSync(shared)
+    await publishSnapshot(publishing(store, shared), NEVER)
+    await store.close()
+    chmodSync(folder, 0o755)
+    chmodSync(shared, 0o555)
+    const asked = spawnSync('sqlite3', ['snapshot.db', 'SELECT min(score), max(score), count(*) FROM lead'], {
+      ...{ cwd: shared, uid: NOBODY, gid: NOBODY, encoding: 'utf8' },
+    })
+    expect(asked).toMatchObject({ status: 0, stdout: `7|7|${LEADS}\n`, stderr: '' })
+    const search = "SELECT count(*) FROM lead_search WHERE words MATCH 'company'"
+    const searched = spawnSync('sqlite3', ['snapshot.db', search], {
+      ...{ cwd: shared, uid: NOBODY, gid: NOBODY, encoding: 'utf8' },
+    })
+    expect(searched).toMatchObject({ status: 0, stdout: `${LEADS}\n`, stderr: '' })
+    const written = spawnSync('sqlite3', ['snapshot.db', 'DELETE FROM lead'], {
+      ...{ cwd: shared, uid: NOBODY, gid: NOBODY, encoding: 'utf8' },
+    })
+    expect(written.stderr).toContain('readonly')
+    expect(readdirSync(shared).sort()).toEqual(['metadata.json', 'snapshot.db'])
+    expect(existsSync(join(shared, 'snapshot.db-journal'))).toBe(false)
+    chmodSync(shared, 0o755)
+  },
+)
+
+function waitMs(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
