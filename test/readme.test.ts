@@ -151,7 +151,9 @@ describe('the README', () => {
       'lead_absence',
       'lead_touch',
       'sync_scan',
-      'sync_scan_seen',
+      'sync_scan_page',
+      'sync_dropped_index',
+      'lead_fingerprint',
       'sync_watermark',
       'upstream_profile',
     ]

@@ -1,9 +1,12 @@
 /** Which fields the records of a scan have, from a sample of each page, so that drift is seen and not paid for. */
 import type { FieldDrift, FieldType, Instant } from '../model.ts'
+import type { RawRecord } from '../source/raw-record.ts'
 import { type FieldSample, saveFields } from '../store/field-seen.ts'
 import type { Trx } from '../store/open.ts'
 
 const RECORDS_A_PAGE = 25
+/** Those that are known have not been parsed, and look as they did. */
+const KNOWN_A_PAGE = 10
 const DEPTH_MAX = 5
 /** Objects with more names than this are maps by some key, not records. */
 const NAMES_MAX = 100
@@ -16,7 +19,7 @@ interface Field {
 }
 
 export interface FieldWatch {
-  observe(records: readonly unknown[]): void
+  observe(records: readonly RawRecord[]): void
   /** Writes what was observed, once; returns what is not as it was. */
   save(trx: Trx, at: Instant): Promise<FieldDrift[]>
 }
@@ -37,10 +40,11 @@ export function createFieldWatch(): FieldWatch {
 
   return {
     observe(records) {
-      const step = Math.max(1, Math.ceil(records.length / RECORDS_A_PAGE))
-      for (let index = 0; index < records.length; index += step) {
+      const known = records.filter((record) => record.known !== null)
+      const read = records.filter((record) => record.known === null)
+      for (const record of [...sampleOf(read, RECORDS_A_PAGE), ...sampleOf(known, KNOWN_A_PAGE)]) {
         observed++
-        for (const [path, value] of fieldsOf(records[index])) note(path, value)
+        for (const [path, value] of fieldsOf(record.value)) note(path, value)
       }
     },
     async save(trx, at) {
@@ -49,6 +53,12 @@ export function createFieldWatch(): FieldWatch {
       return saveFields(trx, sample, observed, at)
     },
   }
+}
+
+/** So many at most, from all over the list. */
+function sampleOf<T>(items: readonly T[], size: number): T[] {
+  const step = Math.max(1, Math.ceil(items.length / size))
+  return items.filter((_, index) => index % step === 0)
 }
 
 /** Each path of a record once; of a list, the first element stands for all. */

@@ -44,8 +44,8 @@ export async function retryHeldLeads(run: SyncRun): Promise<number> {
       const counts = { pages: 0, seen: 0, unchanged: 0, removed: 0, held: 0 }
       await addCounts(trx, run.runId, {
         ...counts,
-        inserted: saved.inserted.length,
-        updated: saved.updated.length,
+        inserted: saved.filter(({ change }) => change === 'inserted').length,
+        updated: saved.filter(({ change }) => change === 'updated').length,
       })
     })
   }

@@ -4,15 +4,16 @@
  */
 import { LeadsheetError } from '../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../model.ts'
+import { createMetLeads } from '../store/met-leads.ts'
 import { recordAbsence } from '../store/removal.ts'
 import { clearScan, findScan, type Scan, startPass, startScan } from '../store/scan.ts'
 import { saveVerdict } from '../store/scan-verdict.ts'
 import { markLeadsWhole } from '../store/sync-run.ts'
 import { findProfileHash, saveProfileHash } from '../store/upstream-profile.ts'
 import { readWatermark, saveWatermark } from '../store/watermark.ts'
-import { createFieldWatch, type FieldWatch } from './field-watch.ts'
 import { judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
 import { hashProfile, retryHeldLeads } from './profile-change.ts'
+import { loadScanMemory, type ScanMemory } from './scan-memory.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
@@ -39,16 +40,16 @@ export async function planScan(
 /** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
   const begun = await beginScan(run)
-  const watch = createFieldWatch()
-  const end = await readToEnd(run, begun, watch).catch(async (thrown: unknown) => {
+  const memory = await loadScanMemory(run.store.db, begun)
+  const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const isStopped = run.options.signal.aborted
     if (isStopped || thrown instanceof LeadsheetError) {
-      await giveUpScan(run, begun, watch, isStopped ? 'interrupted' : 'failed')
+      await giveUpScan(run, begun, memory, isStopped ? 'interrupted' : 'failed')
     }
     throw thrown
   })
-  if (end.error === undefined) return finishScan(run, end, watch)
-  await giveUpScan(run, begun, watch, end.stop)
+  if (end.error === undefined) return finishScan(run, end, memory)
+  await giveUpScan(run, begun, memory, end.stop)
   throw end.error
 }
 
@@ -88,9 +89,11 @@ function isResumable(scan: Scan, profile: string, now: Date): boolean {
 }
 
 /** Pass after pass, until what was read may be believed or is given up. */
-async function readToEnd(run: SyncRun, begun: Scan, watch: FieldWatch): Promise<PassEnd & Verdict> {
+async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd & Verdict> {
   const { source } = run
-  let end = await readPass(run, begun, watch).catch((thrown: unknown) => startOver(run, begun, watch, thrown))
+  let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
+    startOver(run, begun, memory, thrown),
+  )
   for (;;) {
     if (end.error !== undefined) return { ...end, verdict: 'incomplete' }
     const { scan } = end
@@ -100,12 +103,12 @@ async function readToEnd(run: SyncRun, begun: Scan, watch: FieldWatch): Promise<
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
     const next = await writeHolding(run, (trx) => startPass(trx, scan, since))
-    end = await readPass(run, next, watch)
+    end = await readPass(run, next, memory)
   }
 }
 
 /** An upstream may have forgotten the cursor of an interrupted scan. */
-async function startOver(run: SyncRun, begun: Scan, watch: FieldWatch, thrown: unknown): Promise<PassEnd> {
+async function startOver(run: SyncRun, begun: Scan, memory: ScanMemory, thrown: unknown): Promise<PassEnd> {
   const isStaleCursor =
     begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
   if (!isStaleCursor) throw thrown
@@ -114,11 +117,12 @@ async function startOver(run: SyncRun, begun: Scan, watch: FieldWatch, thrown: u
     'the upstream no longer takes the cursor of the interrupted scan; starting over',
   )
   const fresh = await writeHolding(run, (trx) => startScan(trx, begun))
-  return readPass(run, fresh, watch)
+  memory.met = createMetLeads()
+  return readPass(run, fresh, memory)
 }
 
 /** The end was reached. Only of a complete scan: absences are judged, and the watermark and the copy's age move on. */
-async function finishScan(run: SyncRun, end: PassEnd & Verdict, watch: FieldWatch): Promise<SyncProblem[]> {
+async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemory): Promise<SyncProblem[]> {
   const { scan, verdict } = end
   const seen = { runId: run.runId, at: run.now().toISOString() }
   return writeHolding(run, async (trx) => {
@@ -126,7 +130,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, watch: FieldWatc
     if (verdict === 'complete') {
       const isProof = scan.mode === 'full' && provesAbsence(scan)
       const absence = isProof
-        ? await recordAbsence(trx, { ...seen, startedAt: scan.started_at })
+        ? await recordAbsence(trx, memory.met, { ...seen, startedAt: scan.started_at })
         : { removed: 0, refused: null }
       const newest = Math.min(
         Date.parse(scan.max_updated_at ?? ''),
@@ -139,7 +143,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, watch: FieldWatc
     } else {
       problems.push(unproven(scan))
     }
-    const drift = await watch.save(trx, seen.at)
+    const drift = await memory.watch.save(trx, seen.at)
     const report = { ...reportOf(scan, end), warnings: warningsOf(scan), drift }
     await saveVerdict(trx, run.runId, report, seen.at)
     await clearScan(trx)
@@ -151,12 +155,12 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, watch: FieldWatc
  * The end was not reached. A later run goes on where this one failed or was interrupted; a list that goes wrong
  * by itself is read from the start.
  */
-async function giveUpScan(run: SyncRun, begun: Scan, watch: FieldWatch, stop: ScanStop): Promise<void> {
+async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanMemory, stop: ScanStop): Promise<void> {
   const at = run.now().toISOString()
   const scan = (await findScan(run.store.db)) ?? begun
   await writeHolding(run, async (trx) => {
     const report = reportOf(scan, { verdict: 'incomplete', stop })
-    const drift = await watch.save(trx, at)
+    const drift = await memory.watch.save(trx, at)
     await saveVerdict(trx, run.runId, { ...report, drift }, at)
     if (stop !== 'interrupted' && stop !== 'failed') await clearScan(trx)
   })

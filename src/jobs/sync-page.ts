@@ -6,34 +6,49 @@ import { isHeld } from '../source/mapping.ts'
 import type { Source } from '../source/open.ts'
 import type { RawRecord } from '../source/raw-record.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
-import { saveLeads } from '../store/lead.ts'
+import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../store/known-leads.ts'
+import { findLeadNos, readTimes, type SavedLead, saveLeads } from '../store/lead.ts'
+import type { Met } from '../store/met-leads.ts'
+import type { NumberIndex } from '../store/number-index.ts'
+import type { Trx } from '../store/open.ts'
 import { forgetAbsence } from '../store/removal.ts'
 import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
 import { addCounts } from '../store/sync-run.ts'
+import type { ScanMemory } from './scan-memory.ts'
 import { type SyncRun, writeHolding } from './sync-run.ts'
 
 /** How far apart our clock and the upstream's may be. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
 export interface MappedPage {
+  /** Numbers of the leads whose records are as they were stored. */
+  readonly known: readonly number[]
   readonly leads: readonly Lead[]
+  /** The record of each of the leads. */
+  readonly records: ReadonlyMap<Lead, RawRecord>
   readonly held: readonly HeldRow[]
-  /** Of all records that have one, held ones too: they are there upstream. In the order of the page. */
-  readonly ids: readonly string[]
   readonly rows: number
 }
 
 /** @throws LeadsheetError api_unexpected when none of the records has an id */
-export function mapPage(source: Source, records: readonly RawRecord[]): MappedPage {
-  const mapped = records.map((record) => source.mapLead(record.value, record.text))
-  const ids = mapped.flatMap(({ id }) => (id === null ? [] : [id]))
-  if (ids.length === 0 && records.length > 1) throw withoutIds(source, records)
-  return {
-    leads: mapped.filter((row): row is Lead => !isHeld(row)),
-    held: mapped.filter(isHeld),
-    ids,
-    rows: records.length,
+export function mapPage(source: Source, records: readonly RawRecord[], knownLeads: NumberIndex): MappedPage {
+  const known = new Set<number>()
+  const leads = new Map<Lead, RawRecord>()
+  const held: HeldRow[] = []
+  for (const record of records) {
+    // Not what was known when the page came in: pages before it have been written since.
+    const no = knownLeads.find(record.high, record.low)
+    if (no !== null) {
+      known.add(no)
+      continue
+    }
+    const mapped = source.mapLead(record.value, record.text)
+    if (isHeld(mapped)) held.push(mapped)
+    else leads.set(mapped, record)
   }
+  const isWithoutIds = held.length === records.length && held.every((row) => row.id === null)
+  if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
+  return { known: [...known], leads: [...leads.keys()], records: leads, held, rows: records.length }
 }
 
 /** Returns the scan after the page, and what the run has read so far. */
@@ -42,57 +57,115 @@ export async function savePage(
   before: Scan,
   page: MappedPage,
   step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>,
+  memory: ScanMemory,
 ): Promise<{ scan: Scan; pages: number; seen: number }> {
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
-  const ids = [...new Set(page.ids)]
-  return writeHolding(run, async (trx) => {
+  const done = await writeHolding(run, async (trx) => {
     const saved = await saveLeads(trx, page.leads, seen, before.is_remap === 1)
-    await saveHeldRows(trx, page.held, seen.at)
+    const fingerprints = fingerprintsOf(saved, page)
+    await saveFingerprints(trx, fingerprints)
+    const heldNos = await hold(trx, page, seen.at, memory)
+    const savedNos = new Set(saved.map(({ no }) => no))
+    const known = page.known.filter((no) => !savedNos.has(no))
+    for (const { lead, no } of saved) memory.met.number(lead.id, no)
+    const met = metOn(page, [...known, ...savedNos], heldNos)
+    const fresh = met.filter((each) => memory.met.passOf(each) === 0)
+    const isFresh = new Set(fresh)
+    await forgetAbsence(
+      trx,
+      met.filter((each) => typeof each === 'number').filter((no) => memory.absent.has(no)),
+    )
+    const born = bornSince(before.started_at)
+    const told = await readTimes(
+      trx,
+      known.filter((no) => isFresh.has(no)),
+      born,
+    )
+    const isBorn = ({ no, lead }: SavedLead): boolean =>
+      isFresh.has(no) && (lead.createdAt ?? lead.updatedAt ?? '') >= born
+    const scan = await advanceScan(trx, before, {
+      ...step,
+      met,
+      fresh: fresh.length,
+      freshInPass: met.filter((each) => memory.met.passOf(each) !== before.pass).length,
+      born: saved.filter(isBorn).length + told.created,
+      withoutId: page.held.filter((row) => row.id === null).length,
+      rows: page.rows,
+      mended: page.leads.filter((lead) => lead.mended.length > 0).length,
+      cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
+      maxUpdatedAt: latestOf([told.updatedAt, ...page.leads.map((lead) => lead.updatedAt)]),
+    })
+    // Each lead counts where the scan meets it first, so that the counts add up to the leads seen.
+    const count = (change: SavedLead['change']): number =>
+      saved.filter((lead) => lead.change === change && isFresh.has(lead.no)).length
+    const knownFresh = known.filter((no) => isFresh.has(no)).length
+    const savedFresh = saved.filter(({ no }) => isFresh.has(no)).length
+    const isNewHere = (row: HeldRow): boolean => row.id === null || isFresh.has(heldNos.get(row.id) ?? row.id)
+    const counts = await addCounts(trx, run.runId, {
+      pages: 1,
+      seen: savedFresh + knownFresh,
+      inserted: count('inserted'),
+      updated: count('updated'),
+      unchanged: count('unchanged') + knownFresh,
+      removed: 0,
+      held: before.pass === 1 ? page.held.filter(isNewHere).length : 0,
+    })
+    return { scan, met, fingerprints, heldNos, ...counts }
+  })
+  for (const each of done.met) {
+    memory.met.note(each, before.pass)
+    if (typeof each === 'number') memory.absent.delete(each)
+  }
+  for (const { no, high, low } of done.fingerprints) memory.known.set(no, high, low)
+  for (const no of done.heldNos.values()) memory.known.forget(no)
+  return done
+}
+
+/** Keeps what cannot be mapped and releases what can be now; returns the numbers of the held records that are leads. */
+async function hold(
+  trx: Trx,
+  page: MappedPage,
+  at: Instant,
+  memory: ScanMemory,
+): Promise<Map<string, number>> {
+  await saveHeldRows(trx, page.held, at)
+  const ids = page.held.flatMap(({ id }) => (id === null ? [] : [id]))
+  if (ids.length > 0) memory.hasHeld = true
+  if (memory.hasHeld) {
     await releaseHeldRows(
       trx,
       'lead',
       page.leads.map((lead) => lead.id),
     )
-    await forgetAbsence(trx, ids)
-    const { scan, fresh, freshInPass } = await advanceScan(trx, before, {
-      ...step,
-      ids,
-      born: bornSince(page.leads, before.started_at),
-      withoutId: page.held.filter((row) => row.id === null).length,
-      rows: page.rows,
-      mended: page.leads.filter((lead) => lead.mended.length > 0).length,
-      cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
-      maxUpdatedAt: latestUpdate(page.leads),
-    })
-    // Each lead counts where the scan meets it first, so that the counts add up to the leads seen.
-    const countFresh = (some: readonly string[]): number => some.filter((id) => fresh.has(id)).length
-    const isNewHere = (row: HeldRow): boolean => row.id === null || freshInPass.has(row.id)
-    const counts = await addCounts(trx, run.runId, {
-      pages: 1,
-      seen: countFresh([...new Set(page.leads.map((lead) => lead.id))]),
-      inserted: countFresh(saved.inserted),
-      updated: countFresh(saved.updated),
-      unchanged: countFresh(saved.unchanged),
-      removed: 0,
-      held: before.pass === 1 ? page.held.filter(isNewHere).length : 0,
-    })
-    return { scan, ...counts }
+  }
+  const nos = await findLeadNos(trx, ids)
+  // When its record is again as it was stored, it has to be released.
+  await forgetFingerprints(trx, [...nos.values()])
+  return nos
+}
+
+/** All that is there upstream, held records too, each once. */
+function metOn(page: MappedPage, leads: readonly number[], heldNos: ReadonlyMap<string, number>): Met[] {
+  const held = page.held.flatMap(({ id }) => (id === null ? [] : [heldNos.get(id) ?? id]))
+  return [...new Set<Met>([...leads, ...held])]
+}
+
+/** A lead whose record was mended or cut is read anew each time, so that each scan can tell of it. */
+function fingerprintsOf(saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
+  return saved.flatMap(({ no, lead, isLate }) => {
+    const record = page.records.get(lead)
+    if (record === undefined || isLate || lead.mended.length > 0 || lead.cut > 0) return []
+    return [{ no, high: record.high, low: record.low }]
   })
 }
 
-function bornSince(leads: readonly Lead[], startedAt: Instant): Set<string> {
-  const from = new Date(Date.parse(startedAt) - CLOCK_SKEW_MS).toISOString()
-  const isBorn = ({ createdAt, updatedAt }: Lead): boolean => (createdAt ?? updatedAt ?? '') >= from
-  return new Set(leads.filter(isBorn).map((lead) => lead.id))
+function bornSince(startedAt: Instant): Instant {
+  return new Date(Date.parse(startedAt) - CLOCK_SKEW_MS).toISOString()
 }
 
-function latestUpdate(leads: readonly Lead[]): Instant | null {
-  return leads.reduce<Instant | null>(
-    (latest, { updatedAt }) =>
-      updatedAt !== null && (latest === null || updatedAt > latest) ? updatedAt : latest,
-    null,
-  )
+function latestOf(times: readonly (Instant | null)[]): Instant | null {
+  return times.reduce((latest, at) => (at !== null && (latest === null || at > latest) ? at : latest), null)
 }
 
 function withoutIds(source: Source, records: readonly RawRecord[]): LeadsheetError {

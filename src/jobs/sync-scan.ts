@@ -5,11 +5,12 @@
  */
 import { LeadsheetError } from '../errors.ts'
 import type { ScanStop } from '../model.ts'
-import type { RawPage } from '../source/open.ts'
+import type { RawPage, Source } from '../source/open.ts'
+import type { RawRecord } from '../source/raw-record.ts'
 import { readAhead } from '../source/read-ahead.ts'
 import { canShift, isNumbered, overlapRows, rewind } from '../source/shifting.ts'
 import type { Scan } from '../store/scan.ts'
-import type { FieldWatch } from './field-watch.ts'
+import type { ScanMemory } from './scan-memory.ts'
 import { mapPage, savePage } from './sync-page.ts'
 import type { SyncRun } from './sync-run.ts'
 
@@ -27,13 +28,13 @@ export interface PassEnd {
 }
 
 /** @throws LeadsheetError api_*, run_interrupted; what was read before is kept */
-export async function readPass(run: SyncRun, begun: Scan, watch: FieldWatch): Promise<PassEnd> {
+export async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd> {
   const { source, options } = run
   const { paging, limits } = source.profile
   const stop = new AbortController()
   const signal = AbortSignal.any([options.signal, stop.signal])
   const filters = { updatedSince: begun.pass_since ?? undefined }
-  const fetchPage = readAhead(source, filters, options.pageSize, signal)
+  const fetchPage = readAhead(source, filters, options.pageSize, signal, memory.known.find)
   const positions = new Set<string | null>([begun.cursor])
   // How far the pass has got: behind a rewind, pages up to here bring nothing new and are no loop.
   let frontier = Number(begun.cursor)
@@ -48,9 +49,10 @@ export async function readPass(run: SyncRun, begun: Scan, watch: FieldWatch): Pr
         throw thrown
       })
       if (page === null) return { scan, stop: 'past_end' }
-      const mapped = mapPage(source, page.records)
+      const mapped = mapPage(source, page.records, memory.known)
       const tail = tailOf(scan)
-      const isContinued = continues(tail, mapped.ids)
+      const isInPlace = begins(source, page.records, tail)
+      const isContinued = isInPlace || continues(tail, idsOf(source, page.records))
       if (!isContinued && rewinds < REWINDS_MAX && Number(scan.cursor) > overlap) {
         overlap *= REWIND_FACTOR
         rewinds++
@@ -63,23 +65,23 @@ export async function readPass(run: SyncRun, begun: Scan, watch: FieldWatch): Pr
       if (overlap > 0) frontier = Math.max(frontier, Number(scan.cursor))
       const isAgain = next !== null && Number(next) <= frontier
       if (next !== null && positions.has(next)) return { scan, stop: 'loop', error: looping(next) }
-      const nextTail = mapped.ids.slice(
-        mapped.ids.length - overlapRows(paging, Math.max(scan.largest_page, page.records.length)),
-      )
+      const overlapping = overlapRows(paging, Math.max(scan.largest_page, page.records.length))
+      const nextTail = overlapping === 0 ? [] : idsOf(source, page.records.slice(-overlapping))
       if (next !== null) {
         positions.add(next)
         ahead = fetchPage(rewind(paging, next, nextTail.length))
       }
-      watch.observe(page.records.map((record) => record.value))
-      const saved = await savePage(run, scan, mapped, {
+      memory.watch.observe(page.records)
+      const step = {
         cursor: next,
         tail: nextTail,
         total: page.total,
         repeats: canShift(paging) ? tail.length : null,
-        hasMoved: isRewound || tail.some((id, index) => mapped.ids[index] !== id),
+        hasMoved: isRewound || !isInPlace,
         isBroken: !isContinued,
         isAgain,
-      })
+      }
+      const saved = await savePage(run, scan, mapped, step, memory)
       const { pages, seen: done } = saved
       options.onProgress?.({ part: 'leads', pages, done: begun.seen + done, total: page.total })
       scan = saved.scan
@@ -111,6 +113,18 @@ function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
     return { scan, stop: 'no_cursor', error: withoutCursor(scan) }
   }
   return { scan, stop: 'end' }
+}
+
+/** Whether a page begins with the records that the one before it ended with. */
+function begins(source: Source, records: readonly RawRecord[], tail: readonly string[]): boolean {
+  if (tail.length === 0) return true
+  const ids = idsOf(source, records.slice(0, tail.length))
+  return tail.every((id, index) => ids[index] === id)
+}
+
+/** Of the records that have one. To be asked for few records of a page: it has to map them. */
+function idsOf(source: Source, records: readonly RawRecord[]): string[] {
+  return records.flatMap((record) => source.mapLead(record.value, record.text).id ?? [])
 }
 
 /** Of two or more ids at the end of a page, two must be on the next, or rows between may have been passed by. */

@@ -74,6 +74,17 @@ export async function countHeldRows(db: Db): Promise<number> {
   return row.n
 }
 
+/** Whether records of leads are held of which it is known which leads they are. */
+export async function hasHeldLeads(db: Db): Promise<boolean> {
+  const row = await db
+    .selectFrom('held_row')
+    .where('resource', '=', 'lead')
+    .where('record_id', 'is not', null)
+    .select('raw_sha256')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Whether leads were held since an instant of which not even the identifier could be read. */
 export async function hasNamelessLeads(db: Db, since: Instant): Promise<boolean> {
   const row = await db

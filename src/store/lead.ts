@@ -2,31 +2,37 @@
  * Leads as last seen. A page of leads is compared with what is stored, and only what differs is written; what
  * that says of their past goes to `lead-version.ts`.
  */
-import type { Lead } from '../model.ts'
+import { sql } from 'kysely'
+import type { Instant, Lead } from '../model.ts'
 import { saveHistory } from './lead-version.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
 import { insertRows, listOf } from './sqlite.ts'
 import type { LeadTable } from './tables.ts'
 
-export interface SavedLeads {
-  readonly inserted: readonly string[]
-  readonly updated: readonly string[]
-  readonly unchanged: readonly string[]
+/** What became of a lead of a page. */
+export interface SavedLead {
+  readonly no: number
+  readonly lead: Lead
+  readonly change: 'inserted' | 'updated' | 'unchanged'
+  /** Older than what is stored, so that its record is not the one that is. */
+  readonly isLate: boolean
 }
 
 type Stored = Pick<
   LeadTable,
-  'id' | 'raw' | 'status' | 'created_at' | 'updated_at' | 'status_changed_at' | 'removed_at'
+  'no' | 'id' | 'status' | 'created_at' | 'updated_at' | 'status_changed_at' | 'removed_at'
 > &
-  Partial<LeadTable>
+  Partial<LeadTable> & { raw: string }
 
 /** Columns that say when and by which run a row was read, not what the lead is. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
+/** Columns that stay as they were first written. */
+const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
 /**
- * Merges a page of leads by id. An older state than the stored one changes nothing; a lead that was marked
- * removed and is there again returns. Ids come back in the group that says what was done.
+ * Merges a page of leads by id, each once. An older state than the stored one changes nothing; a lead that was
+ * marked removed and is there again returns.
  * @param isRemap records that are stored as they come are compared column by column, since the mapping changed
  */
 export async function saveLeads(
@@ -34,36 +40,80 @@ export async function saveLeads(
   leads: readonly Lead[],
   seen: Observation,
   isRemap = false,
-): Promise<SavedLeads> {
+): Promise<SavedLead[]> {
+  if (leads.length === 0) return []
   const { newest, older } = newestById(leads)
   const stored = await readStored(trx, [...newest.keys()], isRemap)
-  const saved = { inserted: [] as string[], updated: [] as string[], unchanged: [] as string[] }
-  const rows: LeadTable[] = []
+  const saved: SavedLead[] = []
+  const rows: Row[] = []
   const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
+  let no = await findLastNo(trx)
 
   for (const lead of newest.values()) {
     const before = stored.get(lead.id)
-    const isLate = before !== undefined && isOlder(before, lead)
-    if (isLate) arrived.late.push(lead)
-    if (before?.removed_at === null && (isLate || isStored(before, lead, seen, isRemap))) {
-      saved.unchanged.push(lead.id)
+    if (!before) {
+      no++
+      saved.push({ no, lead, change: 'inserted', isLate: false })
+      rows.push(rowOf(no, lead, undefined, seen))
+      arrived.fresh.push(lead)
       continue
     }
-    saved[before ? 'updated' : 'inserted'].push(lead.id)
-    if (before && before.removed_at !== null) arrived.returned.push(lead.id)
-    if (isLate) continue
-    rows.push(rowOf(lead, before, seen))
-    arrived[before ? 'present' : 'fresh'].push(lead)
+    const isLate = isOlder(before, lead)
+    const isSettled = before.removed_at === null && (isLate || isStored(before, lead, seen, isRemap))
+    saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
+    if (isLate) arrived.late.push(lead)
+    if (before.removed_at !== null) arrived.returned.push(lead.id)
+    if (isSettled || isLate) continue
+    rows.push(rowOf(before.no, lead, before, seen))
+    arrived.present.push(lead)
   }
 
-  await insertRows(trx, 'pipeline', pipelinesOf(rows, seen), { key: ['id'], update: [] })
-  await insertRows(trx, 'lead', rows, {
-    key: ['id'],
-    update: Object.keys(rows[0] ?? {}).filter((column) => column !== 'id' && column !== 'first_seen_at'),
-  })
+  await writeLeads(trx, rows, seen)
   await markReturned(trx, arrived.returned, seen)
   await saveHistory(trx, arrived, seen)
   return saved
+}
+
+/** Inserts leads of which none is stored, each once, without looking anything up. */
+export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
+  const last = await findLastNo(trx)
+  const rows = leads.map((lead, index) => rowOf(last + 1 + index, lead, undefined, seen))
+  await writeLeads(trx, rows, seen)
+  await saveHistory(trx, { fresh: leads, present: [], late: [], returned: [] }, seen)
+  return leads.map((lead, index) => ({ no: last + 1 + index, lead, change: 'inserted', isLate: false }))
+}
+
+/** The number of each of these ids that is a lead. */
+export async function findLeadNos(trx: Trx, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map()
+  const rows = await trx.selectFrom('lead').where('id', 'in', listOf(ids)).select(['id', 'no']).execute()
+  return new Map(rows.map((row) => [row.id, row.no]))
+}
+
+/** The greatest number of a lead; 0 where there is none. */
+export async function findLastNo(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('lead')
+    .select((eb) => eb.fn.max<number | null>('no').as('no'))
+    .executeTakeFirst()
+  return row?.no ?? 0
+}
+
+/**
+ * Of some leads: how many were created since an instant, and the latest update that the upstream told of. Where it
+ * tells of none, `updated_at` is when we read the lead.
+ */
+export async function readTimes(
+  trx: Trx,
+  leadNos: readonly number[],
+  since: Instant,
+): Promise<{ created: number; updatedAt: Instant | null }> {
+  if (leadNos.length === 0) return { created: 0, updatedAt: null }
+  const { rows } = await sql<{ created: number; updatedAt: Instant | null }>`
+    SELECT count(*) FILTER (WHERE created_at >= ${since}) AS created,
+      max(updated_at) FILTER (WHERE updated_at <> observed_at) AS "updatedAt"
+    FROM lead WHERE no IN ${listOf(leadNos)}`.execute(trx)
+  return rows[0] ?? { created: 0, updatedAt: null }
 }
 
 /** How many leads are there upstream, as far as we know. */
@@ -93,8 +143,9 @@ function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older:
 async function readStored(trx: Trx, ids: readonly string[], isRemap: boolean): Promise<Map<string, Stored>> {
   const rows = await trx
     .selectFrom('lead')
-    .where('id', 'in', listOf(ids))
-    .select(['id', 'raw', 'status', 'created_at', 'updated_at', 'status_changed_at', 'removed_at'])
+    .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
+    .where('lead.id', 'in', listOf(ids))
+    .select(['no', 'id', 'status', 'created_at', 'updated_at', 'status_changed_at', 'removed_at', 'raw'])
     .$if(isRemap, (query) => query.selectAll('lead'))
     .execute()
   return new Map(rows.map((row) => [row.id, row]))
@@ -107,7 +158,7 @@ function isOlder(before: Stored, lead: Lead): boolean {
 function isStored(before: Stored, lead: Lead, seen: Observation, isRemap: boolean): boolean {
   if (before.raw !== lead.raw) return false
   if (!isRemap) return true
-  const row = Object.entries(rowOf(lead, before, seen))
+  const row = Object.entries(rowOf(before.no, lead, before, seen).lead)
   return row.every(([column, value]) => OF_READING.has(column) || Reflect.get(before, column) === value)
 }
 
@@ -122,10 +173,28 @@ async function markReturned(trx: Trx, ids: readonly string[], seen: Observation)
     .execute()
 }
 
-function rowOf(lead: Lead, before: Stored | undefined, seen: Observation): LeadTable {
+interface Row {
+  readonly lead: LeadTable
+  readonly raw: string
+}
+
+async function writeLeads(trx: Trx, rows: readonly Row[], seen: Observation): Promise<void> {
+  const leads = rows.map((row) => row.lead)
+  const columns = Object.keys(leads[0] ?? {})
+  await insertRows(trx, 'pipeline', pipelinesOf(leads, seen), { key: ['id'], update: [] })
+  await insertRows(trx, 'lead', leads, {
+    key: ['no'],
+    update: columns.filter((column) => !LASTING.has(column)),
+  })
+  const raws = rows.map(({ lead, raw }) => ({ lead_no: lead.no, raw }))
+  await insertRows(trx, 'lead_raw', raws, { key: ['lead_no'] })
+}
+
+function rowOf(no: number, lead: Lead, before: Stored | undefined, seen: Observation): Row {
   const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
   const hasSameStatus = before !== undefined && before.status === lead.status
-  return {
+  const row = {
+    no,
     id: lead.id,
     pipeline_id: lead.pipelineId,
     status: lead.status,
@@ -154,8 +223,8 @@ function rowOf(lead: Lead, before: Stored | undefined, seen: Observation): LeadT
     observed_at: seen.at,
     removed_at: null,
     run_id: seen.runId,
-    raw: lead.raw,
   }
+  return { lead: row, raw: lead.raw }
 }
 
 function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {

@@ -6,6 +6,9 @@ import * as init from './migrations/001-init.ts'
 import * as heldAndDoubted from './migrations/002-held-and-doubted.ts'
 import * as scanTruth from './migrations/003-scan-truth.ts'
 import * as history from './migrations/004-history.ts'
+import * as layout from './migrations/005-layout.ts'
+import * as details from './migrations/006-details.ts'
+import * as figures from './migrations/007-figures.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
@@ -14,6 +17,9 @@ const MIGRATIONS: Record<string, Migration> = {
   '002-held-and-doubted': heldAndDoubted,
   '003-scan-truth': scanTruth,
   '004-history': history,
+  '005-layout': layout,
+  '006-details': details,
+  '007-figures': figures,
 }
 
 /**
@@ -23,14 +29,20 @@ const MIGRATIONS: Record<string, Migration> = {
  */
 export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
   if (await isCurrent(db, file)) return
-  await db.transaction().execute(async (trx) => {
-    if (await isCurrent(trx, file)) return
-    const others = await dropViews(trx)
-    const migrator = new Migrator({ db: trx, provider: { getMigrations: async () => MIGRATIONS } })
-    const { error } = await migrator.migrateToLatest()
-    if (error !== undefined) throw error
-    await createViews(trx, others)
-  })
+  // Cannot be changed inside a transaction; with it on, a table cannot be made anew that others refer to.
+  await sql`PRAGMA foreign_keys = OFF`.execute(db)
+  try {
+    await db.transaction().execute(async (trx) => {
+      if (await isCurrent(trx, file)) return
+      const others = await dropViews(trx)
+      const migrator = new Migrator({ db: trx, provider: { getMigrations: async () => MIGRATIONS } })
+      const { error } = await migrator.migrateToLatest()
+      if (error !== undefined) throw error
+      await createViews(trx, others)
+    })
+  } finally {
+    await sql`PRAGMA foreign_keys = ON`.execute(db)
+  }
 }
 
 async function isCurrent(db: Kysely<Tables>, file: string): Promise<boolean> {

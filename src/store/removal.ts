@@ -5,42 +5,49 @@
 import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import { hasNamelessLeads } from './held-row.ts'
+import { forgetFingerprints } from './known-leads.ts'
+import { findLastNo } from './lead.ts'
 import { recordGone } from './lead-version.ts'
+import type { MetLeads } from './met-leads.ts'
 import type { Observation } from './observation.ts'
-import type { Trx } from './open.ts'
+import type { Db, Trx } from './open.ts'
 import { insertRows, listOf } from './sqlite.ts'
 
 /** Above this share of all leads, absence is taken for a fault of the upstream. */
 const ABSENT_SHARE_MAX = 0.2
 /** Below this count the share says nothing. */
 const ABSENT_ALWAYS_BELIEVED = 5
+/** Looked at by one statement; between two of them others get their turn. */
+const CHUNK_LEADS = 20_000
 
 export type Absence =
   | { readonly removed: number; readonly refused: null }
   | { readonly removed: 0; readonly refused: { absent: number; of: number } }
 
+interface AbsentLead {
+  readonly no: number
+  readonly id: string
+  /** 1: the whole scan before did not meet it either. */
+  readonly twice: number
+}
+
 /**
- * To be called at the end of a whole full scan, before its list of seen leads is cleared. A scan that met leads
- * without a readable identifier says nothing of absence: they may be any of those it did not meet.
+ * To be called at the end of a whole full scan with what it has met. A scan that met leads without a readable
+ * identifier says nothing of absence: they may be any of those it did not meet.
  */
 export async function recordAbsence(
   trx: Trx,
+  met: MetLeads,
   scan: Observation & { readonly startedAt: Instant },
 ): Promise<Absence> {
   if (await hasNamelessLeads(trx, scan.startedAt)) return { removed: 0, refused: null }
-  await sql`DELETE FROM lead_absence WHERE lead_id IN (SELECT lead_id FROM sync_scan_seen)`.execute(trx)
-  const { rows: absent } = await sql<{ id: string; twice: number }>`
-    SELECT lead.id, lead_absence.lead_id IS NOT NULL AS twice FROM lead
-    LEFT JOIN lead_absence ON lead_absence.lead_id = lead.id
-    WHERE lead.removed_at IS NULL AND lead.id NOT IN (SELECT lead_id FROM sync_scan_seen)`.execute(trx)
-  const { rows: counted } = await sql<{
-    n: number
-  }>`SELECT count(*) AS n FROM lead WHERE removed_at IS NULL`.execute(trx)
-  const of = counted[0]?.n ?? 0
-  if (absent.length > ABSENT_ALWAYS_BELIEVED && absent.length > of * ABSENT_SHARE_MAX) {
-    return { removed: 0, refused: { absent: absent.length, of } }
+  const last = await findLastNo(trx)
+  const absent = await readThere(trx, met.missing(last))
+  if (absent.length > ABSENT_ALWAYS_BELIEVED) {
+    const of = await countThere(trx, last)
+    if (absent.length > of * ABSENT_SHARE_MAX) return { removed: 0, refused: { absent: absent.length, of } }
   }
-  const gone = absent.filter((lead) => lead.twice === 1).map((lead) => lead.id)
+  const gone = absent.filter((lead) => lead.twice === 1)
   await remove(trx, gone, scan)
   const missed = absent.filter((lead) => lead.twice === 0)
   await insertRows(
@@ -51,18 +58,62 @@ export async function recordAbsence(
   return { removed: gone.length, refused: null }
 }
 
-/** A lead that any scan meets is not absent. */
-export async function forgetAbsence(trx: Trx, ids: readonly string[]): Promise<void> {
-  await trx.deleteFrom('lead_absence').where('lead_id', 'in', listOf(ids)).execute()
+/** The numbers of the leads that the last whole scan did not meet. */
+export async function listAbsentLeads(db: Db): Promise<number[]> {
+  const rows = await db
+    .selectFrom('lead')
+    .innerJoin('lead_absence', 'lead_absence.lead_id', 'lead.id')
+    .select('lead.no')
+    .execute()
+  return rows.map((row) => row.no)
 }
 
-async function remove(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
-  if (ids.length === 0) return
-  await trx
-    .updateTable('lead')
-    .where('id', 'in', listOf(ids))
-    .set({ removed_at: scan.at, run_id: scan.runId })
-    .execute()
-  await recordGone(trx, ids, scan)
-  await forgetAbsence(trx, ids)
+/** A lead that any scan meets is not absent. */
+export async function forgetAbsence(trx: Trx, leadNos: readonly number[]): Promise<void> {
+  if (leadNos.length === 0) return
+  await sql`DELETE FROM lead_absence WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${listOf(leadNos)})`.execute(
+    trx,
+  )
+}
+
+/** Of some leads, those that count as there upstream. */
+async function readThere(trx: Trx, leadNos: readonly number[]): Promise<AbsentLead[]> {
+  const there: AbsentLead[] = []
+  for (let from = 0; from < leadNos.length; from += CHUNK_LEADS) {
+    const { rows } = await sql<AbsentLead>`
+      SELECT lead.no, lead.id, lead_absence.lead_id IS NOT NULL AS twice FROM lead
+      LEFT JOIN lead_absence ON lead_absence.lead_id = lead.id
+      WHERE lead.no IN ${listOf(leadNos.slice(from, from + CHUNK_LEADS))} AND lead.removed_at IS NULL`.execute(
+      trx,
+    )
+    there.push(...rows)
+    await new Promise(setImmediate)
+  }
+  return there
+}
+
+async function countThere(trx: Trx, last: number): Promise<number> {
+  let count = 0
+  for (let from = 1; from <= last; from += CHUNK_LEADS) {
+    const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
+      WHERE no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1} AND removed_at IS NULL`.execute(trx)
+    count += rows[0]?.n ?? 0
+    await new Promise(setImmediate)
+  }
+  return count
+}
+
+async function remove(trx: Trx, leads: readonly AbsentLead[], scan: Observation): Promise<void> {
+  if (leads.length === 0) return
+  const nos = leads.map((lead) => lead.no)
+  await sql`UPDATE lead SET removed_at = ${scan.at}, run_id = ${scan.runId} WHERE no IN ${listOf(nos)}`.execute(
+    trx,
+  )
+  await recordGone(
+    trx,
+    leads.map((lead) => lead.id),
+    scan,
+  )
+  await forgetFingerprints(trx, nos)
+  await forgetAbsence(trx, nos)
 }

@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
+import { type Met, saveMet } from './met-leads.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows, listOf } from './sqlite.ts'
 import type { SyncScanTable } from './tables.ts'
 
 const RESOURCE = 'lead'
@@ -22,9 +22,13 @@ export interface ScanStart {
 
 /** What a page adds to the scan. */
 export interface ScanStep {
-  readonly ids: readonly string[]
-  /** Of them, leads that came into being after the scan began, so that no earlier pass could have met them. */
-  readonly born: ReadonlySet<string>
+  /** What is on the page, each once. */
+  readonly met: readonly Met[]
+  /** How many of them neither this pass nor an earlier one has met before, and how many not this pass. */
+  readonly fresh: number
+  readonly freshInPass: number
+  /** Of the fresh, leads that came into being after the scan began, so that no earlier pass could have met them. */
+  readonly born: number
   /** Records without an id. */
   readonly withoutId: number
   readonly rows: number
@@ -92,50 +96,30 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
     .executeTakeFirstOrThrow()
 }
 
-/** Records a page as read. Returns the scan after it, and the ids not met before in this scan and in this pass. */
-export async function advanceScan(
-  trx: Trx,
-  before: Scan,
-  page: ScanStep,
-): Promise<{ scan: Scan; fresh: ReadonlySet<string>; freshInPass: ReadonlySet<string> }> {
-  const met = await trx
-    .selectFrom('sync_scan_seen')
-    .where('lead_id', 'in', listOf(page.ids))
-    .selectAll()
-    .execute()
-  const fresh = new Set(page.ids)
-  const freshInPass = new Set(page.ids)
-  for (const row of met) {
-    fresh.delete(row.lead_id)
-    if (row.pass === before.pass) freshInPass.delete(row.lead_id)
-  }
-  await insertRows(
-    trx,
-    'sync_scan_seen',
-    [...freshInPass].map((lead_id) => ({ lead_id, pass: before.pass })),
-    { key: ['lead_id'], update: ['pass'] },
-  )
-  const repeated = page.repeats !== null && page.ids.length - freshInPass.size > page.repeats
+/** Records a page as read, with what it has met. */
+export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
+  await saveMet(trx, before.pages, before.pass, page.met)
+  const repeated = page.repeats !== null && page.met.length - page.freshInPass > page.repeats
   // A page without a new lead is one behind the last, not one that moved.
-  const moved = freshInPass.size > 0 && (page.hasMoved || repeated) ? 1 : 0
-  const scan = await trx
+  const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
+  return trx
     .updateTable('sync_scan')
     .where('resource', '=', RESOURCE)
     .set({
       cursor: page.cursor,
-      seen: before.seen + fresh.size,
+      seen: before.seen + page.fresh,
       pages: before.pages + 1,
       reported_total: before.pass_since === before.updated_since ? page.total : before.reported_total,
       moved: before.moved + moved,
       mended: before.mended + page.mended,
       cut: before.cut + page.cut,
-      pass_seen: before.pass_seen + freshInPass.size,
-      pass_new: before.pass_new + fresh.difference(page.born).size,
+      pass_seen: before.pass_seen + page.freshInPass,
+      pass_new: before.pass_new + page.fresh - page.born,
       pass_held: before.pass_held + page.withoutId,
       pass_pages: before.pass_pages + 1,
       pass_moved: before.pass_moved + moved,
       is_broken: page.isBroken ? 1 : before.is_broken,
-      idle_pages: freshInPass.size > 0 || page.isAgain ? 0 : before.idle_pages + 1,
+      idle_pages: page.freshInPass > 0 || page.isAgain ? 0 : before.idle_pages + 1,
       first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
       last_rows: page.rows,
       largest_page: Math.max(before.largest_page, page.rows),
@@ -146,12 +130,11 @@ export async function advanceScan(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return { scan, fresh, freshInPass }
 }
 
 export async function clearScan(trx: Trx): Promise<void> {
   await trx.deleteFrom('sync_scan').execute()
-  await trx.deleteFrom('sync_scan_seen').execute()
+  await trx.deleteFrom('sync_scan_page').execute()
 }
 
 function extreme(

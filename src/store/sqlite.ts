@@ -164,16 +164,25 @@ function onConflict(key: readonly string[], update: readonly string[]): RawBuild
   return sql`${taken} DO UPDATE SET ${sql.join(set)}`
 }
 
-/** Rows of text values as a subquery with those columns, for `update ... from`. */
-export function rowsOf(
-  columns: readonly string[],
-  rows: readonly Readonly<Record<string, string>>[],
-): RawBuilder<unknown> {
+/** Deletes the rows that have the key of one of these. */
+export async function deleteRows<T extends keyof Tables & string>(
+  db: Kysely<Tables>,
+  table: T,
+  rows: Rows<T>,
+  key: readonly string[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const columns = sql.join(key.map((column) => sql.ref(column)))
+  await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${rowsOf(key, rows)}`.execute(db)
+}
+
+/** Some columns of rows as a subquery, for `where (x, y) in ...`. */
+function rowsOf(columns: readonly string[], rows: readonly object[]): RawBuilder<unknown> {
   const values = columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)} AS ${sql.ref(column)}`)
   return sql`(SELECT ${sql.join(values)} FROM jsonb_each(${JSON.stringify(rows)}))`
 }
 
 /** A list of values as a subquery, for `where x in (...)` of any length. */
-export function listOf(values: readonly string[]): Expression<string> {
-  return sql<string>`(SELECT value FROM json_each(${JSON.stringify(values)}))`
+export function listOf<T extends string | number>(values: readonly T[]): Expression<T> {
+  return sql<T>`(SELECT value FROM json_each(${JSON.stringify(values)}))`
 }

@@ -1,6 +1,7 @@
 /** The tables as Kysely sees them. What each column means stands in the migrations, and so in the file. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { ScanStop } from '../model.ts'
+import type { DetailTables } from './detail-tables.ts'
 import type { HistoryTables } from './history-tables.ts'
 
 interface Installation {
@@ -13,9 +14,19 @@ export interface StageTable {
   position: number
   outcome: 'open' | 'won' | 'lost' | 'disqualified'
   in_funnel: number
+  is_qualified: Generated<number>
+}
+
+interface LeadCountTable {
+  pipeline_id: string
+  status: string
+  value_currency: string
+  leads: number
+  value_amount: number
 }
 
 export interface LeadTable {
+  no: number
   id: string
   pipeline_id: string
   status: string
@@ -44,7 +55,6 @@ export interface LeadTable {
   observed_at: string
   removed_at: string | null
   run_id: string
-  raw: string
 }
 
 interface Pipeline {
@@ -132,6 +142,9 @@ export interface SyncRunTable {
   leads_held: Generated<number>
   stats: Generated<number>
   agents: Generated<number>
+  details_read: Generated<number>
+  details_gone: Generated<number>
+  details_failed: Generated<number>
   pages: Generated<number>
   requests: Generated<number>
   retries: Generated<number>
@@ -210,7 +223,7 @@ interface FieldSeen {
 }
 
 interface HeldRow {
-  resource: 'lead' | 'pipeline_stat' | 'agent'
+  resource: 'lead' | 'pipeline_stat' | 'agent' | 'activity'
   raw_sha256: string
   reason: string
   raw: string
@@ -264,10 +277,13 @@ interface Lease {
   expires_at: string
 }
 
-export interface Tables extends HistoryTables {
+export interface Tables extends HistoryTables, DetailTables {
   installation: Installation
   stage: StageTable
+  lead_count: LeadCountTable
   lead: LeadTable
+  lead_raw: { lead_no: number; raw: string }
+  lead_fingerprint: { lead_no: number; fingerprint: string }
   lead_absence: { lead_id: string; run_id: string; since: string }
   pipeline: Pipeline
   pipeline_stat: PipelineStatTable
@@ -278,7 +294,8 @@ export interface Tables extends HistoryTables {
   sync_scan: {
     [K in keyof SyncScanTable]: K extends ScanDefaults ? Generated<SyncScanTable[K]> : SyncScanTable[K]
   }
-  sync_scan_seen: { lead_id: string; pass: number }
+  sync_scan_page: { page: number; pass: number; met: string }
+  sync_dropped_index: { name: string; sql: string }
   sync_scan_verdict: SyncScanVerdict
   sync_watermark: { resource: string; updated_at: string; not_before: string | null }
   held_row: HeldRow

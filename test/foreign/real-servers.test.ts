@@ -89,6 +89,7 @@ function userOf(server: RealServer) {
       await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
       const rows = await store.db
         .selectFrom('lead')
+        .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
         .select(['id', 'raw'])
         .where('removed_at', 'is', null)
         .execute()

@@ -18,7 +18,9 @@ const SEED = Number(process.env['SEED'] ?? 1)
 async function contents(file: string): Promise<unknown> {
   await using store = await openStore(file, new Date())
   const { rows: leads } =
-    await sql`SELECT id, status, score, value_amount, updated_at, raw FROM lead ORDER BY id`.execute(store.db)
+    await sql`SELECT id, status, score, value_amount, updated_at, raw FROM lead JOIN lead_raw ON lead_no = no ORDER BY id`.execute(
+      store.db,
+    )
   const { rows: versions } =
     await sql`SELECT lead_id, valid_from, valid_to, status FROM lead_version ORDER BY 1, 2`.execute(store.db)
   const { rows: check } = await sql`PRAGMA integrity_check`.execute(store.db)

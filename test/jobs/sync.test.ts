@@ -15,7 +15,7 @@ async function rows(syncing: Syncing, table: 'lead' | 'lead_version') {
 /** What is stored of the leads, without what tells when and by which run it was read. */
 async function contents(syncing: Syncing): Promise<unknown> {
   const { rows: all } =
-    await sql`SELECT id, raw, updated_at, removed_at IS NULL AS is_there FROM lead ORDER BY id`.execute(
+    await sql`SELECT id, raw, updated_at, removed_at IS NULL AS is_there FROM lead JOIN lead_raw ON lead_no = no ORDER BY id`.execute(
       syncing.store.db,
     )
   return all
@@ -28,8 +28,13 @@ describe('a sync', () => {
     const result = await syncing.sync(LEADS)
     expect(result).toMatchObject({ outcome: 'ok', complete: true, pages: 4, requests: 4, retries: 0 })
     expect(result.leads).toEqual({ seen: 35, inserted: 35, updated: 0, unchanged: 0, removed: 0, held: 0 })
-    const stored = await rows(syncing, 'lead')
-    expect(stored.map((row) => JSON.parse(String(row['raw'])))).toEqual(
+    const stored = await syncing.store.db
+      .selectFrom('lead')
+      .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
+      .select('raw')
+      .orderBy('id')
+      .execute()
+    expect(stored.map(({ raw }) => JSON.parse(raw))).toEqual(
       [...upstream.leads.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     )
   })

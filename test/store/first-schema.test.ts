@@ -28,5 +28,5 @@ it('a database of the first schema keeps its held records, and begins the scan t
     { raw_sha256: 'abc', record_id: null, is_whole: 1, reason: 'id: nothing at id' },
   ])
   expect(await store.db.selectFrom('sync_scan').selectAll().execute()).toEqual([])
-  expect(await store.db.selectFrom('sync_scan_seen').selectAll().execute()).toEqual([])
+  expect(await store.db.selectFrom('sync_scan_page').selectAll().execute()).toEqual([])
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HeldRow } from '../../src/model.ts'
 import { countHeldRows, releaseHeldRows, saveHeldRows } from '../../src/store/held-row.ts'
+import { createMetLeads } from '../../src/store/met-leads.ts'
 import type { Store } from '../../src/store/open.ts'
 import { recordAbsence } from '../../src/store/removal.ts'
 import { lead, openEmptyStore, save, seenAt } from '../support/store.ts'
@@ -41,11 +42,11 @@ describe('held rows', () => {
     await hold(store, held(null, '{}'))
     const scan = { ...seenAt(NOON), startedAt: '2026-11-21T11:59:00.000Z' }
     for (let round = 0; round < 3; round++) {
-      expect((await store.write((trx) => recordAbsence(trx, scan))).removed).toBe(0)
+      expect((await store.write((trx) => recordAbsence(trx, createMetLeads(), scan))).removed).toBe(0)
     }
     const next = { ...seenAt(NOON), startedAt: '2026-11-21T12:01:00.000Z' }
-    expect((await store.write((trx) => recordAbsence(trx, next))).removed).toBe(0)
-    expect((await store.write((trx) => recordAbsence(trx, next))).removed).toBe(1)
+    expect((await store.write((trx) => recordAbsence(trx, createMetLeads(), next))).removed).toBe(0)
+    expect((await store.write((trx) => recordAbsence(trx, createMetLeads(), next))).removed).toBe(1)
     await store.close()
   })
 })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { createMetLeads } from '../../src/store/met-leads.ts'
 import type { Store } from '../../src/store/open.ts'
 import { recordAbsence } from '../../src/store/removal.ts'
 import { lead, openEmptyStore, save, seenAt } from '../support/store.ts'
@@ -21,7 +22,7 @@ async function versionsOf(store: Store): Promise<unknown[]> {
 /** Marks every lead as gone that is there, by a second whole scan without it. */
 async function removeAll(store: Store, at: string): Promise<void> {
   for (let scan = 0; scan < 2; scan++) {
-    await store.write((trx) => recordAbsence(trx, { ...seenAt(at), startedAt: at }))
+    await store.write((trx) => recordAbsence(trx, createMetLeads(), { ...seenAt(at), startedAt: at }))
   }
 }
 

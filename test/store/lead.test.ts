@@ -39,7 +39,11 @@ describe('a lead', () => {
       tags: ['a,b', '"'],
     })
     await save(store, [odd])
-    const row = await store.db.selectFrom('lead').selectAll().executeTakeFirstOrThrow()
+    const row = await store.db
+      .selectFrom('lead')
+      .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
+      .selectAll()
+      .executeTakeFirstOrThrow()
     expect(row).toMatchObject({
       id: odd.id,
       company_name: odd.companyName,

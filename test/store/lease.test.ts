@@ -86,11 +86,11 @@ describe('a lease', () => {
     const lease = await claimLease(store, 'sync', at(NOON))
     await holdBy(store, { host: 'other', pid: 1, until: later(180) })
     const work = store.write(async (trx) => {
-      await trx.insertInto('sync_scan_seen').values({ lead_id: '1', pass: 1 }).execute()
+      await trx.insertInto('sync_scan_page').values({ page: 1, pass: 1, met: '[]' }).execute()
       await lease.renew(trx, NOON)
     })
     await expect(work).rejects.toMatchObject({ code: 'job_busy' })
-    expect(await store.db.selectFrom('sync_scan_seen').selectAll().execute()).toEqual([])
+    expect(await store.db.selectFrom('sync_scan_page').selectAll().execute()).toEqual([])
     await lease.release()
     expect(await store.db.selectFrom('lease').select('holder').execute()).toEqual([
       { holder: 'somebody else' },

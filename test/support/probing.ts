@@ -33,7 +33,10 @@ export async function syncBy(text: string, url: string, key = KEY): Promise<Read
   await using syncing = await openSyncing(url, key, { source: { profile } })
   const { problems } = await syncing.sync({ pageSize: 500 })
   if (problems[0]) throw new Error(problems[0].message)
-  const { rows } = await sql<{ id: string; raw: string }>`SELECT id, raw FROM lead`.execute(syncing.store.db)
+  const { rows } = await sql<{
+    id: string
+    raw: string
+  }>`SELECT id, raw FROM lead JOIN lead_raw ON lead_no = no`.execute(syncing.store.db)
   return new Map(rows.map(({ id, raw }) => [id, JSON.parse(raw)]))
 }
 

@@ -23,9 +23,10 @@ const STATEMENTS = [
     score ANY, -- 0 to 100, null until scored
     value_amount ANY, -- in whole units of value_currency
     value_currency TEXT, -- ISO 4217
-    agent_id TEXT, -- agent.id, the last to work on it
-    PRIMARY KEY (lead_id, valid_from)
-  ) STRICT, WITHOUT ROWID`,
+    agent_id TEXT -- agent.id, the last to work on it
+  ) STRICT`,
+  // Not as the primary key: a first load puts it aside and makes it at the end.
+  sql`CREATE UNIQUE INDEX lead_version_by_lead ON lead_version (lead_id, valid_from)`,
   sql`INSERT INTO lead_version
     SELECT lead_id, valid_from, valid_to, valid_from, NULL, observed_at, run_id,
       pipeline_id, status, score, value_amount, value_currency, agent_id

@@ -1,0 +1,31 @@
+/** What is kept in memory while the list of leads is read, so that an unchanged lead costs next to nothing. */
+import { hasHeldLeads } from '../store/held-row.ts'
+import { loadKnownLeads } from '../store/known-leads.ts'
+import { loadMetLeads, type MetLeads } from '../store/met-leads.ts'
+import { createNumberIndex, type NumberIndex } from '../store/number-index.ts'
+import type { Db } from '../store/open.ts'
+import { listAbsentLeads } from '../store/removal.ts'
+import type { Scan } from '../store/scan.ts'
+import { createFieldWatch, type FieldWatch } from './field-watch.ts'
+
+export interface ScanMemory {
+  /** By the bytes of their record. */
+  readonly known: NumberIndex
+  met: MetLeads
+  /** Numbers of the leads that the last whole scan did not meet, nor this one until now. */
+  readonly absent: Set<number>
+  /** Whether records of leads are held, which a page may release. */
+  hasHeld: boolean
+  readonly watch: FieldWatch
+}
+
+/** With a changed profile no lead counts as known, since it has to be mapped anew. */
+export async function loadScanMemory(db: Db, scan: Scan): Promise<ScanMemory> {
+  return {
+    known: scan.is_remap === 1 ? createNumberIndex() : await loadKnownLeads(db),
+    met: await loadMetLeads(db),
+    absent: new Set(await listAbsentLeads(db)),
+    hasHeld: await hasHeldLeads(db),
+    watch: createFieldWatch(),
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The leads that are known by the bytes of their record, so that one which comes again is neither parsed nor
+ * looked up. Kept in `lead_fingerprint`, and in memory while a list is read.
+ */
+import { sql } from 'kysely'
+import { createNumberIndex, type NumberIndex } from './number-index.ts'
+import type { Db, Trx } from './open.ts'
+import { insertRows } from './sqlite.ts'
+
+/** Read at once; between them others get their turn. */
+const CHUNK_LEADS = 20_000
+
+/** A lead and the hash of its record's bytes, as two unsigned halves. */
+export interface Fingerprint {
+  readonly no: number
+  readonly high: number
+  readonly low: number
+}
+
+export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
+  const { rows: last } = await sql<{
+    no: number | null
+  }>`SELECT max(lead_no) AS no FROM lead_fingerprint`.execute(db)
+  const end = last[0]?.no ?? 0
+  const known = createNumberIndex(end)
+  for (let from = 1; from <= end; from += CHUNK_LEADS) {
+    // One text for all of them, since each row and value that comes out of SQLite costs as much as a lookup.
+    const { rows } = await sql<{ bytes: Buffer | null }>`
+      SELECT CAST(group_concat(lead_no || ' ' || fingerprint, '') AS BLOB) AS bytes FROM lead_fingerprint
+      WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
+    addAll(known, rows[0]?.bytes ?? Buffer.alloc(0))
+    await new Promise(setImmediate)
+  }
+  return known
+}
+
+export async function saveFingerprints(trx: Trx, fingerprints: readonly Fingerprint[]): Promise<void> {
+  const rows = fingerprints.map(({ no, high, low }) => ({
+    lead_no: no,
+    fingerprint: hex(high) + hex(low),
+  }))
+  await insertRows(trx, 'lead_fingerprint', rows, { key: ['lead_no'] })
+}
+
+/** So that the next record of each of these leads is read, whatever it is. */
+export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): Promise<void> {
+  if (leadNos.length === 0) return
+  await sql`DELETE FROM lead_fingerprint WHERE lead_no IN (SELECT value FROM json_each(${JSON.stringify(leadNos)}))`.execute(
+    trx,
+  )
+}
+
+/** @param bytes for each lead its number, a space, and 16 hex digits */
+function addAll(known: NumberIndex, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) {
+    let no = 0
+    for (; bytes[at] !== SPACE; at++) no = no * 10 + (bytes[at] ?? 0) - ZERO
+    known.set(no, halfAt(bytes, at + 1), halfAt(bytes, at + 9))
+    at += 17
+  }
+}
+
+function halfAt(bytes: Buffer, at: number): number {
+  let half = 0
+  for (let digit = at; digit < at + 8; digit++) {
+    const code = bytes[digit] ?? 0
+    half = (half << 4) | (code < A ? code - ZERO : code - A + 10)
+  }
+  return half >>> 0
+}
+
+const SPACE = 0x20
+const ZERO = 0x30
+const A = 0x61
+
+function hex(half: number): string {
+  return half.toString(16).padStart(8, '0')
+}
