@@ -9,7 +9,8 @@ import { hasSameTracked, historyOf, type LeadState, type Step, stepsOf } from '.
 import { type KnownHistory, readHistories, statesOf } from './lead-state.ts'
 import type { Observation } from './observation.ts'
 import type { Trx } from './open.ts'
-import { insertRows, listOf, rowsOf } from './sqlite.ts'
+import { rowDifference } from './row-difference.ts'
+import { deleteRows, insertRows, listOf } from './sqlite.ts'
 import { saveStageMoves } from './stage-move.ts'
 
 /** What a page says of the past and present of leads. */
@@ -27,11 +28,11 @@ export interface Arrivals {
 /** Of the states that changed nothing tracked, so many of a lead are kept, the latest. */
 const TOUCHES_KEPT = 16
 
-/** Rows to be deleted, by key, and rows to be written in the place of any with their key. */
+/** Rows to be deleted, and rows to be written in the place of any with their key. */
 interface Changes {
-  readonly gone: { lead_id: string; valid_from: string }[]
+  readonly goneVersions: LeadVersionTable[]
   readonly versions: LeadVersionTable[]
-  readonly goneTouches: { lead_id: string; changed_at: string }[]
+  readonly goneTouches: LeadTouchTable[]
   readonly touches: LeadTouchTable[]
 }
 
@@ -51,7 +52,7 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
   for (const lead of arrived.late) addLate(states.get(lead.id) ?? [], lead, seen)
   for (const lead of arrived.present) addPresent(states.get(lead.id) ?? [], lead, seen)
 
-  const changes: Changes = { gone: [], versions: [], goneTouches: [], touches: [] }
+  const changes: Changes = { goneVersions: [], versions: [], goneTouches: [], touches: [] }
   const moved = new Map<string, Step[]>()
   for (const [id, before] of known) {
     const steps = stepsOf(states.get(id) ?? [])
@@ -119,52 +120,34 @@ function firstVersion(lead: Lead, seen: Observation): LeadVersionTable[] {
   return historyOf(stepsOf([stateOf(lead, seen)]), []).map((version) => ({ lead_id: lead.id, ...version }))
 }
 
-/** Returns whether anything differs that moves between statuses are drawn from. */
+/** Returns whether anything differs. */
 function collectChanges(changes: Changes, id: string, before: KnownHistory, steps: readonly Step[]): boolean {
   const versions = historyOf(steps, before.absences).map((version) => ({ lead_id: id, ...version }))
-  const changed = difference(before.versions, versions, (row) => row.valid_from)
-  changes.versions.push(...changed.written)
-  changes.gone.push(...changed.gone.map(({ valid_from }) => ({ lead_id: id, valid_from })))
-
-  const touches = steps
-    .flatMap((step) => step.touches)
-    .slice(-TOUCHES_KEPT)
-    .map(({ changed_at, status_changed_at, observed_at, run_id }) => ({
-      lead_id: id,
-      changed_at,
-      status_changed_at,
-      observed_at,
-      run_id,
-    }))
-  const touched = difference(before.touches, touches, (row) => row.changed_at)
-  changes.touches.push(...touched.written)
-  changes.goneTouches.push(...touched.gone.map(({ changed_at }) => ({ lead_id: id, changed_at })))
-  return changed.written.length > 0
+  const version = rowDifference(before.versions, versions, (row) => row.valid_from)
+  changes.versions.push(...version.written)
+  changes.goneVersions.push(...version.gone)
+  const touch = rowDifference(before.touches, touchesOf(id, steps), (row) => row.changed_at)
+  changes.touches.push(...touch.written)
+  changes.goneTouches.push(...touch.gone)
+  return version.written.length > 0 || touch.written.length > 0
 }
 
-function difference<T extends object>(
-  before: readonly T[],
-  now: readonly T[],
-  keyOf: (row: T) => string,
-): { written: T[]; gone: T[] } {
-  const old = new Map(before.map((row) => [keyOf(row), row]))
-  const written = now.filter((row) => {
-    const same = old.get(keyOf(row))
-    old.delete(keyOf(row))
-    return !same || Object.entries(row).some(([column, value]) => Reflect.get(same, column) !== value)
-  })
-  return { written, gone: [...old.values()] }
+function touchesOf(id: string, steps: readonly Step[]): LeadTouchTable[] {
+  const touches = steps.flatMap((step) => step.touches).slice(-TOUCHES_KEPT)
+  return touches.map(({ changed_at, status_changed_at, observed_at, run_id }) => ({
+    lead_id: id,
+    changed_at,
+    status_changed_at,
+    observed_at,
+    run_id,
+  }))
 }
 
 async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
-  if (changes.gone.length > 0) {
-    await sql`DELETE FROM lead_version WHERE (lead_id, valid_from) IN
-      ${rowsOf(['lead_id', 'valid_from'], changes.gone)}`.execute(trx)
-  }
-  if (changes.goneTouches.length > 0) {
-    await sql`DELETE FROM lead_touch WHERE (lead_id, changed_at) IN
-      ${rowsOf(['lead_id', 'changed_at'], changes.goneTouches)}`.execute(trx)
-  }
-  await insertRows(trx, 'lead_version', changes.versions, { key: ['lead_id', 'valid_from'] })
-  await insertRows(trx, 'lead_touch', changes.touches, { key: ['lead_id', 'changed_at'] })
+  const versionKey = ['lead_id', 'valid_from']
+  const touchKey = ['lead_id', 'changed_at']
+  await deleteRows(trx, 'lead_version', changes.goneVersions, versionKey)
+  await deleteRows(trx, 'lead_touch', changes.goneTouches, touchKey)
+  await insertRows(trx, 'lead_version', changes.versions, { key: versionKey })
+  await insertRows(trx, 'lead_touch', changes.touches, { key: touchKey })
 }

@@ -1,56 +1,151 @@
 /**
- * The moves of leads from status to status, drawn from the states that were seen and from the histories of activity
- * that the upstream tells. A move that both tell of stands once, as the activity has it, which knows the steps
- * between two sightings.
+ * The moves of leads from status to status, drawn from the states that were seen and from the activity that the
+ * upstream tells. A move that both tell of stands once, as the activity has it, which knows the steps between two
+ * sightings and what was before the first.
  */
 import type { Instant } from '../model.ts'
 import type { StageMoveTable } from './history-tables.ts'
 import { type Step, stepsOf } from './lead-history.ts'
 import { readHistories, statesOf } from './lead-state.ts'
 import type { Trx } from './open.ts'
-import { insertRows, listOf } from './sqlite.ts'
+import { rowDifference } from './row-difference.ts'
+import { deleteRows, insertRows, listOf } from './sqlite.ts'
 
 const DAY_MS = 86_400_000
+/** So far apart the upstream may date the same move in a lead and in its activity. */
+const SAME_MOVE_MS = 60_000
 
-/** To be called after the activity of leads was written; their versions bring their moves up to date themselves. */
+/** An entry of a lead's activity that tells of a status; `from_status` is null where the lead came into being. */
+export interface StatusActivity {
+  readonly at: Instant
+  readonly from_status: string | null
+  readonly to_status: string
+  readonly first_seen_at: Instant
+}
+
+export type StageMove = Omit<StageMoveTable, 'lead_id'>
+
+/** To be called after the activity of leads was written; changes of the leads themselves need no call. */
 export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): Promise<void> {
   const histories = await readHistories(trx, leadIds)
   await saveStageMoves(trx, new Map([...histories].map(([id, known]) => [id, stepsOf(statesOf(known))])))
 }
 
-/** @param steps by lead */
+/** @param steps by lead: all of each */
 export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readonly Step[]>): Promise<void> {
   if (steps.size === 0) return
-  const rows = [...steps].flatMap(([id, some]) => movesOf(some).map((move) => ({ lead_id: id, ...move })))
-  await trx
-    .deleteFrom('stage_move')
+  const stored = await trx
+    .selectFrom('stage_move')
     .where('lead_id', 'in', listOf([...steps.keys()]))
+    .selectAll()
     .execute()
-  await insertRows(trx, 'stage_move', rows)
+  const wanted = [...steps].flatMap(([id, some]) =>
+    movesOf(some, []).map((move) => ({ lead_id: id, ...move })),
+  )
+  const { written, gone } = rowDifference(stored, wanted, (row) =>
+    JSON.stringify([row.lead_id, row.moved_at, row.to_status]),
+  )
+  const key = ['lead_id', 'moved_at', 'to_status']
+  await deleteRows(trx, 'stage_move', gone, key)
+  await insertRows(trx, 'stage_move', written, { key })
 }
 
-export type StageMove = Omit<StageMoveTable, 'lead_id'>
+/** What a lead's status was from an instant on, by one of the two that tell. */
+interface Event {
+  readonly at: Instant
+  readonly from: string | null
+  readonly to: string
+  readonly source: 'version' | 'activity'
+  readonly observedAt: Instant
+}
 
-export function movesOf(steps: readonly Step[]): StageMove[] {
+/** @param activities in order of time */
+export function movesOf(steps: readonly Step[], activities: readonly StatusActivity[]): StageMove[] {
   const moves: StageMove[] = []
-  let entered = steps[0]
-  for (const step of steps) {
-    if (!entered || step.state.status === entered.state.status) continue
-    moves.push({
-      moved_at: step.from,
-      to_status: step.state.status,
-      from_status: entered.state.status,
-      pipeline_id: step.state.pipeline_id,
-      entered_at: entered.from,
-      days_before: daysBetween(entered.from, step.from),
-      source: 'version',
-      observed_at: step.state.observed_at,
-    })
-    entered = step
+  let before: Event | undefined
+  for (const event of eventsOf(steps, activities)) {
+    if (event.to === before?.to) continue
+    const from = event.from ?? before?.to
+    if (from !== undefined && from !== event.to) {
+      const entered = before?.to === from ? before.at : null
+      moves.push({
+        moved_at: event.at,
+        to_status: event.to,
+        from_status: from,
+        pipeline_id: pipelineAt(steps, event.at),
+        entered_at: entered,
+        days_before: entered === null ? null : daysBetween(entered, event.at),
+        source: event.source,
+        observed_at: event.observedAt,
+      })
+    }
+    before = event
   }
   return moves
 }
 
+/** Activities, and of what versions tell that which no activity tells, in order of time. */
+function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): Event[] {
+  const events: Event[] = []
+  const left = [...activities]
+  for (const [index, step] of steps.entries()) {
+    const before = steps[index - 1]
+    if (before?.state.status === step.state.status) continue
+    const told = findTeller(left, step, before)
+    if (told) left.splice(left.indexOf(told), 1)
+    const observedAt = step.state.observed_at
+    events.push(
+      told
+        ? eventOf(told, observedAt)
+        : { at: step.from, from: null, to: step.state.status, source: 'version', observedAt },
+    )
+  }
+  events.push(...left.map((activity) => eventOf(activity, activity.first_seen_at)))
+  return events.sort((a, b) => compare(a.at, b.at) || compare(a.source, b.source))
+}
+
+/**
+ * The activity that tells of the beginning of a status: the one nearly of that time where the upstream told it with
+ * the lead, and otherwise the last one since the sighting before, if that is where it led.
+ */
+function findTeller(
+  activities: readonly StatusActivity[],
+  { state, from }: Step,
+  before: Step | undefined,
+): StatusActivity | undefined {
+  const until = shift(from, SAME_MOVE_MS)
+  if (from === state.status_changed_at) {
+    const since = shift(from, -SAME_MOVE_MS)
+    return activities.find(({ at, to_status }) => to_status === state.status && at >= since && at <= until)
+  }
+  const seenBefore = before?.touches.at(-1)?.changed_at ?? before?.state.changed_at ?? ''
+  const last = activities.findLast(({ at }) => at > seenBefore && at <= until)
+  return last?.to_status === state.status ? last : undefined
+}
+
+function eventOf(activity: StatusActivity, seenToo: Instant): Event {
+  return {
+    at: activity.at,
+    from: activity.from_status,
+    to: activity.to_status,
+    source: 'activity',
+    observedAt: seenToo < activity.first_seen_at ? seenToo : activity.first_seen_at,
+  }
+}
+
+/** The pipeline of a lead at a time; before the first step that of the first. */
+function pipelineAt(steps: readonly Step[], at: Instant): string {
+  return (steps.findLast((step) => step.from <= at) ?? steps[0])?.state.pipeline_id ?? ''
+}
+
 function daysBetween(from: Instant, to: Instant): number {
   return Math.round(((Date.parse(to) - Date.parse(from)) / DAY_MS) * 10_000) / 10_000
+}
+
+function shift(at: Instant, ms: number): Instant {
+  return new Date(Date.parse(at) + ms).toISOString()
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,83 +1,160 @@
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../src/model.ts'
-import { isHeld, mapLead, mapPipelineStat } from '../../src/source/mapping.ts'
-import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
 import { saveLeads } from '../../src/store/lead.ts'
-import { openStore } from '../../src/store/open.ts'
-import { savePipelineStat } from '../../src/store/pipeline.ts'
+import { historyOf, type LeadState, stepsOf } from '../../src/store/lead-history.ts'
+import { recordGone } from '../../src/store/lead-version.ts'
+import type { Store } from '../../src/store/open.ts'
+import { movesOf } from '../../src/store/stage-move.ts'
 import { random } from '../support/random.ts'
+import { lead, openEmptyStore } from '../support/store.ts'
 
 const SEED = Number(process.env['SEED'] ?? 32)
-const NOW = new Date('2026-11-21T06:00:00Z')
+const SCENARIOS = 20
+const ORDERS = 50
+const START = Date.parse('2026-11-01T00:00:00Z')
+const DAY_MS = 86_400_000
 
-function lead(record: Record<string, unknown>): Lead {
-  const mapped = mapLead(record, REFERENCE_PROFILE)
-  if (isHeld(mapped)) throw new Error(mapped.reason)
-  return mapped
+type Draw = () => number
+
+/** What the upstream says of a lead over time: flips there and back, updates that change nothing, moves told or not. */
+function changesOf(draw: Draw): Partial<Lead>[] {
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(draw() * items.length)] as T
+  const changes: Partial<Lead>[] = []
+  let at = START
+  let status = 'new'
+  let statusChangedAt: string | null = null
+  for (let count = 3 + Math.floor(draw() * 8); count > 0; count--) {
+    const before = at
+    at += 1 + Math.floor(draw() * 2 * DAY_MS)
+    if (draw() < 0.5) {
+      status = pick(['new', 'contacted', 'won'])
+      statusChangedAt = draw() < 0.7 ? instant(before + Math.ceil(draw() * (at - before))) : null
+    }
+    const score = pick([null, 40, 80])
+    changes.push({ status, statusChangedAt, score, updatedAt: instant(at), companyName: `Name of ${at}` })
+  }
+  return changes
 }
 
-describe('the versions of a lead', () => {
-  it(`end in the same state in 1,000 random orders of arrival (SEED=${SEED}) (row 32)`, async () => {
-    await using store = await openStore(':memory:', NOW)
-    const next = random(SEED)
-    const states = Array.from({ length: 6 }, (_, index) => ({
-      status: ['new', 'enriched', 'qualified', 'contacted', 'replied', 'won'][index],
-      score: index * 10,
-      created_at: '2026-11-01T00:00:00.000Z',
-      updated_at: `2026-11-0${index + 2}T00:00:00.000Z`,
-    }))
-    for (let order = 0; order < 1000; order++) {
-      const id = `lead-${order}`
-      const left = states.map((state) => lead({ id, ...state }))
-      await store.write(async (trx) => {
-        while (left.length > 0) {
-          const some = left.splice(Math.floor(next() * left.length), next() < 0.3 ? 2 : 1)
-          await saveLeads(trx, some, { runId: 'run', at: NOW.toISOString() })
-        }
-      })
-    }
-    const ends = await store.db
-      .selectFrom('lead')
-      .select(['status', 'score', 'created_at', 'updated_at'])
-      .distinct()
-      .execute()
-    expect(ends).toEqual([states.at(-1)])
-    const open = await store.db
-      .selectFrom('lead_version')
-      .where('valid_to', 'is', null)
-      .select(['lead_id', 'status'])
-      .execute()
-    expect(open).toHaveLength(1000)
-    expect(new Set(open.map((version) => version.status))).toEqual(new Set(['won']))
-  })
-})
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}
 
-describe('statistics that contradict the leads', () => {
-  it('are kept beside our counts, with the difference in pipeline_overview (row 36)', async () => {
-    await using store = await openStore(':memory:', NOW)
-    const seen = { runId: 'run', at: NOW.toISOString() }
-    const leads = ['won', 'won', 'new'].map((status, index) => lead({ id: index, pipeline_id: 'p1', status }))
-    const stat = mapPipelineStat(
-      { name: 'Solar', totals: { leads: 5, won: 1, open: 4 } },
-      'p1',
-      REFERENCE_PROFILE,
-      seen.at,
-    )
-    if (isHeld(stat)) throw new Error(stat.reason)
-    await store.write(async (trx) => {
-      await trx
-        .insertInto('stage')
-        .values({ status: 'won', position: 0, outcome: 'won', in_funnel: 1 })
+function shuffled<T>(items: readonly T[], draw: Draw): T[] {
+  const keyed = items.map((item) => [draw(), item] as const)
+  return keyed.sort(([a], [b]) => a - b).map(([, item]) => item)
+}
+
+/** All that is stored of a lead's history but when it was read. */
+async function readStored(store: Store, id: string): Promise<object> {
+  const versions = await store.db
+    .selectFrom('lead_version')
+    .where('lead_id', '=', id)
+    .selectAll()
+    .orderBy('valid_from')
+    .execute()
+  const touches = await store.db
+    .selectFrom('lead_touch')
+    .where('lead_id', '=', id)
+    .select('changed_at')
+    .execute()
+  const moves = await store.db
+    .selectFrom('stage_move')
+    .where('lead_id', '=', id)
+    .selectAll()
+    .orderBy('moved_at')
+    .execute()
+  return {
+    versions: versions.map(({ lead_id, observed_at, run_id, ...version }) => version),
+    touches: touches.map((touch) => touch.changed_at).sort(),
+    moves: moves.map(({ lead_id, observed_at, ...move }) => move),
+  }
+}
+
+/** The same by the pure functions, from all states at once. */
+function expectedOf(states: readonly LeadState[], gone: { from: string; to: string }): object {
+  const steps = stepsOf(states)
+  return {
+    versions: historyOf(steps, [gone]).map(({ observed_at, run_id, ...version }) => version),
+    touches: steps.flatMap((step) => step.touches.map((touch) => touch.changed_at)),
+    moves: movesOf(steps, []).map(({ observed_at, ...move }) => move),
+  }
+}
+
+function stateOf(of: Lead): LeadState {
+  return {
+    changed_at: of.updatedAt ?? '',
+    status_changed_at: of.statusChangedAt,
+    observed_at: '',
+    run_id: '',
+    pipeline_id: of.pipelineId,
+    status: of.status,
+    score: of.score,
+    value_amount: of.valueAmount,
+    value_currency: of.valueCurrency,
+    agent_id: of.agentId,
+  }
+}
+
+describe('the history of a lead', () => {
+  it(`is the same in ${SCENARIOS * ORDERS} random orders of arrival, with flips, repeats, removal and return (SEED=${SEED}) (row 32)`, async () => {
+    await using store = await openEmptyStore()
+    const draw = random(SEED)
+    for (let scenario = 0; scenario < SCENARIOS; scenario++) {
+      const changes = changesOf(draw)
+      const gone = {
+        from: instant(START + draw() * 8 * DAY_MS),
+        to: instant(START + (8 + draw() * 4) * DAY_MS),
+      }
+      const ids = Array.from({ length: ORDERS }, (_, order) => `lead-${scenario}-${order}`)
+      const arrivals = ids.map((id) => {
+        const states = changes.map((change) => lead(id, change))
+        const first = shuffled([...states, ...states], draw)
+        return { first, again: shuffled([...states, ...states.slice(0, 2)], draw) }
+      })
+      const firstReadAt = new Map<string, string>()
+      let at = START + 30 * DAY_MS
+      const read = async (pages: readonly Lead[][], readAt?: string): Promise<void> => {
+        const seen = { runId: 'run', at: readAt ?? instant(at++) }
+        const page = pages.flatMap((leads) => leads.splice(0, draw() < 0.3 ? 2 : 1))
+        for (const { raw } of page) if (!firstReadAt.has(raw)) firstReadAt.set(raw, seen.at)
+        await store.write((trx) => saveLeads(trx, page, seen))
+      }
+
+      // Some of the states before the removal, whichever; the others after the return.
+      const halves = arrivals.map(({ first }) => first.splice(0, 1 + Math.floor(draw() * changes.length)))
+      while (halves.some((leads) => leads.length > 0)) await read(halves)
+      await store.write(async (trx) => {
+        await trx.updateTable('lead').where('id', 'in', ids).set({ removed_at: gone.from }).execute()
+        await recordGone(trx, ids, { runId: 'run', at: gone.from })
+      })
+      const rest = arrivals.map(({ first, again }) => [...first, ...again])
+      await read(rest, gone.to)
+      while (rest.some((leads) => leads.length > 0)) await read(rest)
+
+      const expected = expectedOf(
+        changes.map((change) => stateOf(lead('', change))),
+        gone,
+      )
+      for (const id of ids) expect(await readStored(store, id), id).toEqual(expected)
+      for (const version of await store.db
+        .selectFrom('lead_version')
+        .where('lead_id', 'in', ids)
+        .selectAll()
+        .execute()) {
+        const change = changes.find((some) => some.updatedAt === version.changed_at)
+        expect(version.observed_at).toBe(firstReadAt.get(lead(version.lead_id, change).raw))
+      }
+      const latest = changes.at(-1)
+      const rows = await store.db
+        .selectFrom('lead')
+        .where('id', 'in', ids)
+        .select(['status', 'score', 'updated_at', 'removed_at'])
+        .distinct()
         .execute()
-      await saveLeads(trx, leads, seen)
-      await savePipelineStat(trx, stat, seen)
-    })
-    const { rows } = await store.db.executeQuery<object>({
-      ...store.db.selectFrom('lead').select('id').compile(),
-      sql: 'SELECT name, leads, won, open, leads_upstream, difference FROM pipeline_overview',
-    })
-    expect(rows).toEqual([{ name: 'Solar', leads: 3, won: 2, open: 1, leads_upstream: 5, difference: -2 }])
-    const kept = await store.db.selectFrom('pipeline_stat').select(['leads', 'won', 'open']).execute()
-    expect(kept).toEqual([{ leads: 5, won: 1, open: 4 }])
-  })
+      expect(rows).toEqual([
+        { status: latest?.status, score: latest?.score, updated_at: latest?.updatedAt, removed_at: null },
+      ])
+    }
+  }, 60_000)
 })
