@@ -30,6 +30,8 @@ export interface Stage {
   readonly outcome: StageOutcome
   /** False for statuses that are no step towards being won. */
   readonly inFunnel: boolean
+  /** A lead that has come this far counts as qualified. */
+  readonly isQualified: boolean
 }
 
 /** A company that an agent discovered for a pipeline, with its state there. */

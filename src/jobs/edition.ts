@@ -10,7 +10,7 @@ import { composeDaily } from '../report/daily.ts'
 import { dayBefore, weekBefore } from '../report/period.ts'
 import type { Templates } from '../report/templates.ts'
 import { type Edition, findEdition, saveEdition } from '../store/edition.ts'
-import { readDailyFigures } from '../store/figures.ts'
+import { readDailyFigures } from '../store/figures/daily.ts'
 import type { Store } from '../store/open.ts'
 
 /** A report as configured. */

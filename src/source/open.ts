@@ -160,12 +160,12 @@ export function openSource(options: SourceOptions): Source {
 }
 
 function stagesOf(profile: Profile): Stage[] {
-  return profile.stages.map(({ status, outcome, in_funnel }, position) => ({
-    status,
-    position,
-    outcome,
-    inFunnel: in_funnel ?? (outcome === 'open' || outcome === 'won'),
-  }))
+  const firstQualified = profile.stages.findIndex((stage) => stage.qualified)
+  return profile.stages.map(({ status, outcome, in_funnel }, position) => {
+    const inFunnel = in_funnel ?? (outcome === 'open' || outcome === 'won')
+    const isQualified = inFunnel && firstQualified >= 0 && position >= firstQualified
+    return { status, position, outcome, inFunnel, isQualified }
+  })
 }
 
 function itemsOf(

@@ -216,6 +216,8 @@ export const profileSchema = z.strictObject({
         status: z.string().min(1),
         outcome: z.enum(['open', 'won', 'lost', 'disqualified']).default('open'),
         in_funnel: z.boolean().optional(),
+        /** The first stage in which a lead counts as qualified; the stages of the funnel behind it count too. */
+        qualified: z.boolean().optional(),
       }),
     )
     .default([]),

@@ -97,6 +97,7 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
       status,
       outcome,
       in_funnel: FUNNEL_STATUSES.some((step) => step === status),
+      qualified: status === 'qualified',
     })),
   },
   'reference',

@@ -11,6 +11,7 @@ export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<vo
     position: stage.position,
     outcome: stage.outcome,
     in_funnel: stage.inFunnel ? 1 : 0,
+    is_qualified: stage.isQualified ? 1 : 0,
   }))
   await insertRows(trx, 'stage', rows)
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { DailyFigures, Lead } from '../../src/model.ts'
 import { dayBefore, weekBefore } from '../../src/report/period.ts'
 import { saveAgents } from '../../src/store/agent.ts'
-import { type FiguresRequest, readDailyFigures } from '../../src/store/figures.ts'
+import { type FiguresRequest, readDailyFigures } from '../../src/store/figures/daily.ts'
+import { recordGone } from '../../src/store/lead-version.ts'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
 import { finishRun, startRun } from '../../src/store/sync-run.ts'
@@ -39,6 +40,14 @@ async function figuresOf(
 const won = (id: string, at: string, change: Parameters<typeof lead>[1] = {}): Lead =>
   lead(id, { status: 'won', statusChangedAt: at, updatedAt: at, ...change })
 
+/** As a second complete scan without the lead does. */
+async function remove(store: Store, id: string, at: string): Promise<void> {
+  await store.write(async (trx) => {
+    await trx.updateTable('lead').set({ removed_at: at }).where('id', '=', id).execute()
+    await recordGone(trx, [id], seenAt(at))
+  })
+}
+
 describe('new leads', () => {
   it('are those created from the start of the period on, and before its end', async () => {
     const leads = [BEFORE_FROM, FROM, BEFORE_TO, TO].map((createdAt, index) =>
@@ -68,8 +77,7 @@ describe('new leads', () => {
     const figures = await figuresOf(
       [lead('1', { createdAt: FROM }), lead('2', { createdAt: FROM })],
       {},
-      (store) =>
-        store.write((trx) => trx.updateTable('lead').set({ removed_at: TO }).where('id', '=', '2').execute()),
+      (store) => remove(store, '2', BEFORE_TO),
     )
     expect([figures.leads, figures.newLeads.current]).toEqual([1, 1])
   })
@@ -132,7 +140,7 @@ describe('the open pipeline', () => {
       value('0', { createdAt: BEFORE_TO }),
       value('1', { createdAt: TO }),
       value('2', { status: 'won', statusChangedAt: BEFORE_TO }),
-      value('3', { status: 'lost', statusChangedAt: TO }),
+      value('3', { status: 'lost', statusChangedAt: TO, updatedAt: TO }),
       value('4', { status: 'disqualified', statusChangedAt: FROM }),
     ]
     expect((await figuresOf(leads)).openValue.current).toEqual([{ amount: 1001, currency: 'EUR' }])
@@ -195,9 +203,7 @@ describe('the funnel', () => {
     const both = readings(stat('p1', TO, { new: 10 }), stat('p2', '2020-01-01T00:00:00Z', { new: 5 }))
     const { funnel } = await figuresOf([lead('1'), lead('2', { pipelineId: 'p2' })], {}, async (store) => {
       await both(store)
-      await store.write((trx) =>
-        trx.updateTable('lead').set({ removed_at: TO }).where('id', '=', '2').execute(),
-      )
+      await remove(store, '2', TO)
     })
     expect(funnel).toEqual({ asOf: TO, stages: [{ status: 'new', reached: 10, conversion: null }] })
   })

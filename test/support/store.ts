@@ -11,11 +11,11 @@ import { folderWith } from './folder.ts'
 export const OPENED_AT = new Date('2026-11-21T06:00:00Z')
 
 export const STAGES = [
-  { status: 'new', position: 0, outcome: 'open', inFunnel: true },
-  { status: 'contacted', position: 1, outcome: 'open', inFunnel: true },
-  { status: 'won', position: 2, outcome: 'won', inFunnel: true },
-  { status: 'lost', position: 3, outcome: 'lost', inFunnel: false },
-  { status: 'disqualified', position: 4, outcome: 'disqualified', inFunnel: false },
+  { status: 'new', position: 0, outcome: 'open', inFunnel: true, isQualified: false },
+  { status: 'contacted', position: 1, outcome: 'open', inFunnel: true, isQualified: true },
+  { status: 'won', position: 2, outcome: 'won', inFunnel: true, isQualified: true },
+  { status: 'lost', position: 3, outcome: 'lost', inFunnel: false, isQualified: false },
+  { status: 'disqualified', position: 4, outcome: 'disqualified', inFunnel: false, isQualified: false },
 ] as const
 
 /** With {@link STAGES}; closed when the test is over by whoever opened it. */

@@ -1,0 +1,187 @@
+/**
+ * Every figure, once: what it is called, what it means, its unit and its SQL over the relations of `relation.ts`.
+ * Report, commands and README read it from here. No figure depends on anything dated at or after the period's end.
+ *
+ * A row has `value`; a share also its `part` and `whole`; a figure with several rows says in `of` what each is for.
+ */
+import { RECENT, type RelationName } from './relation.ts'
+
+/** `money`: in whole units of the currency in `of`. `share`: 0 to 1. */
+export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'
+
+export interface FigureDefinition {
+  readonly name: string
+  readonly title: string
+  readonly meaning: string
+  readonly unit: FigureUnit
+  readonly reads: readonly RelationName[]
+  readonly sql: string
+}
+
+/** Of rows that are numbered in order, the one in the middle or the two; their mean is the median. */
+const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
+
+const closedAs = (outcome: string): string =>
+  `SELECT count(*) AS value FROM closed WHERE outcome = '${outcome}' AND closed_at >= :from`
+
+const share = `coalesce(part, 0) AS part, whole, 1.0 * coalesce(part, 0) / nullif(whole, 0) AS value`
+
+export const FIGURES = [
+  {
+    name: 'leads',
+    title: 'Leads',
+    meaning: 'leads that were there at the end of the period, whatever their status',
+    unit: 'leads',
+    reads: ['level'],
+    sql: 'SELECT coalesce(sum(leads), 0) AS value FROM level',
+  },
+  {
+    name: 'new_leads',
+    title: 'New leads',
+    meaning: 'leads created in the period',
+    unit: 'leads',
+    reads: ['lead_then'],
+    sql: 'SELECT count(*) AS value FROM lead_then WHERE created_at >= :from',
+  },
+  {
+    name: 'qualified',
+    title: 'Qualified',
+    meaning:
+      'leads that came into a qualified stage (stage.is_qualified) in the period for the first time that is known; blind to what was before the first state or activity read; empty where the profile marks no stage as qualified',
+    unit: 'leads',
+    reads: ['entry', 'ended'],
+    sql: `SELECT iif((SELECT max(is_qualified) FROM stage) = 1, count(DISTINCT lead_id), NULL) AS value
+    FROM entry WHERE is_qualified = 1 AND NOT EXISTS (
+      SELECT 1 FROM ended AS before JOIN stage USING (status)
+      WHERE before.lead_id = entry.lead_id AND stage.is_qualified = 1
+        AND coalesce(before.entered_at, '') < entry.entered_at)`,
+  },
+  {
+    name: 'won',
+    title: 'Won',
+    meaning: 'leads that were won in the period and still are at its end',
+    unit: 'leads',
+    reads: ['closed'],
+    sql: closedAs('won'),
+  },
+  {
+    name: 'lost',
+    title: 'Lost',
+    meaning: 'leads that were lost in the period and still are at its end',
+    unit: 'leads',
+    reads: ['closed'],
+    sql: closedAs('lost'),
+  },
+  {
+    name: 'disqualified',
+    title: 'Disqualified',
+    meaning: 'leads that were disqualified in the period and still are at its end',
+    unit: 'leads',
+    reads: ['closed'],
+    sql: closedAs('disqualified'),
+  },
+  {
+    name: 'won_value',
+    title: 'Won value',
+    meaning:
+      'value of the leads counted as won, as it was at the end of the period; those without a value left out',
+    unit: 'money',
+    reads: ['closed', 'lead_then'],
+    sql: `SELECT value_currency AS "of", round(sum(value_amount), 2) AS value
+    FROM closed JOIN lead_then USING (lead_id)
+    WHERE closed.outcome = 'won' AND closed_at >= :from AND value_amount IS NOT NULL AND value_currency IS NOT NULL
+    GROUP BY value_currency ORDER BY value DESC, value_currency`,
+  },
+  {
+    name: 'win_rate',
+    title: 'Win rate',
+    meaning: 'won out of won and lost, of the leads closed in the 30 days up to the end of the period',
+    unit: 'share',
+    reads: ['closed'],
+    sql: `SELECT ${share} FROM (
+      SELECT sum(outcome = 'won') AS part, count(*) AS whole FROM closed
+      WHERE outcome IN ('won', 'lost') AND closed_at >= ${RECENT})`,
+  },
+  {
+    name: 'period_conversion',
+    title: 'Conversion by period',
+    meaning:
+      'leads won in the period for each lead created in it, whether they are the same leads or not; may be above 1',
+    unit: 'share',
+    reads: ['closed', 'lead_then'],
+    sql: `SELECT ${share} FROM (
+      SELECT (SELECT count(*) FROM closed WHERE outcome = 'won' AND closed_at >= :from) AS part,
+        (SELECT count(*) FROM lead_then WHERE created_at >= :from) AS whole)`,
+  },
+  {
+    name: 'cohort_conversion',
+    title: 'Conversion by cohort',
+    meaning:
+      'of the leads created in the period, the share that was won by its end; choose periods longer than winning takes',
+    unit: 'share',
+    reads: ['lead_then'],
+    sql: `SELECT ${share} FROM (
+      SELECT sum(outcome = 'won') AS part, count(*) AS whole FROM lead_then WHERE created_at >= :from)`,
+  },
+  {
+    name: 'open',
+    title: 'Open',
+    meaning:
+      'leads that were neither won, lost nor disqualified at the end of the period; a status without a stage counts as open',
+    unit: 'leads',
+    reads: ['level'],
+    sql: `SELECT coalesce(sum(leads), 0) AS value FROM level WHERE outcome = 'open'`,
+  },
+  {
+    name: 'open_value',
+    title: 'Open pipeline',
+    meaning: 'value of the leads that were open at the end of the period, as it was then',
+    unit: 'money',
+    reads: ['level'],
+    sql: `SELECT value_currency AS "of", round(sum(value_amount), 2) AS value FROM level
+    WHERE outcome = 'open' AND value_currency <> ''
+    GROUP BY value_currency HAVING sum(leads) > 0 ORDER BY value DESC, value_currency`,
+  },
+  {
+    name: 'stalled',
+    title: 'Stalled',
+    meaning: 'open leads without a change of any kind in the :stalled_days days before the end of the period',
+    unit: 'leads',
+    reads: ['idle'],
+    sql: `SELECT count(*) AS value FROM idle
+    WHERE changed_at <= strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`,
+  },
+  {
+    name: 'time_in_stage',
+    title: 'Days in stage',
+    meaning:
+      'median days that leads spent in a status, of the stays that ended in the period; blind to stays that began before what is known',
+    unit: 'days',
+    reads: ['ended'],
+    sql: `SELECT status AS "of", round(avg(days), 2) AS value FROM (
+      SELECT status, days, row_number() OVER (PARTITION BY status ORDER BY days) AS place,
+        count(*) OVER (PARTITION BY status) AS rows
+      FROM ended WHERE left_at >= :from AND days IS NOT NULL)
+    LEFT JOIN stage USING (status) WHERE ${MIDDLE} GROUP BY status ORDER BY position, status`,
+  },
+  {
+    name: 'velocity',
+    title: 'Sales velocity',
+    meaning:
+      'what the pipeline earns a day: open leads with a value x win rate x mean value won / median days from creation to winning, the last three over the 30 days up to the end of the period; empty where nothing was won in them',
+    unit: 'money a day',
+    reads: ['level', 'closed', 'win'],
+    sql: `SELECT value_currency AS "of", round(open.leads * rate * mean / cycle, 2) AS value
+    FROM (SELECT value_currency, sum(leads) AS leads FROM level
+      WHERE outcome = 'open' AND value_currency <> '' GROUP BY value_currency) AS open
+    JOIN (SELECT value_currency, avg(value_amount) AS mean FROM win
+      WHERE value_amount IS NOT NULL GROUP BY value_currency) USING (value_currency)
+    JOIN (SELECT avg(outcome = 'won') AS rate FROM closed
+      WHERE outcome IN ('won', 'lost') AND closed_at >= ${RECENT})
+    JOIN (SELECT avg(days) AS cycle FROM (
+      SELECT days, row_number() OVER (ORDER BY days) AS place, count(*) OVER () AS rows FROM win) WHERE ${MIDDLE})
+    WHERE cycle > 0 ORDER BY value DESC, value_currency`,
+  },
+] as const satisfies readonly FigureDefinition[]
+
+export type FigureName = (typeof FIGURES)[number]['name']

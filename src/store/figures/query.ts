@@ -1,0 +1,99 @@
+/** Figures as queries: composed of their definition and its relations, run with values or written with them. */
+import { CompiledQuery } from 'kysely'
+import type { Instant } from '../../model.ts'
+import type { Db } from '../open.ts'
+import { FIGURES, type FigureDefinition, type FigureName } from './definition.ts'
+import { RELATION_NAMES, type RelationName, relationsOf } from './relation.ts'
+
+/** What a figure is asked for. */
+export interface FigureScope {
+  readonly from: Instant
+  /** Not included. */
+  readonly to: Instant
+  /** Only these pipelines; null for all. */
+  readonly pipelineIds: readonly string[] | null
+  readonly stalledDays: number
+  /** Only what had been read by then counts; null for all that is known. */
+  readonly asKnownAt: Instant | null
+}
+
+export interface FigureRow {
+  /** What the row is for: a currency or a status; null where a figure is one number. */
+  readonly of: string | null
+  /** Null where there is nothing to tell. */
+  readonly value: number | null
+  /** Of a share. */
+  readonly part: number | null
+  readonly whole: number | null
+}
+
+type Value = string | number | null
+export type QueryValues = Readonly<Record<string, Value>>
+
+const PARAMETER = /:([a-z_]+)\b/g
+
+export async function readFigure(db: Db, name: FigureName, scope: FigureScope): Promise<FigureRow[]> {
+  const figure: FigureDefinition = findFigure(name)
+  const rows = await runQuery<Partial<FigureRow>>(db, withRelations(figure, scope), valuesOf(scope))
+  return rows.map(({ of = null, value = null, part = null, whole = null }) => ({ of, value, part, whole }))
+}
+
+/** The SQL of a figure with all values in it, for any SQLite program. */
+export function explainFigure(name: FigureName, scope: FigureScope): string {
+  return `${fillIn(withRelations(findFigure(name), scope), valuesOf(scope))};`
+}
+
+export function findFigure(name: FigureName): (typeof FIGURES)[number] {
+  const found = FIGURES.find((figure) => figure.name === name)
+  if (!found) throw new TypeError(`no figure is called ${name}`)
+  return found
+}
+
+/** A query over relations, with named parameters: `WITH … SELECT …`. */
+export function withRelations(
+  query: Pick<FigureDefinition, 'reads' | 'sql'>,
+  { asKnownAt }: Pick<FigureScope, 'asKnownAt'>,
+): string {
+  const relations = relationsOf(asKnownAt !== null)
+  const needed = new Set<RelationName>(query.reads.flatMap((name) => [name, ...relations[name].reads]))
+  const parts = RELATION_NAMES.filter((name) => needed.has(name)).map(
+    (name) => `${name} AS ( ${relations[name].sql}\n)`,
+  )
+  return `WITH ${parts.join(',\n')}\n${query.sql}`
+}
+
+export function valuesOf({ from, to, pipelineIds, stalledDays, asKnownAt }: FigureScope): QueryValues {
+  return {
+    from,
+    to,
+    pipelines: pipelineIds === null ? null : JSON.stringify(pipelineIds),
+    stalled_days: stalledDays,
+    known_at: asKnownAt,
+  }
+}
+
+/** Runs a query with named parameters; the driver binds them by place. */
+export async function runQuery<Row>(db: Db, query: string, values: QueryValues): Promise<Row[]> {
+  const bound: Value[] = []
+  const text = query.replaceAll(PARAMETER, (_, name: string) => {
+    bound.push(valueFor(name, values))
+    return '?'
+  })
+  const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, bound))
+  return rows
+}
+
+function fillIn(query: string, values: QueryValues): string {
+  return query.replaceAll(PARAMETER, (_, name: string) => literal(valueFor(name, values)))
+}
+
+function valueFor(name: string, values: QueryValues): Value {
+  const value = values[name]
+  if (value === undefined) throw new TypeError(`no value is given for :${name}`)
+  return value
+}
+
+function literal(value: Value): string {
+  if (value === null) return 'NULL'
+  return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
+}
