@@ -26,15 +26,8 @@ export interface SnapshotReader extends Disposable {
   findTable(name: string): SnapshotTable | undefined
 }
 
-/** Null where there is no snapshot. */
-export function openSnapshot(file: string): SnapshotReader | null {
-  let database: Database.Database
-  try {
-    database = new Database(file, { readonly: true, fileMustExist: true })
-  } catch (thrown) {
-    if (thrown instanceof Database.SqliteError && thrown.code === 'SQLITE_CANTOPEN') return null
-    throw thrown
-  }
+export function openSnapshot(file: string): SnapshotReader {
+  const database = new Database(file, { readonly: true, fileMustExist: true })
   const tables = database
     .prepare<[], TableRow>(`SELECT table_name, rows FROM dictionary_table WHERE kind IN ('table', 'view')`)
     .all()
@@ -99,12 +92,9 @@ interface Seen {
   readonly instants: bigint | null
 }
 
-function readTypes(
-  database: Database.Database,
-  table: string,
-  columns: readonly ColumnRow[],
-): CellType[] {
-  const isOpen = (column: ColumnRow): boolean => column.unit === 'UTC' || DECLARED[column.type ?? ''] === undefined
+function readTypes(database: Database.Database, table: string, columns: readonly ColumnRow[]): CellType[] {
+  const isOpen = (column: ColumnRow): boolean =>
+    column.unit === 'UTC' || DECLARED[column.type ?? ''] === undefined
   const open = columns.filter(isOpen)
   const questions = open.flatMap(({ column_name }) => {
     const value = quoted(column_name)
