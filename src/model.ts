@@ -70,10 +70,35 @@ export interface Lead {
   readonly cut: number
 }
 
+/** What only the single lead tells, not the list: enrichment and activity history. */
+export interface LeadDetail {
+  readonly leadId: string
+  /** Null where the details do not tell. */
+  readonly updatedAt: Instant | null
+  /** JSON; null where there is none. */
+  readonly enrichment: string | null
+  readonly activity: readonly Activity[]
+  /** Entries of the history that could not be read. */
+  readonly held: readonly HeldRow[]
+  readonly raw: string
+}
+
+/** An entry in the history of a lead. */
+export interface Activity {
+  /** The upstream's; made of the entry where it has none. */
+  readonly id: string
+  readonly at: Instant
+  readonly type: string | null
+  readonly agentId: string | null
+  readonly summary: string | null
+  readonly fromStatus: string | null
+  readonly toStatus: string | null
+}
+
 /** A record that could not be mapped; kept whole with the reason, never dropped. */
 export interface HeldRow {
-  readonly resource: 'lead' | 'agent' | 'pipeline_stat'
-  /** The upstream's identifier of it (of a reading: of its pipeline); null where that cannot be read either. */
+  readonly resource: 'lead' | 'agent' | 'pipeline_stat' | 'activity'
+  /** The upstream's identifier of it (of a reading: of its pipeline; of an activity: of its lead); null where that cannot be read either. */
   readonly id: string | null
   readonly reason: string
   /** The record, or how it begins where it is too large to keep. */
@@ -250,7 +275,7 @@ export interface Letter extends Rendered {
 
 // --- Sync ------------------------------------------------------------------------------------------------
 
-export type SyncPart = 'leads' | 'stats' | 'agents'
+export type SyncPart = 'leads' | 'stats' | 'agents' | 'details'
 
 /** How a sync ended; `ok_no_change` says that it was whole and brought nothing new. */
 export type SyncOutcome = 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed'
@@ -263,6 +288,13 @@ export interface LeadCounts {
   readonly unchanged: number
   readonly removed: number
   readonly held: number
+}
+
+/** Counts of the details part of a sync, leads each: read, no longer known upstream, put off after a failure. */
+export interface DetailCounts {
+  readonly read: number
+  readonly gone: number
+  readonly failed: number
 }
 
 /** Something that kept a part of a sync from being whole; `code` is one of the error codes. */
@@ -339,6 +371,7 @@ export interface SyncResult {
   readonly stats: number
   /** Agents read. */
   readonly agents: number
+  readonly details: DetailCounts
   readonly pages: number
   readonly requests: number
   readonly retries: number

@@ -146,6 +146,7 @@ describe('the README', () => {
     }>`SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
       AND name NOT LIKE 'kysely_%' AND name NOT LIKE 'sqlite_%'`.execute(syncing.store.db)
     const internal = [
+      'detail_queue',
       'installation',
       'lease',
       'lead_absence',

@@ -26,6 +26,8 @@ import type { Terminal } from './terminal.ts'
 
 const FOLDER = 'data/demo'
 const SEED = 1
+/** Leads, the best ones, whose details are read. */
+const DETAILS = 200
 const RECIPIENT = 'you@example.com'
 const SENDER = { from: 'leadsheet <reports@leadsheet.example>', replyTo: null }
 
@@ -94,6 +96,7 @@ async function syncAndReport(terminal: Terminal, folder: string, service: Servic
           pageSize: 100,
           overlapMs: 10 * 60_000,
           pipelineIds: [],
+          details: { top: DETAILS, perRun: DETAILS, concurrency: 4 },
           signal: terminal.signal,
           onProgress,
         },

@@ -63,6 +63,7 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
     pageSize: config.api.pageSize,
     overlapMs: config.sync.overlapMinutes * 60_000,
     pipelineIds: config.sync.pipelines,
+    ...(config.details && { details: config.details }),
     signal: AbortSignal.any([signal, AbortSignal.timeout(config.api.runMinutes * 60_000)]),
   }
 }
@@ -76,6 +77,7 @@ export async function withProgress<T>(
   // Awaited here: returned as it is, the bar would be gone before the work begins.
   return await work(({ part, pages, done, total }) => {
     if (part === 'leads') bar.update(done, total, `leads, ${pages} pages`)
+    if (part === 'details') bar.update(done, total, 'details')
   })
 }
 
@@ -123,8 +125,16 @@ export function summary(result: SyncResult): string[] {
     `${counted(leads.seen, 'lead')} read: ${changes.join(', ')}`,
     ...(result.scan === null ? [] : [scanLine(result.scan)]),
     `${counted(result.stats, 'pipeline')} and ${counted(result.agents, 'agent')} read`,
+    ...detailLines(result.details),
     `${counted(result.requests, 'request')}${retries} in ${seconds} s; run ${result.runId}${result.complete ? '' : ', not complete'}`,
   ]
+}
+
+function detailLines({ read, gone, failed }: SyncResult['details']): string[] {
+  if (read + gone + failed === 0) return []
+  const others = [gone > 0 ? `${gone} gone` : '', failed > 0 ? `${failed} failed, to be tried again` : '']
+  const rest = others.filter((text) => text !== '').join(', ')
+  return [`details of ${counted(read, 'lead')} read${rest && `; ${rest}`}`]
 }
 
 /** `full scan complete: 3,009 leads on 31 pages, 3,009 by the service's own count` */
@@ -174,6 +184,7 @@ function jsonOf(result: SyncResult) {
     scan: result.scan && scanJson(result.scan),
     stats: result.stats,
     agents: result.agents,
+    details: result.details,
     pages: result.pages,
     requests: result.requests,
     retries: result.retries,

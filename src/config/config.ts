@@ -18,6 +18,7 @@ export interface Config {
   /** Those of reports that name none of their own. */
   readonly recipients: readonly string[]
   readonly sync: SyncConfig
+  readonly details: DetailsConfig
   readonly snapshot: SnapshotConfig
   readonly reports: readonly ReportConfig[]
   /** What is allowed but not wise, a sentence each. */
@@ -56,6 +57,14 @@ export interface SnapshotConfig {
   readonly when: string
   readonly keep: number
 }
+
+/** Null when none are wanted. */
+export type DetailsConfig = {
+  /** Only of so many leads with the best scores; null for all. */
+  readonly top: number | null
+  readonly perRun: number
+  readonly concurrency: number
+} | null
 
 export interface ReportConfig {
   readonly name: string
@@ -106,6 +115,7 @@ export function configFrom(
       overlapMinutes: sync.overlap_minutes,
       pipelines: sync.pipelines,
     },
+    details: detailsFrom(settings.details),
     snapshot: settings.snapshot,
     reports: settings.reports.map((report) => ({
       name: report.name,
@@ -125,6 +135,11 @@ export function configFrom(
 export function secretsOf({ api, mail }: Config): string[] {
   const password = mail.url === null ? '' : new URL(mail.url.reveal()).password
   return [api.key?.reveal() ?? '', password, decodeURIComponent(password)].filter((text) => text !== '')
+}
+
+function detailsFrom({ policy, top, per_run, concurrency }: Settings['details']): DetailsConfig {
+  if (policy === 'none') return null
+  return { top: policy === 'top' ? top : null, perRun: per_run, concurrency }
 }
 
 function secret(value: string | undefined): Secret | null {

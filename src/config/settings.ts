@@ -165,6 +165,21 @@ export const settingsSchema = section({
   })
     .prefault({})
     .meta({ description: 'When leads, statistics and agents are fetched.' }),
+  details: section({
+    policy: z.enum(['changed', 'top', 'none'], { error: 'changed, top or none' }).default('changed').meta({
+      description:
+        'Of which leads enrichment and activity are read, the best by score first: changed (all that are new or changed), top (of these, the ones with the best scores) or none.',
+    }),
+    top: wholeNumber(1, 1_000_000)
+      .default(1000)
+      .meta({ description: 'With the policy top: how many leads have the best scores.' }),
+    per_run: wholeNumber(1, 100_000).default(200).meta({
+      description: 'The most leads that one sync asks for, a request each; the next one goes on from there.',
+    }),
+    concurrency: wholeNumber(1, 16).default(4).meta({ description: 'How many are asked for at once.' }),
+  })
+    .prefault({})
+    .meta({ description: 'What only the single lead tells: its enrichment and its activity history.' }),
   snapshot: section({
     when: text('after_sync, never, or a cron expression of five fields', (value) =>
       value === 'after_sync' || value === 'never' ? null : cronFault(value),

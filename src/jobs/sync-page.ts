@@ -5,6 +5,7 @@ import { pathText } from '../source/field-path.ts'
 import { isHeld } from '../source/mapping.ts'
 import type { Source } from '../source/open.ts'
 import type { RawRecord } from '../source/raw-record.ts'
+import { outdateDetails } from '../store/detail.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../store/known-leads.ts'
 import { findLeadNos, readTimes, type SavedLead, saveLeads } from '../store/lead.ts'
@@ -63,6 +64,12 @@ export async function savePage(
   const seen = { runId: run.runId, at: at.toISOString() }
   const done = await writeHolding(run, async (trx) => {
     const saved = await saveLeads(trx, page.leads, seen, before.is_remap === 1)
+    const updated = saved.filter(({ change }) => change === 'updated')
+    await outdateDetails(
+      trx,
+      updated.map(({ no }) => no),
+      seen.at,
+    )
     const fingerprints = fingerprintsOf(saved, page)
     await saveFingerprints(trx, fingerprints)
     const heldNos = await hold(trx, page, seen.at, memory)

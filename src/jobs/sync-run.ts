@@ -15,8 +15,19 @@ export interface SyncOptions {
   readonly overlapMs: number
   /** Pipelines whose statistics are wanted though no lead names them. */
   readonly pipelineIds: readonly string[]
+  /** None are read without. */
+  readonly details?: DetailOptions
   readonly signal: AbortSignal
   readonly onProgress?: (progress: SyncProgress) => void
+}
+
+export interface DetailOptions {
+  /** Only of so many leads with the best scores; null for all. */
+  readonly top: number | null
+  /** The most leads that one run asks for. */
+  readonly perRun: number
+  /** How many are asked for at once. */
+  readonly concurrency: number
 }
 
 /** What every part of a run works with. */

@@ -13,11 +13,12 @@ import { saveStages } from '../store/stage.ts'
 import { finishRun, readCounts, startRun } from '../store/sync-run.ts'
 import { readWatermark, saveNotBefore } from '../store/watermark.ts'
 import { syncAgents } from './sync-agents.ts'
+import { syncDetails } from './sync-details.ts'
 import { planScan, syncLeads } from './sync-leads.ts'
 import type { SyncOptions, SyncRun } from './sync-run.ts'
 import { syncStats } from './sync-stats.ts'
 
-export const SYNC_PARTS = ['leads', 'stats', 'agents'] as const satisfies readonly SyncPart[]
+export const SYNC_PARTS = ['leads', 'stats', 'agents', 'details'] as const satisfies readonly SyncPart[]
 
 /** Failures that the next part of the run would only meet again. */
 const ENDING = new Set([
@@ -50,7 +51,7 @@ export async function sync(
     const counts = await readCounts(deps.store.db, runId)
     const result: SyncResult = {
       runId,
-      outcome: outcomeOf(done, counts.pages, counts.inserted + counts.updated + counts.removed),
+      outcome: outcomeOf(done, counts),
       complete: done.problems.length === 0,
       leads: {
         seen: counts.seen,
@@ -63,6 +64,7 @@ export async function sync(
       scan: await findVerdict(deps.store.db, runId),
       stats: done.stats,
       agents: done.agents,
+      details: counts.details,
       pages: counts.pages,
       requests: deps.source.usage.requests - before.requests,
       retries: deps.source.usage.retries - before.retries,
@@ -107,6 +109,7 @@ async function runParts(run: SyncRun): Promise<Done> {
       if (part === 'leads') done.problems.push(...(await syncLeads(run)))
       if (part === 'stats') done.stats = await syncStats(run, onProblem)
       if (part === 'agents') done.agents = await syncAgents(run, onProblem)
+      if (part === 'details') await syncDetails(run, onProblem)
     } catch (thrown) {
       const { signal } = run.options
       const error = signal.aborted && thrown === signal.reason ? stopped(signal) : thrown
@@ -129,8 +132,9 @@ function stopped(signal: AbortSignal): LeadsheetError {
 }
 
 /** `partial` has read something, `failed` nothing. */
-function outcomeOf(done: Done, pages: number, changes: number): SyncOutcome {
+function outcomeOf(done: Done, counts: Awaited<ReturnType<typeof readCounts>>): SyncOutcome {
+  const changes = counts.inserted + counts.updated + counts.removed + counts.details.read
   if (done.problems.length === 0) return changes === 0 ? 'ok_no_change' : 'ok'
   if (done.notBefore !== null) return 'deferred'
-  return pages + done.stats + done.agents > 0 ? 'partial' : 'failed'
+  return counts.pages + done.stats + done.agents + counts.details.read > 0 ? 'partial' : 'failed'
 }

@@ -7,7 +7,7 @@ import { findLastWholeRun } from '../store/sync-run.ts'
 import { type DeliverDeps, deliverEdition, enqueueEdition, type Sender } from './deliver.ts'
 import { archiveEdition, type EditionDeps, makeEdition, type Report } from './edition.ts'
 import type { Schedule } from './schedule.ts'
-import { sync } from './sync.ts'
+import { SYNC_PARTS, sync } from './sync.ts'
 import type { SyncOptions } from './sync-run.ts'
 
 export interface Work extends EditionDeps, DeliverDeps {
@@ -19,6 +19,9 @@ export interface Work extends EditionDeps, DeliverDeps {
   /** Called after a sync or a report, to show what is new where the settings want that. */
   readonly publish: (signal: AbortSignal) => Promise<void>
 }
+
+/** A report has nothing of the details, and must not wait for them. */
+const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
 
 export function syncSchedule(
   work: Work,
@@ -73,7 +76,7 @@ async function syncUpTo(work: Work, to: string, signal: AbortSignal): Promise<vo
   const whole = await findLastWholeRun(work.store.db)
   if (whole && whole.asOf >= to) return
   try {
-    await sync(work, work.syncOptions(signal))
+    await sync(work, { ...work.syncOptions(signal), parts: REPORTED_PARTS })
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
     work.log.warn({ code: thrown.code }, thrown.message)

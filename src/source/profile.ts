@@ -159,6 +159,15 @@ export const STAT_FIELDS = [
   'won_value_currency',
 ] as const
 export const STAGE_STAT_FIELDS = ['status', 'current', 'reached', 'conversion', 'median_hours'] as const
+export const ACTIVITY_FIELDS = [
+  'id',
+  'at',
+  'type',
+  'agent_id',
+  'summary',
+  'from_status',
+  'to_status',
+] as const
 export const AGENT_FIELDS = [
   'id',
   'name',
@@ -186,6 +195,18 @@ const mappingSchema = z.strictObject({
   /** The list of stages in the statistics, and what stands in each. */
   stages: z.strictObject({ items: fieldPathSchema, fields: rules(STAGE_STAT_FIELDS) }).optional(),
   agent: rules(AGENT_FIELDS).default({}),
+  /** In the answer about a single lead: what was found out about it, as a whole. */
+  enrichment: fieldPathSchema.optional(),
+  /** In the answer about a single lead: the list of what happened to it, and what stands in each entry. */
+  activity: z
+    .strictObject({
+      items: fieldPathSchema,
+      fields: rules(ACTIVITY_FIELDS).refine((fields) => fields.at !== undefined, {
+        message: 'says when it happened',
+        path: ['at'],
+      }),
+    })
+    .optional(),
 })
 
 export const profileSchema = z.strictObject({

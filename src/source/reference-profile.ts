@@ -92,6 +92,19 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
         last_error_at: 'last_error.at',
         last_error_message: 'last_error.message',
       },
+      enrichment: 'enrichment',
+      activity: {
+        items: 'activity',
+        fields: {
+          id: 'id',
+          at: 'at',
+          type: 'type',
+          agent_id: 'agent_id',
+          summary: 'summary',
+          from_status: 'from_status',
+          to_status: 'to_status',
+        },
+      },
     },
     stages: STAGES.map(({ status, outcome }) => ({
       status,

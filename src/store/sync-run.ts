@@ -1,7 +1,7 @@
 /** The ledger of syncs: what each saw, changed and skipped, kept up to date page by page. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Instant, LeadCounts, SyncOutcome, SyncPart, SyncResult } from '../model.ts'
+import type { DetailCounts, Instant, LeadCounts, SyncOutcome, SyncPart, SyncResult } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import type { SyncRunTable } from './tables.ts'
 
@@ -53,6 +53,19 @@ export async function addCounts(
     .executeTakeFirstOrThrow()
 }
 
+/** In the transaction that writes the details. */
+export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCounts): Promise<void> {
+  await trx
+    .updateTable('sync_run')
+    .where('id', '=', runId)
+    .set((eb) => ({
+      details_read: eb('details_read', '+', counts.read),
+      details_gone: eb('details_gone', '+', counts.gone),
+      details_failed: eb('details_failed', '+', counts.failed),
+    }))
+    .execute()
+}
+
 /** With the leads read to their end: everything that changed before `asOf` is in the copy. */
 export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, removed: number): Promise<void> {
   await trx
@@ -81,8 +94,11 @@ export async function finishRun(trx: Trx, result: SyncResult, at: Instant): Prom
     .execute()
 }
 
-/** The counts of the leads part so far. */
-export async function readCounts(db: Db, runId: string): Promise<LeadCounts & { pages: number }> {
+/** The counts of leads and their details so far. */
+export async function readCounts(
+  db: Db,
+  runId: string,
+): Promise<LeadCounts & { pages: number; details: DetailCounts }> {
   const row = await db.selectFrom('sync_run').where('id', '=', runId).selectAll().executeTakeFirstOrThrow()
   return {
     seen: row.leads_seen,
@@ -92,6 +108,7 @@ export async function readCounts(db: Db, runId: string): Promise<LeadCounts & { 
     removed: row.leads_removed,
     held: row.leads_held,
     pages: row.pages,
+    details: { read: row.details_read, gone: row.details_gone, failed: row.details_failed },
   }
 }
 

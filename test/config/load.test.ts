@@ -26,6 +26,7 @@ describe('without a file and without variables', () => {
       mail: { url: null, from: null, replyTo: null },
       recipients: [],
       sync: { every: '*/15 * * * *', full: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
+      details: { top: null, perRun: 200, concurrency: 4 },
       snapshot: { when: 'after_sync', keep: 0 },
       reports: [
         {

@@ -315,7 +315,15 @@ describe('freshness', () => {
       const runId = await startRun(trx, { mode: 'incremental', parts: ['leads'], at })
       const leads = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
       const problems = [{ part: 'leads' as const, code: 'api_unreachable', message, hint: null }]
-      const counts = { stats: 0, agents: 0, pages: 0, requests: 1, retries: 0, durationMs: 1 }
+      const counts = {
+        stats: 0,
+        agents: 0,
+        details: { read: 0, gone: 0, failed: 0 },
+        pages: 0,
+        requests: 1,
+        retries: 0,
+        durationMs: 1,
+      }
       await finishRun(
         trx,
         {

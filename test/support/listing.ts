@@ -80,6 +80,7 @@ function sourceOf(listing: Listing): Source {
     },
     mapLead: (raw, sent) => mapLead(raw, profile, sent),
     fetchLead: none,
+    fetchDetail: none,
     createPipeline: none,
     fetchPipelineStats: none,
     mapPipelineStat: none,

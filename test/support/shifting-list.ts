@@ -92,6 +92,7 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       },
       mapLead: (raw, sent) => mapLead(raw, profile, sent),
       fetchLead: none,
+      fetchDetail: none,
       createPipeline: none,
       fetchPipelineStats: none,
       mapPipelineStat: none,

@@ -14,6 +14,10 @@ export interface Upstream extends AsyncDisposable {
   readonly leads: Map<string, WireLead>
   /** Taken from the front, one a request. */
   readonly faults: Fault[]
+  /** By lead: met by each request for its details. */
+  readonly detailFaults: Map<string, Fault>
+  /** By lead: what its details have beside the fields of the list. */
+  readonly details: Map<string, Readonly<Record<string, unknown>>>
   readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[]
   /** Puts a lead in or changes one; `updated_at` is the argument's. */
   put(number: number, change?: Partial<WireLead>): WireLead
@@ -22,6 +26,8 @@ export interface Upstream extends AsyncDisposable {
 export async function startUpstream(count: number): Promise<Upstream> {
   const leads = new Map<string, WireLead>()
   const faults: Fault[] = []
+  const detailFaults = new Map<string, Fault>()
+  const details = new Map<string, Readonly<Record<string, unknown>>>()
   const requests: Upstream['requests'] = []
   const put = (number: number, change: Partial<WireLead> = {}): WireLead => {
     const lead = { ...generateLead(number), ...change }
@@ -36,6 +42,11 @@ export async function startUpstream(count: number): Promise<Upstream> {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     if (url.pathname.endsWith('/leads')) return json(response, pageOf([...leads.values()], url.searchParams))
     if (url.pathname.endsWith('/agents/status')) return json(response, { data: [] })
+    const lead = leads.get(/\/leads\/(\w+)$/.exec(url.pathname)?.[1] ?? '')
+    if (lead !== undefined) {
+      if (detailFaults.get(lead.id)?.(request, response)) return
+      return json(response, { enrichment: null, activity: [], ...lead, ...details.get(lead.id) })
+    }
     response.writeHead(404, { 'content-type': 'application/problem+json' })
     response.end(JSON.stringify({ detail: `nothing at ${url.pathname}` }))
   })
@@ -46,6 +57,8 @@ export async function startUpstream(count: number): Promise<Upstream> {
     url: `http://127.0.0.1:${port}`,
     leads,
     faults,
+    detailFaults,
+    details,
     requests,
     put,
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,103 @@
+/**
+ * The details part of a sync: asks for single leads that are new or have changed, the best first, as many as one
+ * run may. Each answer is kept by itself, so that a run that stops has lost nothing; the rest waits for the next.
+ */
+import { type ErrorCode, LeadsheetError } from '../errors.ts'
+import type { SyncProblem } from '../model.ts'
+import { listWaitingLeads, putOffDetail, saveDetail, type WaitingLead } from '../store/detail.ts'
+import { addDetailCounts } from '../store/sync-run.ts'
+import { type SyncRun, writeHolding } from './sync-run.ts'
+
+/** Failures that may be the lead's own, so that the next one is worth asking for. */
+const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
+  'api_not_found',
+  'api_rejected',
+  'api_unexpected',
+  'api_unreachable',
+])
+/** After so many in a row it is the upstream, or the profile, and no lead. */
+const FAILURES_MAX = 10
+
+/** An entry of an activity history that cannot be read is a problem; a lead that is gone or fails is only put off. */
+export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
+  const { details, signal, onProgress } = run.options
+  if (!details || !run.source.has('lead')) return
+  const leads = await listWaitingLeads(run.store.db, {
+    now: run.now().toISOString(),
+    top: details.top,
+    limit: details.perRun,
+  })
+  const stop = new AbortController()
+  const ended = AbortSignal.any([signal, stop.signal])
+  const rest = leads.values()
+  let done = 0
+  let held = 0
+  let failuresInRow = 0
+  const readRest = async (): Promise<void> => {
+    for (const lead of rest) {
+      const failure = await readOne(run, lead, ended, (entries) => {
+        held += entries
+      })
+      failuresInRow = failure === null ? 0 : failuresInRow + 1
+      if (failure !== null && failuresInRow >= FAILURES_MAX) throw allFailing(failure)
+      onProgress?.({ part: 'details', pages: 0, done: ++done, total: leads.length })
+    }
+  }
+  const readers = Array.from({ length: details.concurrency }, () =>
+    readRest().catch((thrown: unknown) => stop.abort(thrown)),
+  )
+  await Promise.all(readers)
+  if (held > 0) onProblem(unreadableEntries(held))
+  if (stop.signal.aborted && !hasUsedUpItsTime(signal)) throw stop.signal.reason
+}
+
+/** Null when it was read, else why it was not. */
+async function readOne(
+  run: SyncRun,
+  lead: WaitingLead,
+  signal: AbortSignal,
+  onHeld: (entries: number) => void,
+): Promise<LeadsheetError | null> {
+  try {
+    const detail = await run.source.fetchDetail(lead.id, signal)
+    const seen = { runId: run.runId, at: run.now().toISOString() }
+    await writeHolding(run, async (trx) => {
+      await saveDetail(trx, lead, detail, seen)
+      await addDetailCounts(trx, run.runId, { read: 1, gone: 0, failed: 0 })
+    })
+    onHeld(detail.held.length)
+    return null
+  } catch (thrown) {
+    // Ended by another reader's failure, it throws that: this lead had no fault in it.
+    if (signal.aborted || !(thrown instanceof LeadsheetError) || !OF_ONE_LEAD.has(thrown.code)) throw thrown
+    const isGone = thrown.code === 'api_not_found'
+    run.log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
+    await writeHolding(run, async (trx) => {
+      await putOffDetail(trx, lead, thrown.message, run.now())
+      await addDetailCounts(trx, run.runId, { read: 0, gone: isGone ? 1 : 0, failed: isGone ? 0 : 1 })
+    })
+    return thrown
+  }
+}
+
+function allFailing(last: LeadsheetError): LeadsheetError {
+  return new LeadsheetError(
+    last.code,
+    `none of ${FAILURES_MAX} leads in a row could be read, the last: ${last.message}`,
+    { ...(last.hint !== undefined && { hint: last.hint }), cause: last },
+  )
+}
+
+function unreadableEntries(count: number): SyncProblem {
+  return {
+    part: 'details',
+    code: 'api_unexpected',
+    message: `${count} entries of activity could not be read`,
+    hint: 'They are kept in the table held_row.',
+  }
+}
+
+/** Then the rest waits for the next run, as it does behind the last lead of this one: that is no failure. */
+function hasUsedUpItsTime({ reason }: AbortSignal): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError'
+}
