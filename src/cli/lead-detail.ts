@@ -2,6 +2,7 @@
 import { stringify } from 'yaml'
 import type { WireActivity, WireLeadDetail } from '../contract/lead.ts'
 import type { HeldRow, Lead } from '../model.ts'
+import { parseJson } from '../source/json.ts'
 import { isHeld } from '../source/mapping.ts'
 import type { Source } from '../source/open.ts'
 import { plainText } from './plain-text.ts'
@@ -47,7 +48,7 @@ async function showForeign(terminal: Terminal, lead: Lead | HeldRow): Promise<vo
   } else {
     await terminal.printFields(mappedFields(lead))
   }
-  const raw: unknown = JSON.parse(lead.raw)
+  const raw = parseJson(lead.raw)
   terminal.print('', terminal.style('bold', 'AS SENT'), plainText(stringify(raw)).trimEnd())
 }
 

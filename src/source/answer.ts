@@ -1,18 +1,20 @@
 /** What an HTTP answer is: the JSON that was asked for, or a failure with all that decides what comes next. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { LeadsheetError } from '../errors.ts'
-import { isJson, problemText, quote, readBody, readErrorBody, UnreadableBody } from './body.ts'
+import { decode, isJson, problemText, quote, readBody, readErrorBody, UnreadableBody } from './body.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './failure.ts'
 import { parseJson } from './json.ts'
+import { skipSpace } from './json-bytes.ts'
 import { isThrottled, wantedWaitMs } from './rate-limit.ts'
 
 /** Far more than is quoted, far less than a body may have. */
 const REDACTED_CHARS = 10_000
+const BEGINNING_BYTES = REDACTED_CHARS
 
-export interface Answer {
+export interface Answer<T = unknown> {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  readonly body: unknown
+  readonly body: T
 }
 
 export interface Failed {
@@ -32,8 +34,10 @@ export interface Asked {
   readonly call: {
     readonly url: URL
     readonly headers?: Readonly<Record<string, string>>
-    /** Whether refusals and what is not JSON are answers too. */
+    /** Whether refusals and what is not JSON are answers too, as text. */
     readonly takesAny?: boolean
+    /** In place of JSON's own; throws SyntaxError for what is not JSON. */
+    readonly parse?: (body: Buffer) => unknown
   }
   /** From 1. */
   readonly attempt: number
@@ -57,23 +61,26 @@ export async function readAnswer(response: Response, asked: Asked): Promise<Answ
 
 async function readSuccess(response: Response, { call, attempt, redact }: Asked): Promise<Answer | Failed> {
   const { statusCode: status, headers } = response
-  let text: string
+  let bytes: Buffer
   try {
-    text = await readBody(response.body, headers)
+    bytes = await readBody(response.body, headers)
   } catch (thrown) {
     if (!(thrown instanceof UnreadableBody)) throw thrown
     return failed(unexpected(call.url, thrown.message))
   }
-  if (text.trim() === '' || !isJson(headers, text)) {
-    if (call.takesAny) return { status, headers, body: redact(text) }
-    const found = quoteOf(text, redact) || 'an empty body'
+  const start = skipSpace(bytes, 0)
+  const beginning = decode(bytes.subarray(start, start + BEGINNING_BYTES))
+  if (beginning.trim() === '' || !isJson(headers, beginning)) {
+    if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
+    const found = quoteOf(beginning, redact) || 'an empty body'
     return failed(unexpected(call.url, `answered ${status} but not with JSON: ${found}`))
   }
   try {
-    return { status, headers, body: parseJson(text) }
+    return { status, headers, body: call.parse ? call.parse(bytes) : parseJson(decode(bytes)) }
   } catch (thrown) {
+    if (!(thrown instanceof SyntaxError)) throw thrown
     // The parser's own words quote the text, and may quote half a key.
-    const place = /at position \d+/.exec(String(thrown))?.[0]
+    const place = /at position \d+/.exec(thrown.message)?.[0]
     const broken = new SyntaxError(`its JSON is cut or broken${place === undefined ? '' : ` ${place}`}`)
     return { ...failed(unreachable(call.url, attempt, broken)), isPassing: true }
   }

@@ -16,15 +16,15 @@ const unzip = promisify(gunzip)
 export class UnreadableBody extends Error {}
 
 /**
- * The whole body as text. A byte order mark is dropped, broken UTF-8 becomes U+FFFD.
+ * The whole body, unpacked.
  * @throws UnreadableBody; what the connection or zlib throws for a body that is cut
  */
-export async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<string> {
+export async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<Buffer> {
   const { bytes, isWhole } = await readBytes(body, WIRE_BYTES_MAX)
   if (!isWhole) throw new UnreadableBody(`sent more than ${WIRE_BYTES_MAX / MIB} MiB in one answer`)
-  if (!isGzip(headers)) return decode(bytes)
+  if (!isGzip(headers)) return bytes
   try {
-    return decode(await unzip(bytes, { maxOutputLength: BODY_BYTES_MAX }))
+    return await unzip(bytes, { maxOutputLength: BODY_BYTES_MAX })
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_BUFFER_TOO_LARGE')
       throw new UnreadableBody(`sent an answer that unpacks to more than ${BODY_BYTES_MAX / MIB} MiB`)
@@ -109,6 +109,7 @@ async function readBytes(
 
 const utf8 = new TextDecoder()
 
-function decode(bytes: Buffer): string {
+/** Bytes as text. A byte order mark is dropped, broken UTF-8 becomes U+FFFD. */
+export function decode(bytes: Buffer): string {
   return utf8.decode(bytes)
 }

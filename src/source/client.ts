@@ -54,7 +54,7 @@ export interface ClientOptions {
   readonly deadlines?: Partial<Deadlines>
 }
 
-export interface Call {
+export interface Call<T = unknown> {
   readonly method: 'GET' | 'POST'
   readonly url: URL
   readonly body?: unknown
@@ -63,6 +63,8 @@ export interface Call {
   readonly idempotencyKey?: string
   /** Gives refusals and what is not JSON as answers too, its text as the body: for asking what there is. */
   readonly takesAny?: boolean
+  /** Reads the body of a success in place of JSON's own parser; throws SyntaxError for what is not JSON. */
+  readonly parse?: (body: Buffer) => T
   readonly signal?: AbortSignal
 }
 
@@ -75,10 +77,10 @@ export interface Usage {
 
 export interface Client {
   /**
-   * A 2xx answer with its JSON parsed.
+   * A 2xx answer with its JSON parsed. What is cut or broken is asked for again, like what did not arrive.
    * @throws LeadsheetError api_*; the signal's reason when it ends the call
    */
-  call(call: Call): Promise<Answer>
+  call<T>(call: Call<T>): Promise<Answer<T>>
   readonly usage: Usage
   close(): Promise<void>
 }
@@ -107,7 +109,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     usage,
     close: () => dispatcher.close(),
-    async call(call) {
+    async call<T>(call: Call<T>) {
       const signal = call.signal ?? new AbortController().signal
       const canRepeat = call.method === 'GET' || call.idempotencyKey !== undefined
       const attempts = canRepeat ? backoff.attempts : 1
@@ -118,7 +120,8 @@ export function createClient(options: ClientOptions): Client {
         if (attempt > 1) usage.retries++
         underWay++
         const outcome = await tryOnce(call, attempt).finally(() => underWay--)
-        if (!('error' in outcome)) return outcome
+        // Without a parser of its own a call's T is unknown.
+        if (!('error' in outcome)) return outcome as Answer<T>
         isUndecided ||= outcome.isUndecided
         if (outcome.isThrottled) usage.throttled++
         if (outcome.waitMs !== null) {

@@ -1,7 +1,7 @@
 /** JSON from the wire: numbers that a double would alter keep every digit, as text. */
 
-/** Sixteen digits in a row, or an exponent of three: what a double may round or cannot hold. */
-const LARGE = /\d{16}|\de\+?\d{3}/i
+/** A number that begins with sixteen digits or has an exponent of three: what a double may round or cannot hold. */
+const LARGE = /(?<![^\s:,[-])\d(?:\d{15}|[\d.]*[eE]\+?\d{3})/
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
 const WHOLE = /^(-?\d+)(?:\.0+)?$/
 
@@ -12,7 +12,9 @@ const WHOLE = /^(-?\d+)(?:\.0+)?$/
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
-  return JSON.parse(LARGE.test(json) ? quoteLarge(json) : json)
+  const value: unknown = JSON.parse(json)
+  // Only of what is JSON: in quotes, `{12345678901234567890:1}` would become some.
+  return LARGE.test(json) ? JSON.parse(quoteLarge(json)) : value
 }
 
 /** The same JSON with every such number in quotes. */

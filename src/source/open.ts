@@ -3,20 +3,21 @@ import type { z } from 'zod'
 import { leadDetailSchema, type WireLeadDetail } from '../contract/lead.ts'
 import { type PipelineCreate, pipelineSchema, type WirePipeline } from '../contract/pipeline.ts'
 import { type WebhookCreate, type WireWebhook, webhookSchema } from '../contract/webhook.ts'
-import type { Agent, HeldRow, Instant, Lead, LeadDetail, PipelineStat, Stage } from '../model.ts'
+import type { LeadsheetError } from '../errors.ts'
+import type { Agent, HeldRow, Instant, Lead, PipelineStat, Stage } from '../model.ts'
 import { endpointUrl, hasEndpoint } from './address.ts'
 import type { Answer } from './answer.ts'
 import { authorize } from './auth.ts'
 import { type Call, type ClientOptions, createClient, type Usage } from './client.ts'
-import { mapDetail } from './detail-mapping.ts'
 import { unexpected } from './failure.ts'
-import { readPath } from './field-path.ts'
+import { type FieldPath, readPath } from './field-path.ts'
 import { type LeadFilters, putFilters } from './filters.ts'
+import { readListBody } from './list-body.ts'
 import { mapAgent, mapLead, mapPipelineStat } from './mapping.ts'
 import { nextPosition, readTotal, requestPage } from './paging.ts'
 import { refuseOpenHttp } from './plain-http.ts'
 import type { Profile } from './profile.ts'
-import { type FindKnown, type RawRecord, recordOf } from './raw-record.ts'
+import type { FindKnown, RawRecord } from './raw-record.ts'
 import { REFERENCE_PROFILE } from './reference-profile.ts'
 
 export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
@@ -62,7 +63,6 @@ export interface Source {
   /** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
   mapLead(raw: unknown, sent?: string): Lead | HeldRow
   fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
-  fetchDetail(id: string, signal?: AbortSignal): Promise<LeadDetail>
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
   /** The statistics as sent, for the whole life or the cohort created in [from, to). */
   fetchPipelineStats(
@@ -94,7 +94,11 @@ export function openSource(options: SourceOptions): Source {
   })
   const at = (name: keyof Profile['endpoints'], id?: string): URL =>
     endpointUrl(options.baseUrl, profile, name, id)
-  const call = async (call: Call): Promise<Answer> => refuseError(call.url, profile, await client.call(call))
+  const call = async (call: Call): Promise<Answer> => {
+    const answer = await client.call(call)
+    refuseError(call.url, profile, answer.status, answer.body)
+    return answer
+  }
 
   async function post<T>(
     url: URL,
@@ -105,12 +109,6 @@ export function openSource(options: SourceOptions): Source {
   ): Promise<T> {
     const answer = await call({ method: 'POST', url, body, idempotencyKey: key, ...(signal && { signal }) })
     return checked(url, shape, answer.body)
-  }
-
-  async function fetchRaw(id: string, signal?: AbortSignal): Promise<{ url: URL; raw: unknown }> {
-    const url = at('lead', id)
-    const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
-    return { url, raw: readPath(body, profile.envelope.lead) }
   }
 
   return {
@@ -125,33 +123,31 @@ export function openSource(options: SourceOptions): Source {
       const headers: Record<string, string> = {}
       putFilters(profile, filters, list, headers)
       const url = requestPage(profile.paging, list, headers, position, size)
-      const { body, headers: answered } = await call({
+      const answer = await client.call({
         method: 'GET',
         url,
         headers,
+        parse: (bytes) => readListBody(bytes, profile, findKnown),
         ...(signal && { signal }),
       })
-      const items = itemsOf(url, body, profile.envelope.leads, 'leads')
+      const { body, records } = answer.body
+      refuseError(url, profile, answer.status, body)
+      if (records === null) throw withoutList(url, profile.envelope.leads, 'leads')
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
-      const answer = { url, body, headers: answered, records: items }
+      const page = { url, body, headers: answer.headers, records }
       return {
-        records: items.map((item) => recordOf(item, findKnown)),
-        next: nextPosition(profile.paging, position, answer),
-        total: readTotal(profile.paging.total, answer),
+        records,
+        next: nextPosition(profile.paging, position, page),
+        total: readTotal(profile.paging.total, page),
       }
     },
     mapLead: (raw, sent) => mapLead(raw, profile, sent),
     async fetchLead(id, signal) {
-      const { url, raw } = await fetchRaw(id, signal)
+      const url = at('lead', id)
+      const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+      const raw = readPath(body, profile.envelope.lead)
       const detail = profile.name === REFERENCE_PROFILE.name ? checked(url, detailShape, raw) : null
       return { raw, detail }
-    },
-    async fetchDetail(id, signal) {
-      const { url, raw } = await fetchRaw(id, signal)
-      const detail = mapDetail(raw, id, profile)
-      if ('reason' in detail)
-        throw unexpected(url, `answered with a lead that cannot be read: ${detail.reason}`)
-      return detail
     },
     createPipeline: (body, key, signal) => post(at('pipelines'), pipelineSchema, body, key, signal),
     async fetchPipelineStats(id, period = {}, signal) {
@@ -181,16 +177,15 @@ function stagesOf(profile: Profile): Stage[] {
   })
 }
 
-function itemsOf(
-  url: URL,
-  body: unknown,
-  path: Profile['envelope']['leads'],
-  what: string,
-): readonly unknown[] {
+function itemsOf(url: URL, body: unknown, path: FieldPath, what: string): readonly unknown[] {
   const items = readPath(body, path)
   if (Array.isArray(items)) return items
+  throw withoutList(url, path, what)
+}
+
+function withoutList(url: URL, path: FieldPath, what: string): LeadsheetError {
   const place = path.length === 0 ? 'the answer itself' : path.join('.')
-  throw unexpected(url, `has no list of ${what} at ${place}`, PROBE_HINT)
+  return unexpected(url, `has no list of ${what} at ${place}`, PROBE_HINT)
 }
 
 const PROBE_HINT =
@@ -203,10 +198,10 @@ function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
 }
 
 /** Some upstreams say with status 200 that something went wrong. */
-function refuseError(url: URL, profile: Profile, answer: Answer): Answer {
-  const error = profile.envelope.error === undefined ? null : readPath(answer.body, profile.envelope.error)
-  if (error === null || error === undefined || error === false) return answer
-  throw unexpected(url, `answered ${answer.status} with an error: ${JSON.stringify(error).slice(0, 200)}`)
+function refuseError(url: URL, profile: Profile, status: number, body: unknown): void {
+  const error = profile.envelope.error === undefined ? null : readPath(body, profile.envelope.error)
+  if (error === null || error === undefined || error === false) return
+  throw unexpected(url, `answered ${status} with an error: ${JSON.stringify(error).slice(0, 200)}`)
 }
 
 function checked<T>(url: URL, shape: z.ZodType<T>, answer: unknown): T {

@@ -9,13 +9,14 @@ import { unexpected } from './failure.ts'
 import { pathText, readPath } from './field-path.ts'
 import { toNumber } from './number.ts'
 import type { PagingProfile, Place } from './profile.ts'
+import type { RawRecord } from './raw-record.ts'
 
 /** What a page's answer says of the pages behind it. */
 export interface PageAnswer {
   readonly url: URL
   readonly body: unknown
   readonly headers: IncomingHttpHeaders
-  readonly records: readonly unknown[]
+  readonly records: readonly Pick<RawRecord, 'value'>[]
 }
 
 /** Asks for a page: the address of the list (with filters) and headers, changed in place or replaced. */
@@ -140,7 +141,7 @@ function nextRange(position: string | null, answer: PageAnswer): string | null {
 
 /** Without it the list cannot go on, and must not pass for one that has ended. */
 function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: PageAnswer): string {
-  const id = tokenOf(readPath(answer.records.at(-1), paging.id))
+  const id = tokenOf(readPath(answer.records.at(-1)?.value, paging.id))
   if (id !== null) return id
   throw new LeadsheetError(
     'api_unexpected',

@@ -3,11 +3,12 @@
  * known is parsed only when its value is asked for.
  */
 import { type Fingerprint, fingerprintBytes } from './fingerprint.ts'
+import { parseJson } from './json.ts'
 import { fitRecord } from './record-limits.ts'
 
 /**
- * Says whether the bytes with this 64-bit hash (two unsigned halves) are known, and as what; null where not. Only
- * bytes that were JSON may be known. May be asked more than once for the same bytes.
+ * Says whether the bytes with this 64-bit hash (two unsigned halves) are known, and as what; null where not. Known
+ * may be only what was the text of a record before: it is not looked at again.
  */
 export type FindKnown = (high: number, low: number) => number | null
 
@@ -28,4 +29,21 @@ export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { high, low } = fingerprintBytes(view, 0, bytes.length)
   return { high, low, known: findKnown?.(high, low) ?? null, text, value }
+}
+
+/** A record whose bytes are known to be JSON. */
+export function knownRecord(bytes: Buffer, { high, low }: Fingerprint, known: number): RawRecord {
+  let value: unknown
+  return {
+    high,
+    low,
+    known,
+    get text() {
+      return bytes.toString()
+    },
+    get value() {
+      value ??= parseJson(this.text)
+      return value
+    },
+  }
 }

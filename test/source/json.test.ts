@@ -47,6 +47,13 @@ describe('JSON from the wire', () => {
     },
   )
 
+  it.each(['{9007199254740993:1}', '[0009007199254740993]', '[9007199254740993.]', '[+9007199254740993]'])(
+    'refuses large numbers that JSON does not have: %s',
+    (text) => {
+      expect(() => parseJson(text)).toThrow(SyntaxError)
+    },
+  )
+
   it('reads a text of 10 MB beside large numbers in no time', () => {
     const long = '\\"'.repeat(5_000_000)
     const started = performance.now()

@@ -1,6 +1,7 @@
 /** A probe of a foreign upstream and a sync by nothing but the file that it writes. */
 import { sql } from 'kysely'
 import { parse } from 'yaml'
+import { parseJson } from '../../src/source/json.ts'
 import { openAsker } from '../../src/source/probe/ask.ts'
 import { type ProbeResult, probe } from '../../src/source/probe/probe.ts'
 import { profileText } from '../../src/source/probe/profile-text.ts'
@@ -37,7 +38,7 @@ export async function syncBy(text: string, url: string, key = KEY): Promise<Read
     id: string
     raw: string
   }>`SELECT id, raw FROM lead JOIN lead_raw ON lead_no = no`.execute(syncing.store.db)
-  return new Map(rows.map(({ id, raw }) => [id, JSON.parse(raw)]))
+  return new Map(rows.map(({ id, raw }) => [id, parseJson(raw)]))
 }
 
 /** The upstream's own records by id, as JSON gives them. */

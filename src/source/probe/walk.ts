@@ -82,5 +82,10 @@ async function readAt(
 }
 
 function answerOf({ reply, records }: Page): PageAnswer {
-  return { url: reply.url, body: reply.body, headers: reply.headers, records }
+  return {
+    url: reply.url,
+    body: reply.body,
+    headers: reply.headers,
+    records: records.map((value) => ({ value })),
+  }
 }
