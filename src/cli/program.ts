@@ -58,6 +58,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./schema.ts')).defineSchema,
   },
   {
+    name: 'query',
+    summary: 'run one SELECT on the snapshot',
+    group: WORK,
+    load: async () => (await import('./query.ts')).defineQuery,
+  },
+  {
     name: 'export',
     summary: 'write a table or view of the snapshot as CSV, NDJSON, Parquet or Excel',
     group: WORK,

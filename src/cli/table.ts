@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly title: string
   /** Null and undefined show as a dash. */
   readonly value: (row: Row) => string | number | null | undefined
+  /** Numbers are shown with all their digits, as they are. */
+  readonly isExact?: boolean
   /** Stays whole where the table is too wide: what a person would copy. */
   readonly isWhole?: boolean
   /** Left out, the last one first, where the table would become too narrow to read. */
@@ -36,7 +38,7 @@ export function formatTable<Row>(
 ): string {
   const all = columns.map((column) => {
     const values = rows.map((row) => column.value(row))
-    const cells = values.map(cellText)
+    const cells = values.map((value) => cellText(column.isExact && value !== null ? String(value) : value))
     const natural = Math.max(column.title.length, ...cells.map((cell) => cell.length))
     return { ...column, cells, natural, isNumeric: values.some((value) => typeof value === 'number') }
   })

@@ -1,0 +1,63 @@
+/** Runs the SQL of an analyst on the snapshot, in a process of its own that can be killed. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { LeadsheetError } from '../../errors.ts'
+import type { QueryAnswer, QueryJob } from './query-child.ts'
+
+const CHILD = fileURLToPath(new URL('query-child.ts', import.meta.url))
+/** Of all values together, roughly: the answer is held in memory. */
+const BYTES_MAX = 64 * 2 ** 20
+
+/**
+ * A mistake in the SQL, and what it may not do, come back as the `error` of the answer.
+ * @throws LeadsheetError query_failed where it takes too long, and the reason of the signal
+ */
+export async function runQuery(
+  file: string,
+  sql: string,
+  options: { readonly rowsMax: number; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<QueryAnswer> {
+  if (hasSecondStatement(sql)) return { error: 'there is more than one statement' }
+  options.signal.throwIfAborted()
+  // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
+  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
+  const timeout = AbortSignal.timeout(options.timeoutMs)
+  const child = fork(CHILD, {
+    cwd: folder,
+    env: { SQLITE_TMPDIR: folder },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    serialization: 'advanced',
+    signal: AbortSignal.any([options.signal, timeout]),
+    killSignal: 'SIGKILL',
+  })
+  try {
+    // Disconnected comes after the last message, and alone where the process came to grief.
+    const answered = Promise.race([once(child, 'message'), once(child, 'disconnect')])
+    const job: QueryJob = { file: resolve(file), sql, rowsMax: options.rowsMax, bytesMax: BYTES_MAX }
+    child.send(job)
+    const [answer] = await answered
+    return answer ?? { error: 'the process that ran it ended without an answer' }
+  } catch (thrown) {
+    options.signal.throwIfAborted()
+    if (!timeout.aborted) throw thrown
+    throw new LeadsheetError('query_failed', `the query took longer than ${options.timeoutMs / 1000} s`, {
+      hint: 'Ask for less, or open the snapshot with sqlite3 or DuckDB.',
+    })
+  } finally {
+    child.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** SQLite would leave a second one out without a word. */
+function hasSecondStatement(sql: string): boolean {
+  const bare = sql.replace(
+    /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
+    (part) => (/^[-/]/.test(part) ? ' ' : 'x'),
+  )
+  return /;\s*[^\s;]/.test(bare)
+}
