@@ -68,15 +68,17 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
   const { changed_at, status_changed_at, observed_at } = state
   const isToldBy = status_changed_at !== null && status_changed_at <= changed_at
   if (!before) return isToldBy ? status_changed_at : changed_at
-  const seenBefore = before.touches.at(-1)?.changed_at ?? before.state.changed_at
-  const soonest = after(before.from)
-  if (changed_at === seenBefore) {
-    const isSeenInTime = observed_at > soonest && (!next || observed_at < next.changed_at)
-    return isSeenInTime ? observed_at : soonest
-  }
+  const seenBefore = lastSightingOf(before)
+  const isOfSameTime = changed_at === seenBefore
   const isMove = state.status !== before.state.status
-  const told = isMove && isToldBy && status_changed_at > seenBefore ? status_changed_at : changed_at
-  return told > soonest ? told : soonest
+  let told = isMove && isToldBy && status_changed_at > seenBefore ? status_changed_at : changed_at
+  if (isOfSameTime && (!next || observed_at < next.changed_at)) told = observed_at
+  return told > before.from ? told : after(before.from)
+}
+
+/** When the lead was last known to be in that state: its latest update in it. */
+export function lastSightingOf(step: Step): Instant {
+  return step.touches.at(-1)?.changed_at ?? step.state.changed_at
 }
 
 /** The parts of a span that lie outside the absences; an empty one at its start where nothing is left. */

@@ -11,13 +11,13 @@ import type { Observation } from './observation.ts'
 import type { Trx } from './open.ts'
 import { rowDifference } from './row-difference.ts'
 import { deleteRows, insertRows, listOf } from './sqlite.ts'
-import { saveStageMoves } from './stage-move.ts'
+import { moveTraits, saveStageMoves } from './stage-move.ts'
 
 /** What a page says of the past and present of leads. */
 export interface Arrivals {
   /** Not stored before. */
   readonly fresh: readonly Lead[]
-  /** Stored before, and their row in `lead` says this now. */
+  /** Stored before, and their row in `lead` says this now; each lead once. */
   readonly present: readonly Lead[]
   /** Older than the row in `lead`, which has not changed. */
   readonly late: readonly Lead[]
@@ -44,19 +44,22 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
     arrived.fresh.flatMap((lead) => firstVersion(lead, seen)),
   )
   await endAbsences(trx, arrived.returned, seen)
-  const ids = new Set([...arrived.present, ...arrived.late].map((lead) => lead.id).concat(arrived.returned))
+  const present = new Map(arrived.present.map((lead) => [lead.id, lead]))
+  const late = Map.groupBy(arrived.late, (lead) => lead.id)
+  const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
   if (ids.size === 0) return
-
-  const known = await readHistories(trx, [...ids])
-  const states = new Map([...known].map(([id, history]) => [id, statesOf(history)]))
-  for (const lead of arrived.late) addLate(states.get(lead.id) ?? [], lead, seen)
-  for (const lead of arrived.present) addPresent(states.get(lead.id) ?? [], lead, seen)
 
   const changes: Changes = { goneVersions: [], versions: [], goneTouches: [], touches: [] }
   const moved = new Map<string, Step[]>()
-  for (const [id, before] of known) {
-    const steps = stepsOf(states.get(id) ?? [])
-    if (collectChanges(changes, id, before, steps)) moved.set(id, steps)
+  for (const [id, known] of await readHistories(trx, [...ids])) {
+    const states = statesOf(known)
+    const traits = moveTraits(stepsOf(states))
+    for (const lead of late.get(id) ?? []) addLate(states, lead, seen)
+    const lead = present.get(id)
+    if (lead) addPresent(states, lead, seen)
+    const steps = stepsOf(states)
+    collectChanges(changes, id, known, steps)
+    if (moveTraits(steps) !== traits) moved.set(id, steps)
   }
   await writeChanges(trx, changes)
   await saveStageMoves(trx, moved)
@@ -120,8 +123,7 @@ function firstVersion(lead: Lead, seen: Observation): LeadVersionTable[] {
   return historyOf(stepsOf([stateOf(lead, seen)]), []).map((version) => ({ lead_id: lead.id, ...version }))
 }
 
-/** Returns whether anything differs. */
-function collectChanges(changes: Changes, id: string, before: KnownHistory, steps: readonly Step[]): boolean {
+function collectChanges(changes: Changes, id: string, before: KnownHistory, steps: readonly Step[]): void {
   const versions = historyOf(steps, before.absences).map((version) => ({ lead_id: id, ...version }))
   const version = rowDifference(before.versions, versions, (row) => row.valid_from)
   changes.versions.push(...version.written)
@@ -129,7 +131,6 @@ function collectChanges(changes: Changes, id: string, before: KnownHistory, step
   const touch = rowDifference(before.touches, touchesOf(id, steps), (row) => row.changed_at)
   changes.touches.push(...touch.written)
   changes.goneTouches.push(...touch.gone)
-  return version.written.length > 0 || touch.written.length > 0
 }
 
 function touchesOf(id: string, steps: readonly Step[]): LeadTouchTable[] {

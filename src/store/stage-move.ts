@@ -3,9 +3,10 @@
  * upstream tells. A move that both tell of stands once, as the activity has it, which knows the steps between two
  * sightings and what was before the first.
  */
+import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import type { StageMoveTable } from './history-tables.ts'
-import { type Step, stepsOf } from './lead-history.ts'
+import { lastSightingOf, type Step, stepsOf } from './lead-history.ts'
 import { readHistories, statesOf } from './lead-state.ts'
 import type { Trx } from './open.ts'
 import { rowDifference } from './row-difference.ts'
@@ -39,8 +40,9 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
     .where('lead_id', 'in', listOf([...steps.keys()]))
     .selectAll()
     .execute()
+  const activities = await readActivities(trx, [...steps.keys()])
   const wanted = [...steps].flatMap(([id, some]) =>
-    movesOf(some, []).map((move) => ({ lead_id: id, ...move })),
+    movesOf(some, activities.get(id) ?? []).map((move) => ({ lead_id: id, ...move })),
   )
   const { written, gone } = rowDifference(stored, wanted, (row) =>
     JSON.stringify([row.lead_id, row.moved_at, row.to_status]),
@@ -48,6 +50,30 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
   const key = ['lead_id', 'moved_at', 'to_status']
   await deleteRows(trx, 'stage_move', gone, key)
   await insertRows(trx, 'stage_move', written, { key })
+}
+
+/** What the activity of leads tells of their status, by lead and in order of time. */
+async function readActivities(
+  trx: Trx,
+  ids: readonly string[],
+): Promise<Map<string, (StatusActivity & { lead_id: string })[]>> {
+  const { rows } = await sql<StatusActivity & { lead_id: string }>`
+    SELECT lead_id, at, from_status, to_status, first_seen_at FROM activity
+    WHERE lead_id IN ${listOf(ids)} AND to_status IS NOT NULL AND from_status IS NOT to_status
+    ORDER BY at, id`.execute(trx)
+  return Map.groupBy(rows, (row) => row.lead_id)
+}
+
+/** What moves are drawn from but for the activity: where two histories have the same, so are the moves. */
+export function moveTraits(steps: readonly Step[]): string {
+  const traits = steps.map((step, index) => {
+    const before = steps[index - 1]
+    const { status, pipeline_id, status_changed_at } = step.state
+    if (before?.state.status === status && before.state.pipeline_id === pipeline_id) return []
+    const seenBefore = before && step.from !== status_changed_at ? lastSightingOf(before) : null
+    return [status, pipeline_id, step.from, seenBefore]
+  })
+  return JSON.stringify(traits.flat())
 }
 
 /** What a lead's status was from an instant on, by one of the two that tell. */
@@ -91,7 +117,7 @@ function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[])
   for (const [index, step] of steps.entries()) {
     const before = steps[index - 1]
     if (before?.state.status === step.state.status) continue
-    const told = findTeller(left, step, before)
+    const told = left.length > 0 ? findTeller(left, step, before) : undefined
     if (told) left.splice(left.indexOf(told), 1)
     const observedAt = step.state.observed_at
     events.push(
@@ -118,7 +144,7 @@ function findTeller(
     const since = shift(from, -SAME_MOVE_MS)
     return activities.find(({ at, to_status }) => to_status === state.status && at >= since && at <= until)
   }
-  const seenBefore = before?.touches.at(-1)?.changed_at ?? before?.state.changed_at ?? ''
+  const seenBefore = before ? lastSightingOf(before) : ''
   const last = activities.findLast(({ at }) => at > seenBefore && at <= until)
   return last?.to_status === state.status ? last : undefined
 }

@@ -13,7 +13,7 @@ const STATEMENTS = [
   sql`CREATE TABLE lead_version ( -- one row for each state of its tracked fields (pipeline to agent) that a lead has been in
     lead_id TEXT NOT NULL REFERENCES lead (id),
     valid_from TEXT NOT NULL, -- UTC: the state began; by the upstream's clock where it tells, by ours after a return
-    valid_to TEXT, -- UTC: it ended (not included), with the next state or the lead's removal; null for the present one
+    valid_to TEXT, -- UTC: it ended (not included), with the next state or the lead's removal; null for the present one; as valid_from for one of a time when the lead was gone
     changed_at TEXT NOT NULL, -- UTC: lead.updated_at when it was first in this state; by our clock where the upstream has none
     status_changed_at TEXT, -- UTC, by the upstream's clock: its own time of the last change of status; null where it does not tell
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
