@@ -1,0 +1,153 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findViolations, INVARIANTS } from '../../src/store/invariants.ts'
+import { openStore } from '../../src/store/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { openSyncing } from '../support/syncing.ts'
+import { startUpstream } from '../support/upstream.ts'
+
+const NOW = '2026-11-21T06:00:00.000Z'
+const LONG_AGO = '2026-11-21T05:49:00.000Z'
+
+const A_RUN = `INSERT INTO sync_run (id, started_at, mode, parts, outcome) VALUES ('run-x', '${NOW}', 'full', '[]', 'ok');`
+const A_SCAN = `INSERT INTO sync_scan (resource, mode, profile_sha256, is_remap, started_at, pages, pass_pages)
+  VALUES ('lead', 'full', '', 0, '${NOW}', 2, 1);`
+const AN_EDITION = `INSERT INTO report_edition VALUES ('e', 'daily', '', '', 'UTC', '', NULL, '{}', '', '', '');`
+const letter = (state: string, change: { letter?: string; response?: string } = {}): string => `
+  ${AN_EDITION} INSERT INTO delivery (message_id, edition_id, recipient, state, letter, state_at, response)
+  VALUES ('m', 'e', 'ana', '${state}', '${change.letter ?? '{"messageId":"m","to":"ana"}'}', '${LONG_AGO}', ${change.response ?? 'NULL'});`
+
+/** By rule, what breaks it. */
+const BREAKS: Readonly<Record<string, readonly string[]>> = {
+  'the file is intact': [
+    `PRAGMA writable_schema = ON;
+     UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation';
+     PRAGMA schema_version = 4711;`,
+  ],
+  'a scan under way has as many pages as were written with it, and a place in the list only after the first':
+    [
+      A_SCAN,
+      `${A_SCAN} INSERT INTO sync_scan_page VALUES (0, 1, '[]'), (1, 2, '[]'); UPDATE sync_scan SET pass = 3;`,
+      `${A_SCAN} UPDATE sync_scan SET pages = 0, pass_pages = 0, cursor = 'next';`,
+    ],
+  'pages that were read belong to a scan that is under way': [
+    `INSERT INTO sync_scan_page VALUES (0, 1, '[]');`,
+  ],
+  'a run that calls its leads whole has read a list that was proven complete': [
+    `UPDATE sync_scan_verdict SET verdict = 'unproven';`,
+    'DELETE FROM sync_scan_verdict;',
+  ],
+  'of all runs only the last may be without an outcome': [`UPDATE sync_run SET outcome = NULL; ${A_RUN}`],
+  'the leads of a run are those that it inserted, updated and found unchanged': [
+    'UPDATE sync_run SET leads_seen = leads_seen + 1;',
+  ],
+  'changes are asked for only since a list that was read to its end': [
+    'UPDATE sync_run SET leads_as_of = NULL;',
+  ],
+  'a due time is being worked on only while a daemon runs': [
+    `INSERT INTO schedule_slot VALUES ('sync', '${NOW}', 'running', '${NOW}', NULL, NULL);`,
+    `INSERT INTO schedule_slot VALUES ('sync', '${NOW}', 'running', '${NOW}', NULL, NULL);
+     INSERT INTO lease VALUES ('daemon', 'h', 'host', 1, '${LONG_AGO}', '${LONG_AGO}');`,
+  ],
+  'each letter is the one to its recipient': [
+    letter('pending', { letter: '{"messageId":"m","to":"ben"}' }),
+    letter('pending', { letter: '{"messageId":"n","to":"ana"}' }),
+  ],
+  'each letter that was sent has the answer of the server that took it': [letter('sent')],
+  'no letter has been leaving for more than ten minutes': [letter('sending'), letter('data')],
+  'each reference finds its row': [
+    'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
+    `PRAGMA foreign_keys = OFF; ${AN_EDITION} UPDATE sync_scan_verdict SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`,
+  ],
+  'a lead that is there has one open version, a removed one none': [
+    `UPDATE lead_version SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
+    `INSERT INTO lead_version SELECT lead_id, '2027', valid_to, changed_at, status_changed_at, observed_at, run_id,
+       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
+    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
+  ],
+  'the open version says what the lead is': [
+    `UPDATE lead SET status = 'other' WHERE no = 3;`,
+    'UPDATE lead SET score = 101 WHERE no = 3;',
+    `UPDATE lead_version SET agent_id = 'nobody' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
+  ],
+  'the versions of a lead follow one another and never overlap': [
+    `UPDATE lead_version SET valid_to = '1970' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
+    `INSERT INTO lead_version SELECT lead_id, '2020', '2999', changed_at, status_changed_at, observed_at, run_id,
+       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
+  ],
+  'a lead is removed while its last absence lasts, and only then': [
+    `INSERT INTO lead_gone SELECT id, '${NOW}', NULL, 'run' FROM lead LIMIT 1;`,
+    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
+  ],
+  'a lead that was removed is not waited for any more': [
+    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;
+     INSERT INTO lead_absence SELECT id, 'run', '${NOW}' FROM lead WHERE no = 3;`,
+  ],
+  'a move leads from one status to another, and not before it was entered': [
+    `INSERT INTO stage_move SELECT id, '${NOW}', 'won', 'won', 'p', NULL, NULL, 'version', '${NOW}' FROM lead LIMIT 1;`,
+    `INSERT INTO stage_move SELECT id, '${LONG_AGO}', 'won', 'new', 'p', '${NOW}', -1, 'version', '${NOW}' FROM lead LIMIT 1;`,
+  ],
+  'each lead has the record that it was read from': ['DELETE FROM lead_raw WHERE lead_no = 3;'],
+  'a removed lead is not known again by its bytes, but read anew': [
+    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
+  ],
+  'each lead is in a pipeline that is known': [`UPDATE lead SET pipeline_id = 'nowhere' WHERE no = 3;`],
+  'every lead that the last complete scan met is there': [
+    'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
+  ],
+}
+
+/** A store of 30 leads that were read three times, whole and closed. */
+async function makeHealthy(): Promise<string> {
+  await using upstream = await startUpstream(30)
+  await using syncing = await openSyncing(upstream.url, 'test-key', {
+    folder: mkdtempSync(join(tmpdir(), 'leadsheet-')),
+  })
+  for (let day = 0; day < 3; day++) await syncing.sync({ full: true, parts: ['leads'] })
+  return syncing.store.file
+}
+
+describe('the rules of the store', () => {
+  let healthy = ''
+  beforeAll(async () => {
+    healthy = await makeHealthy()
+  })
+  afterAll(() => rmSync(dirname(healthy), { recursive: true }))
+
+  it('hold where nothing went wrong', async () => {
+    await using upstream = await startUpstream(30)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ full: true, parts: ['leads'] })
+    upstream.put(3, { status: 'won', updated_at: '2026-11-21T05:00:00.000Z' })
+    upstream.leads.delete([...upstream.leads.keys()][7] ?? '')
+    for (let day = 0; day < 3; day++) await syncing.sync({ full: true, parts: ['leads'] })
+    expect(await findViolations(syncing.store.db, NOW, 'all')).toEqual([])
+  })
+
+  it('are each shown broken below', () => {
+    expect(Object.keys(BREAKS)).toEqual(INVARIANTS.map((invariant) => invariant.rule))
+  })
+
+  const cases = Object.entries(BREAKS).flatMap(([rule, breaks]) =>
+    breaks.map((statements) => ({ rule, statements })),
+  )
+  it.each(cases)('tell when one is broken: $rule', async ({ rule, statements }) => {
+    const file = join(folderWith(), 'leadsheet.db')
+    copyFileSync(healthy, file)
+    const raw = new Database(file)
+    raw.unsafeMode()
+    raw.exec(statements)
+    raw.close()
+    await using store = await openStore(file, new Date(NOW))
+    const found = await findViolations(store.db, NOW, 'all')
+    const violation = found.find((one) => one.rule === rule)
+    expect(violation, JSON.stringify(found)).toMatchObject({
+      count: expect.any(Number),
+      remedy: expect.stringMatching(/\w/),
+    })
+    expect(violation?.examples[0]).toMatch(/\S/)
+  })
+})
