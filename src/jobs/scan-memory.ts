@@ -1,4 +1,5 @@
 /** What is kept in memory while the list of leads is read, so that an unchanged lead costs next to nothing. */
+import type { FirstLoad } from '../store/first-load.ts'
 import { hasHeldLeads } from '../store/held-row.ts'
 import { loadKnownLeads } from '../store/known-leads.ts'
 import { loadMetLeads, type MetLeads } from '../store/met-leads.ts'
@@ -17,15 +18,18 @@ export interface ScanMemory {
   /** Whether records of leads are held, which a page may release. */
   hasHeld: boolean
   readonly watch: FieldWatch
+  /** Null where leads are stored already. */
+  readonly firstLoad: FirstLoad | null
 }
 
 /** With a changed profile no lead counts as known, since it has to be mapped anew. */
-export async function loadScanMemory(db: Db, scan: Scan): Promise<ScanMemory> {
+export async function loadScanMemory(db: Db, scan: Scan, firstLoad: FirstLoad | null): Promise<ScanMemory> {
   return {
     known: scan.is_remap === 1 ? createNumberIndex() : await loadKnownLeads(db),
     met: await loadMetLeads(db),
     absent: new Set(await listAbsentLeads(db)),
     hasHeld: await hasHeldLeads(db),
     watch: createFieldWatch(),
+    firstLoad,
   }
 }

@@ -4,6 +4,8 @@
  */
 import { LeadsheetError } from '../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../model.ts'
+import { restoreIndexes } from '../store/dropped-index.ts'
+import { beginFirstLoad } from '../store/first-load.ts'
 import { createMetLeads } from '../store/met-leads.ts'
 import { recordAbsence } from '../store/removal.ts'
 import { clearScan, findScan, type Scan, startPass, startScan } from '../store/scan.ts'
@@ -39,10 +41,14 @@ export async function planScan(
 
 /** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
+  await restoreIndexes(run.store)
   const begun = await beginScan(run)
-  const memory = await loadScanMemory(run.store.db, begun)
+  await using firstLoad = begun.mode === 'full' && begun.pages === 0 ? await beginFirstLoad(run.store) : null
+  const memory = await loadScanMemory(run.store.db, begun, firstLoad)
   const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const isStopped = run.options.signal.aborted
+    // One that is told to stop has no time for indexes.
+    if (!isStopped) await firstLoad?.end()
     if (isStopped || thrown instanceof LeadsheetError) {
       await giveUpScan(run, begun, memory, isStopped ? 'interrupted' : 'failed')
     }
@@ -94,6 +100,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise
   let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
     startOver(run, begun, memory, thrown),
   )
+  await memory.firstLoad?.end()
   for (;;) {
     if (end.error !== undefined) return { ...end, verdict: 'incomplete' }
     const { scan } = end

@@ -8,7 +8,7 @@ import type { RawRecord } from '../source/raw-record.ts'
 import { outdateDetails } from '../store/detail.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../store/known-leads.ts'
-import { findLeadNos, readTimes, type SavedLead, saveLeads } from '../store/lead.ts'
+import { findLeadNos, insertLeads, readTimes, type SavedLead, saveLeads } from '../store/lead.ts'
 import type { Met } from '../store/met-leads.ts'
 import type { NumberIndex } from '../store/number-index.ts'
 import type { Trx } from '../store/open.ts'
@@ -62,8 +62,14 @@ export async function savePage(
 ): Promise<{ scan: Scan; pages: number; seen: number }> {
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
+  const heldIds = page.held.flatMap(({ id }) => (id === null ? [] : [id]))
+  const leadIds = page.leads.map((lead) => lead.id)
+  const isAllNew = memory.firstLoad?.takes(leadIds, heldIds) === true
+  if (!isAllNew) await memory.firstLoad?.end()
   const done = await writeHolding(run, async (trx) => {
-    const saved = await saveLeads(trx, page.leads, seen, before.is_remap === 1)
+    const saved = isAllNew
+      ? await insertLeads(trx, page.leads, seen)
+      : await saveLeads(trx, page.leads, seen, before.is_remap === 1)
     const updated = saved.filter(({ change }) => change === 'updated')
     await outdateDetails(
       trx,
@@ -72,7 +78,10 @@ export async function savePage(
     )
     const fingerprints = fingerprintsOf(saved, page)
     await saveFingerprints(trx, fingerprints)
-    const heldNos = await hold(trx, page, seen.at, memory)
+    await hold(trx, page, seen.at, memory)
+    const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, heldIds)
+    // When the record of such a lead is again as it was stored, it has to be released.
+    await forgetFingerprints(trx, [...heldNos.values()])
     const savedNos = new Set(saved.map(({ no }) => no))
     const known = page.known.filter((no) => !savedNos.has(no))
     for (const { lead, no } of saved) memory.met.number(lead.id, no)
@@ -129,16 +138,10 @@ export async function savePage(
   return done
 }
 
-/** Keeps what cannot be mapped and releases what can be now; returns the numbers of the held records that are leads. */
-async function hold(
-  trx: Trx,
-  page: MappedPage,
-  at: Instant,
-  memory: ScanMemory,
-): Promise<Map<string, number>> {
+/** Keeps what cannot be mapped and releases what can be now. */
+async function hold(trx: Trx, page: MappedPage, at: Instant, memory: ScanMemory): Promise<void> {
   await saveHeldRows(trx, page.held, at)
-  const ids = page.held.flatMap(({ id }) => (id === null ? [] : [id]))
-  if (ids.length > 0) memory.hasHeld = true
+  if (page.held.length > 0) memory.hasHeld = true
   if (memory.hasHeld) {
     await releaseHeldRows(
       trx,
@@ -146,10 +149,6 @@ async function hold(
       page.leads.map((lead) => lead.id),
     )
   }
-  const nos = await findLeadNos(trx, ids)
-  // When its record is again as it was stored, it has to be released.
-  await forgetFingerprints(trx, [...nos.values()])
-  return nos
 }
 
 /** All that is there upstream, held records too, each once. */

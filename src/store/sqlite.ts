@@ -137,7 +137,8 @@ export type Rows<T extends keyof Tables> = readonly Readonly<
 >[]
 
 /**
- * Inserts many rows by one statement; whole numbers stay whole and text stays text, as JSON has them.
+ * Inserts many rows by one statement; whole numbers stay whole and text stays text, as JSON has them. Without their
+ * names, which SQLite would have to compare.
  * @param conflict what to do where `key` is taken: overwrite the columns of `update` (all if absent, none if empty)
  */
 export async function insertRows<T extends keyof Tables & string>(
@@ -150,9 +151,10 @@ export async function insertRows<T extends keyof Tables & string>(
   if (!first) return
   const columns = Object.keys(first)
   const { key = [], update = columns.filter((column) => !key.includes(column)) } = conflict ?? {}
-  const values = sql.join(columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)}`))
+  const values = sql.join(columns.map((_, index) => sql`value ->> ${sql.lit(index)}`))
+  const listed = rows.map((row) => columns.map((column) => Reflect.get(row, column)))
   await sql`INSERT INTO ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
-    SELECT ${values} FROM jsonb_each(${JSON.stringify(rows)}) WHERE true ${conflict ? onConflict(key, update) : sql``}`.execute(
+    SELECT ${values} FROM jsonb_each(${JSON.stringify(listed)}) WHERE true ${conflict ? onConflict(key, update) : sql``}`.execute(
     db,
   )
 }

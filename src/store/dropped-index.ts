@@ -1,0 +1,51 @@
+/**
+ * Indexes put aside while very many rows go in, and made again afterwards: sorted at once they cost a fraction of
+ * what they do row by row. Which they are is kept in the file, so that no kill can lose one.
+ */
+import { Worker } from 'node:worker_threads'
+import { CompiledQuery, type Kysely, sql } from 'kysely'
+import type { Store } from './open.ts'
+import type { Tables } from './tables.ts'
+
+/** From so many leads on, indexes are made in a thread: a statement holds up everything else in its own. */
+const LEADS_IN_PLACE_MAX = 20_000
+
+/** Of some tables; primary keys stay. */
+export async function dropIndexes(store: Store, tables: readonly (keyof Tables)[]): Promise<void> {
+  await store.write(async (trx) => {
+    const { rows } = await sql<{ name: string; sql: string }>`SELECT name, sql FROM sqlite_schema
+      WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (${sql.join(tables)})`.execute(trx)
+    if (rows.length > 0) await trx.insertInto('sync_dropped_index').values(rows).execute()
+    for (const { name } of rows) await sql`DROP INDEX ${sql.ref(name)}`.execute(trx)
+  })
+}
+
+/** Makes those anew that were put aside, in this run or in one that was killed. */
+export async function restoreIndexes(store: Store): Promise<void> {
+  const dropped = await store.db.selectFrom('sync_dropped_index').select('name').executeTakeFirst()
+  if (dropped === undefined) return
+  const { rows } = await sql<{ no: number | null }>`SELECT max(no) AS no FROM lead`.execute(store.db)
+  const isLarge = store.file !== ':memory:' && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
+  // What stopped the thread shows here again, as the error that it is.
+  if (isLarge) await restoreInThread(store.file).catch(() => undefined)
+  await makeIndexes(store.db)
+}
+
+/** One by one, each in a transaction of its own, so that others can write between them. */
+export async function makeIndexes(db: Kysely<Tables>): Promise<void> {
+  for (const { name, sql: text } of await db.selectFrom('sync_dropped_index').selectAll().execute()) {
+    await db.transaction().execute(async (trx) => {
+      // As the file itself had it, so that there is nothing to build or to escape.
+      await trx.executeQuery(CompiledQuery.raw(text))
+      await trx.deleteFrom('sync_dropped_index').where('name', '=', name).execute()
+    })
+  }
+}
+
+function restoreInThread(file: string): Promise<void> {
+  const worker = new Worker(new URL('./index-thread.ts', import.meta.url), { workerData: file })
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject)
+    worker.once('exit', (status) => (status === 0 ? resolve() : reject(new Error(`exit ${status}`))))
+  })
+}
