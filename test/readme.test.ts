@@ -4,9 +4,11 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { EXIT_STATUS } from '../src/cli/exit-status.ts'
 import { COMMANDS, createProgram } from '../src/cli/program.ts'
+import { describeEmpty } from '../src/cli/schema.ts'
 import { VARIABLES } from '../src/config/environment.ts'
 import { settingsJsonSchema } from '../src/config/json-schema.ts'
 import { ERROR_CODES } from '../src/errors.ts'
+import { REFERENCE_PROFILE } from '../src/source/reference-profile.ts'
 import { folderWith } from './support/folder.ts'
 import { startService } from './support/service.ts'
 import { openSyncing } from './support/syncing.ts'
@@ -139,36 +141,16 @@ describe('the README', () => {
     }
   })
 
-  it('lists every table and view of the database, and no other', async () => {
-    await using syncing = await openSyncing('http://127.0.0.1:1')
-    const { rows } = await sql<{
-      name: string
-    }>`SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
-      AND name NOT LIKE 'kysely_%' AND name NOT LIKE 'sqlite_%'`.execute(syncing.store.db)
-    const internal = [
-      'detail_queue',
-      'installation',
-      'lease',
-      'lead_absence',
-      'lead_touch',
-      'sync_scan',
-      'sync_scan_page',
-      'sync_dropped_index',
-      'lead_fingerprint',
-      'sync_watermark',
-      'upstream_profile',
-    ]
+  it('lists every table and view that analysts get, and no other', async () => {
+    const { tables } = await describeEmpty(REFERENCE_PROFILE)
     const listed = tableUnder('Table or view').flatMap((row) =>
       (row[0] ?? '')
         .replaceAll(/\(views?\)/g, '')
         .split(',')
         .map((name) => name.trim()),
     )
-    expect(listed.sort()).toEqual(
-      rows
-        .map((row) => row.name)
-        .filter((name) => !internal.includes(name))
-        .sort(),
-    )
+    const internal = ['lead_count', 'lead_touch', 'lead_fts']
+    const names = tables.map((entry) => entry.table_name)
+    expect(listed.sort()).toEqual(names.filter((name) => !internal.includes(name)).sort())
   })
 })

@@ -4,6 +4,14 @@ import { pathText } from '../source/field-path.ts'
 import type { FieldRule } from '../source/field-rule.ts'
 import type { Profile } from '../source/profile.ts'
 
+/** Columns that have all that the upstream sent. */
+const WHOLE = Object.fromEntries(
+  ['lead_raw.raw', 'lead_detail.raw', 'pipeline_stat.raw', 'agent.raw', 'held_row.raw'].map((column) => [
+    column,
+    'the whole record',
+  ]),
+)
+
 /** `lead.company_name` -> `company.name`; `a or b` where there are candidates, `a + b` where they are joined. */
 export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
   const { status: pipelineStatus, name: pipelineName, ...stat } = mapping.stat
@@ -16,6 +24,10 @@ export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
     ...(stages && pathsFor('pipeline_stage_stat', stages.fields, `${pathText(stages.items)}[].`)),
     ...pathsFor('agent', mapping.agent),
     ...pathsFor('agent_reading', mapping.agent),
+    ...(mapping.enrichment && { 'lead_detail.enrichment': pathText(mapping.enrichment) }),
+    ...(mapping.activity &&
+      pathsFor('activity', mapping.activity.fields, `${pathText(mapping.activity.items)}[].`)),
+    ...WHOLE,
   }
 }
 

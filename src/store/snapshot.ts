@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { chmod, link, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -75,12 +76,13 @@ export function readSnapshotDictionary(file: string): Dictionary | null {
 }
 
 function readFrom<T>(file: string, read: (database: Database.Database) => T): T | null {
+  if (!existsSync(file)) return null
   let database: Database.Database | undefined
   try {
     database = new Database(file, { readonly: true, fileMustExist: true })
     return read(database)
   } catch (thrown) {
-    // Not there, or of a leadsheet whose snapshots were others: the next one takes its place.
+    // Of a leadsheet whose snapshots were others, or damaged: the next one takes its place.
     if (thrown instanceof Database.SqliteError) return null
     throw thrown
   } finally {

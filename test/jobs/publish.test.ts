@@ -50,7 +50,14 @@ describe('publishing', () => {
     const { store, folder } = await openFilledStore()
     const secret = 'canary-4711'
     await store.write(async (trx) => {
-      const edition = { id: 'e1', report: 'daily', time_zone: 'UTC', figures: '{}', subject: 'Shown', run_id: null }
+      const edition = {
+        id: 'e1',
+        report: 'daily',
+        time_zone: 'UTC',
+        figures: '{}',
+        subject: 'Shown',
+        run_id: null,
+      }
       const times = { period_from: '2026', period_to: '2027', rendered_at: '2026' }
       await trx
         .insertInto('report_edition')
@@ -63,7 +70,14 @@ describe('publishing', () => {
         .execute()
       await trx
         .insertInto('lease')
-        .values({ name: 'daemon', holder: secret, host: secret, pid: 1, acquired_at: '2026', expires_at: '2026' })
+        .values({
+          name: 'daemon',
+          holder: secret,
+          host: secret,
+          pid: 1,
+          acquired_at: '2026',
+          expires_at: '2026',
+        })
         .execute()
     })
     const { file } = await publishSnapshot(publishing(store, folder), NEVER)

@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 import { readTableComments, readViewComments, type SchemaComments } from './comments.ts'
-import { MEANINGS, unitOf } from './meanings.ts'
+import { BARE_UNIT, MEANINGS, unitOf } from './meanings.ts'
 
 export interface Relation {
   readonly name: string
@@ -65,8 +65,7 @@ function describeTable(database: Database.Database, { name: table, sql }: Schema
       .map((key) => [key.from, key.target]),
   )
   const columns = listColumns(database, table).map(({ name, type, isNullable, isGenerated }): Column => {
-    const meaning =
-      [comments.columns.get(name), references.get(name)].find(Boolean) ?? commonMeaning(table, name)
+    const meaning = meaningOf(table, name, comments.columns.get(name) || references.get(name))
     const unit = unitOf(name, meaning)
     return { name, type, unit, meaning, origin: null, isComputed: isGenerated, isNullable }
   })
@@ -89,7 +88,7 @@ function describeView(
     const origin = known.get(table ?? '')?.columns.find((each) => each.name === column)
     const namesake = read.flatMap((relation) => relation.columns).findLast((each) => each.name === name)
     const like = origin ?? namesake
-    const meaning = [comments.columns.get(name), like?.meaning].find(Boolean) ?? commonMeaning(view, name)
+    const meaning = meaningOf(view, name, comments.columns.get(name) || like?.meaning)
     return {
       name,
       type: origin?.type ?? null,
@@ -100,7 +99,8 @@ function describeView(
       isNullable: true,
     }
   })
-  return { name: view, kind: type === 'view' ? 'view' : 'search', meaning: comments.whole, columns }
+  const meaning = comments.whole || (MEANINGS[view] ?? '')
+  return { name: view, kind: type === 'view' ? 'view' : 'search', meaning, columns }
 }
 
 function listColumns(database: Database.Database, table: string) {
@@ -118,6 +118,7 @@ function listColumns(database: Database.Database, table: string) {
 }
 
 /** Empty where nobody has said what it means. */
-function commonMeaning(table: string, column: string): string {
-  return MEANINGS[`${table}.${column}`] ?? MEANINGS[column] ?? ''
+function meaningOf(table: string, column: string, said = ''): string {
+  if (said !== '' && !BARE_UNIT.test(said)) return said
+  return MEANINGS[`${table}.${column}`] ?? MEANINGS[column] ?? said
 }

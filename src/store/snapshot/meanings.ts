@@ -1,6 +1,6 @@
 /**
- * Meanings of columns whose name says it all to those who made them, and the units that follow from names and
- * meanings. What a column means in one table only stands beside it in the schema, which goes first.
+ * Meanings of columns whose name says it all to those who made them, and the units that follow from meanings and
+ * names. A comment in the schema goes first, unless it says no more than a unit or whose clock it is.
  */
 
 /** By column, or by table and column, or by table. */
@@ -22,20 +22,27 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   contact_title: 'position of the person to talk to',
   contact_email: 'e-mail address of the person to talk to',
   value_amount: 'expected deal value in whole units of value_currency',
-  value_currency: 'ISO 4217',
+  value_currency: 'currency of value_amount, ISO 4217',
   won_value_amount: 'value of the leads won, in whole units of won_value_currency',
-  won_value_currency: 'ISO 4217',
+  won_value_currency: 'currency of won_value_amount, ISO 4217',
   open_value_amount: 'value of the open leads, in whole units of open_value_currency',
-  open_value_currency: 'ISO 4217',
+  open_value_currency: 'currency of open_value_amount, ISO 4217',
   open: 'leads that are open',
   won: 'leads that were won',
   lost: 'leads that were lost',
   disqualified: 'leads that were disqualified',
   observed_at: 'UTC, by our clock: when we read it',
   'stage.status': 'name of the status',
+  'lead.created_at': "UTC, by the upstream's clock: when the lead was created",
+  'lead.updated_at': "UTC, by the upstream's clock: when the lead last changed in any way",
+  'pipeline.first_seen_at': 'UTC, by our clock: when a lead or a setting first named it',
+  'pipeline_stat.as_of': "UTC, by the upstream's clock: the moment that the numbers are of",
   'pipeline.id': "the upstream's identifier of the pipeline",
   'agent.id': "the upstream's identifier of the agent",
   'agent.name': 'name of the agent',
+  'agent.status_changed_at': "UTC, by the upstream's clock: when its status last changed",
+  'agent.task_progress': 'how much of its task is done, 0 to 1',
+  'agent.last_seen_at': "UTC, by the upstream's clock: when it last gave a sign of life",
   'agent.task_pipeline_id': 'pipeline.id that it works for',
   'agent.task_lead_id': 'lead.id that it works on',
   'agent.task_started_at': "UTC, by the upstream's clock: when it began its task",
@@ -48,6 +55,13 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'agent_reading.task_pipeline_id': 'pipeline.id that it works for',
   'agent_reading.tasks_24h': 'tasks done in the 24 hours before',
   'agent_reading.errors_24h': 'tasks failed in the 24 hours before',
+  'field_seen.first_seen_at': 'UTC, by our clock: when a record was first seen to have it',
+  'field_seen.last_seen_at': 'UTC, by our clock: when a record was last seen to have it',
+  'field_seen.null_share': 'nulls / count, 0 to 1',
+  'held_row.first_seen_at': 'UTC, by our clock: when it was first read',
+  'held_row.last_seen_at': 'UTC, by our clock: when it was last read',
+  'sync_run.started_at': 'UTC, by our clock: when it began',
+  'sync_scan_verdict.ended_at': 'UTC, by our clock: when the reading of the leads ended',
   'sync_run.mode': 'full read all leads, incremental those changed since the run before',
   'sync_run.outcome': 'ok, ok_no_change, partial, deferred, failed or killed; null while running',
   'sync_run.leads_seen': 'distinct leads met',
@@ -69,11 +83,14 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'report_edition.rendered_at': 'UTC, by our clock: when it was made',
 }
 
+/** A comment that says how a value is written, but not what it is. */
+export const BARE_UNIT = /^(UTC(, by (our|the upstream's) clock)?|0 to 1|ISO 4217)$/
+
 /** The first pattern that a meaning fits says its unit; `$1` is what the pattern finds. */
 const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
   [/^UTC\b/, 'UTC'],
   [/\bin whole units of (\w+)/, '$1'],
-  [/^ISO 4217/, 'ISO 4217'],
+  [/\bISO 4217\b/, 'ISO 4217'],
   [/\b0 to 100\b/, '0 to 100'],
   [/\b0 to 1\b/, '0 to 1'],
   [/^1:|^0:/, '0 or 1'],

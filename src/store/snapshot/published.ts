@@ -13,6 +13,8 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   lead_raw: [],
   lead_version: [],
   lead_gone: [],
+  lead_touch: [],
+  lead_count: [],
   lead_detail: [],
   activity: [],
   stage_move: [],
@@ -31,20 +33,27 @@ export const PRIVATE: readonly string[] = [
   'installation',
   'lead_absence',
   'lead_fingerprint',
-  'lead_touch',
+  'detail_queue',
   'delivery',
   'lease',
   'schedule_slot',
   'sync_scan',
-  'sync_scan_seen',
+  'sync_scan_page',
+  'sync_dropped_index',
   'sync_watermark',
   'upstream_profile',
 ]
 
-/** Columns with personal data: the dictionary shows no examples of them. */
-export const PERSONAL: readonly string[] = [
+/** Columns of which the dictionary shows no examples, nearly all for the personal data in them. */
+export const WITHOUT_EXAMPLES: readonly string[] = [
   'lead.contact_name',
   'lead.contact_title',
   'lead.contact_email',
   'activity.summary',
+  'lead_text.contact',
+  'lead_text.activity',
+  // Only a search has something to show.
+  'lead_search.words',
+  'lead_search.rank',
+  'lead_search.found',
 ]

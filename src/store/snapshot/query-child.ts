@@ -3,6 +3,7 @@
  * refused while the statement is prepared, before any of it runs.
  */
 import { constants, DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { answerParent } from '../ask-child.ts'
 import type { Cell, Row } from './table.ts'
 
 export interface QueryJob {
@@ -29,9 +30,7 @@ const READING: ReadonlySet<number> = new Set([
   constants.SQLITE_RECURSIVE,
 ])
 
-process.once('message', (job: QueryJob) => {
-  process.send?.(answer(job), () => process.disconnect())
-})
+answerParent(answer)
 
 function answer({ file, sql, rowsMax, bytesMax }: QueryJob): QueryAnswer {
   try {

@@ -1,11 +1,10 @@
 /** Runs the SQL of an analyst on the snapshot, in a process of its own that can be killed. */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LeadsheetError } from '../../errors.ts'
+import { askChild } from '../ask-child.ts'
 import type { QueryAnswer, QueryJob } from './query-child.ts'
 
 const CHILD = fileURLToPath(new URL('query-child.ts', import.meta.url))
@@ -26,21 +25,10 @@ export async function runQuery(
   // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
   const timeout = AbortSignal.timeout(options.timeoutMs)
-  const child = fork(CHILD, {
-    cwd: folder,
-    env: { SQLITE_TMPDIR: folder },
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-    serialization: 'advanced',
-    signal: AbortSignal.any([options.signal, timeout]),
-    killSignal: 'SIGKILL',
-  })
+  const signal = AbortSignal.any([options.signal, timeout])
+  const job: QueryJob = { file: resolve(file), sql, rowsMax: options.rowsMax, bytesMax: BYTES_MAX }
   try {
-    // Disconnected comes after the last message, and alone where the process came to grief.
-    const answered = Promise.race([once(child, 'message'), once(child, 'disconnect')])
-    const job: QueryJob = { file: resolve(file), sql, rowsMax: options.rowsMax, bytesMax: BYTES_MAX }
-    child.send(job)
-    const [answer] = await answered
-    return answer ?? { error: 'the process that ran it ended without an answer' }
+    return await askChild<QueryJob, QueryAnswer>(CHILD, job, { folder, signal })
   } catch (thrown) {
     options.signal.throwIfAborted()
     if (!timeout.aborted) throw thrown
@@ -48,7 +36,6 @@ export async function runQuery(
       hint: 'Ask for less, or open the snapshot with sqlite3 or DuckDB.',
     })
   } finally {
-    child.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true })
   }
 }

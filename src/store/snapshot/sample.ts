@@ -1,7 +1,7 @@
 /** What the rows of a table or view show of its columns: how many have no value, and some that do. */
 import type Database from 'better-sqlite3'
 import type { Relation } from './describe.ts'
-import { PERSONAL } from './published.ts'
+import { WITHOUT_EXAMPLES } from './published.ts'
 
 export interface Sample {
   /** Null of a view. */
@@ -49,7 +49,7 @@ function countValues(database: Database.Database, { name: table, columns }: Rela
 /** Of a view only what it computes itself: the rest has the examples of the column that it comes from. */
 function findExamples(database: Database.Database, relation: Relation): Map<string, string> {
   const wanted = relation.columns.filter(
-    ({ name, origin }) => origin === null && !PERSONAL.includes(`${relation.name}.${name}`),
+    ({ name, origin }) => origin === null && !WITHOUT_EXAMPLES.includes(`${relation.name}.${name}`),
   )
   if (wanted.length === 0) return new Map()
   const rows = database

@@ -20,13 +20,14 @@ const LEAD_TEXT = `CREATE VIEW lead_text AS
   -- place: city, region and country
   -- contact: name and title of the contact
   -- activity: summaries of what was done with the lead, oldest first; null where none is known
-  SELECT lead.rowid AS no,
+  SELECT no,
     coalesce(company_name, '') || coalesce(' · ' || company_domain, '') || coalesce(' · ' || company_industry, '')
       || coalesce(' · ' || company_subindustry, '') || coalesce(' · ' || company_one_liner, '') AS company,
     coalesce(company_city || ', ', '') || coalesce(company_region || ', ', '') || coalesce(company_country, '')
       AS place,
     coalesce(contact_name, '') || coalesce(', ' || contact_title, '') AS contact,
-    NULL AS activity
+    (SELECT group_concat(summary, ' · ') FROM
+      (SELECT summary FROM activity WHERE activity.lead_id = lead.id ORDER BY at)) AS activity
   FROM lead`
 
 const LEAD_FTS = `CREATE VIRTUAL TABLE lead_fts USING fts5 (company, place, contact, activity,
@@ -40,4 +41,4 @@ const LEAD_SEARCH = `CREATE VIEW lead_search AS
   -- found: where it was found, the words in [ ]
   SELECT lead_fts.lead_fts AS words, lead_fts.rank AS rank, snippet(lead_fts, -1, '[', ']', '…', 12) AS found,
     lead_now.*
-  FROM lead_fts JOIN lead ON lead.rowid = lead_fts.rowid JOIN lead_now ON lead_now.id = lead.id`
+  FROM lead_fts JOIN lead_now ON lead_now.no = lead_fts.rowid`

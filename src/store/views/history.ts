@@ -1,15 +1,52 @@
-/** Views of what leads and agents have been through. */
+/** Views of what leads, pipelines and agents have been through. */
 import { sql } from 'kysely'
 
 export const HISTORY_VIEWS = {
   stage_stay: sql`CREATE VIEW stage_stay AS
-    -- one row for each stay of a lead in a status; left_at and next_status are null while it lasts, next_status also
-    -- where the lead was removed; days up to the end, or up to the last whole reading of the leads
+    -- one row for each stay of a lead in a status
+    -- entered_at: UTC: when the stay began; null where it began before what is known
+    -- left_at: UTC: when it ended, also by the removal of the lead; null while it lasts
+    -- next_status: stage.status that the lead went on to; null while the stay lasts and where the lead was removed
+    -- days: how long it lasted, or has lasted at the last whole reading of the leads
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, to_status AS next_status,
       days_before AS days
     FROM stage_move
     UNION ALL
-    SELECT id, pipeline_id, status, status_changed_at, removed_at, NULL,
-      round(julianday(coalesce(removed_at, (SELECT max(leads_as_of) FROM sync_run))) - julianday(status_changed_at), 4)
+    SELECT id, pipeline_id, status, status_changed_at, removed_at, NULL, max(0,
+      round(julianday(coalesce(removed_at, (SELECT max(leads_as_of) FROM sync_run))) - julianday(status_changed_at), 4))
     FROM lead`,
+
+  agent_outage: sql`CREATE VIEW agent_outage AS
+    -- one row for each run of readings in which an agent was failing: its status was one of those named here
+    -- began_at: UTC, by our clock: the first reading that found it failing
+    -- ended_at: UTC, by our clock: the first reading that did not, or when the agent was gone; null while it lasts
+    -- readings: how many found it failing
+    -- hours: from began_at to ended_at, or to the last reading while it lasts
+    WITH reading AS (
+      SELECT agent_id, observed_at, lower(status) IN ('failing', 'failed', 'error', 'errored', 'down', 'offline',
+        'crashed', 'unhealthy', 'degraded') AS is_failing
+      FROM agent_reading),
+    placed AS (
+      SELECT *, lead(observed_at) OVER (PARTITION BY agent_id ORDER BY observed_at) AS next_at,
+        row_number() OVER (PARTITION BY agent_id ORDER BY observed_at)
+          - row_number() OVER (PARTITION BY agent_id, is_failing ORDER BY observed_at) AS run
+      FROM reading),
+    outage AS (
+      SELECT agent_id, min(observed_at) AS began_at, max(observed_at) AS last_at, count(*) AS readings,
+        iif(count(next_at) = count(*), max(next_at), NULL) AS next_at
+      FROM placed WHERE is_failing GROUP BY agent_id, run)
+    SELECT agent_id, agent.name AS agent_name, began_at, coalesce(next_at, gone_at) AS ended_at, readings,
+      round(24 * (julianday(coalesce(next_at, gone_at, last_at)) - julianday(began_at)), 2) AS hours
+    FROM outage JOIN agent ON agent.id = outage.agent_id`,
+
+  pipeline_stat_change: sql`CREATE VIEW pipeline_stat_change AS
+    -- one row for each reading of a pipeline's statistics but the first, with the change since the reading before
+    -- since: UTC, by the upstream's clock: as_of of the reading before
+    SELECT * FROM (
+      SELECT pipeline_id, as_of, lag(as_of) OVER readings AS since,
+        leads - lag(leads) OVER readings AS leads, open - lag(open) OVER readings AS open,
+        won - lag(won) OVER readings AS won, lost - lag(lost) OVER readings AS lost,
+        disqualified - lag(disqualified) OVER readings AS disqualified
+      FROM pipeline_stat WINDOW readings AS (PARTITION BY pipeline_id ORDER BY observed_at))
+    WHERE since IS NOT NULL`,
 } as const

@@ -3,8 +3,9 @@ import { sql } from 'kysely'
 
 export const LEAD_VIEWS = {
   lead_now: sql`CREATE VIEW lead_now AS
-    -- leads that are there upstream, with their pipeline's name and how their status counts;
-    -- closed_at is when the lead was won, lost or disqualified; a status not in "stage" counts as open
+    -- leads that are there upstream, with their pipeline's name and how their status counts
+    -- outcome: open, won, lost or disqualified, as "stage" has it; a status that is not in there counts as open
+    -- closed_at: UTC: when the lead was won, lost or disqualified; null while it is open
     SELECT lead.*, pipeline.name AS pipeline_name, coalesce(stage.outcome, 'open') AS outcome,
       CASE WHEN coalesce(stage.outcome, 'open') <> 'open' THEN lead.status_changed_at END AS closed_at
     FROM lead

@@ -20,6 +20,9 @@ export const PIPELINE_VIEWS = {
 
   pipeline_overview: sql`CREATE VIEW pipeline_overview AS
     -- one row a pipeline: our count of its leads beside the upstream's, and the difference
+    -- leads: leads that are there, of whatever status
+    -- leads_upstream: pipeline_stat.leads, by the upstream's own count
+    -- difference: leads less leads_upstream
     SELECT pipeline.id, pipeline.name, pipeline.status, count(lead.id) AS leads,
       count(lead.id) FILTER (WHERE lead.outcome = 'open') AS open,
       count(lead.id) FILTER (WHERE lead.outcome = 'won') AS won,

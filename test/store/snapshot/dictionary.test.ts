@@ -1,0 +1,104 @@
+/** Every table, view and column of a snapshot says what it means, in the file and in docs/database.md. */
+import { readFileSync } from 'node:fs'
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { describeEmpty } from '../../../src/cli/schema.ts'
+import { markdownOf } from '../../../src/cli/schema-markdown.ts'
+import { publishSnapshot } from '../../../src/jobs/publish.ts'
+import { REFERENCE_PROFILE } from '../../../src/source/reference-profile.ts'
+import type { Dictionary } from '../../../src/store/snapshot/dictionary.ts'
+import { PRIVATE, PUBLISHED } from '../../../src/store/snapshot/published.ts'
+import { readSnapshotDictionary } from '../../../src/store/snapshot.ts'
+import { folderWith } from '../../support/folder.ts'
+import { ask, publishing } from '../../support/publishing.ts'
+import { startService } from '../../support/service.ts'
+import { openEmptyStore } from '../../support/store.ts'
+import { openSyncing } from '../../support/syncing.ts'
+
+const NEVER = new AbortController().signal
+
+/** The snapshot of a copy of the reference service. */
+async function publishSynced(folder: string) {
+  await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 20)
+  await using syncing = await openSyncing(
+    service.url,
+    await service.createKey({ name: 'test', scope: 'read' }),
+  )
+  await syncing.sync({ pageSize: 500, details: { top: 100, perRun: 100, concurrency: 4 } })
+  return await publishSnapshot(publishing(syncing.store, folder), NEVER)
+}
+
+describe('the list of what is published', () => {
+  it('knows each table of the store, as public or as private', async () => {
+    const store = await openEmptyStore()
+    const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table'
+      AND name NOT LIKE 'kysely_%' AND name NOT LIKE 'sqlite_%' ORDER BY name`.execute(store.db)
+    await store.close()
+    expect(rows.map(({ name }) => name)).toEqual([...Object.keys(PUBLISHED), ...PRIVATE].sort())
+  })
+})
+
+describe('the dictionary', () => {
+  let empty: Dictionary
+  beforeAll(async () => {
+    empty = await describeEmpty(REFERENCE_PROFILE)
+  })
+
+  it('has a meaning for each table, view and column', () => {
+    expect(empty.tables.filter((entry) => entry.meaning === '')).toEqual([])
+    const bare = empty.columns.filter((entry) => entry.meaning === '')
+    expect(bare.map((entry) => `${entry.table_name}.${entry.column_name}`)).toEqual([])
+  })
+
+  it('is that of docs/database.md (npm run -s leadsheet -- schema --markdown prints it, without a data directory)', () => {
+    const file = readFileSync('docs/database.md', 'utf8')
+    expect(file.slice(file.indexOf('\n## ') + 1).trimEnd()).toBe(markdownOf(empty))
+  })
+
+  it('has a row for each column that there is, itself included', async () => {
+    const { file } = await publishSynced(folderWith())
+    const columns = ask<{ name: string }>(
+      file,
+      `SELECT list.name || '.' || info.name AS name
+       FROM pragma_table_list AS list, pragma_table_xinfo(list.name) AS info
+       WHERE list.schema = 'main' AND list.type IN ('table', 'view', 'virtual') AND info.hidden <> 1
+         AND list.name NOT LIKE 'sqlite_%' ORDER BY 1`,
+    )
+    const described = ask<{ name: string }>(
+      file,
+      "SELECT table_name || '.' || column_name AS name FROM dictionary ORDER BY 1",
+    )
+    expect(described).toEqual(columns)
+    expect(columns.map(({ name }) => name)).toContain('dictionary.meaning')
+  })
+
+  it('says of a column its unit, its place upstream, since when it is there, how often it is null, and examples', async () => {
+    const { file } = await publishSynced(folderWith())
+    const of = (table: string, column: string) =>
+      readSnapshotDictionary(file)?.columns.find(
+        (entry) => entry.table_name === table && entry.column_name === column,
+      )
+    expect(of('lead', 'company_employees')).toMatchObject({
+      ...{ unit: 'people', source_path: 'company.employees', type: 'ANY' },
+      ...{ first_seen: '2026-11-21T06:00:00.000Z', null_share: expect.closeTo(0.02, 1) },
+      examples: expect.stringMatching(/^\[\d+,\d+,\d+\]$/),
+    })
+    expect(of('lead', 'created_at')).toMatchObject({ unit: 'UTC', source_path: 'created_at', null_share: 0 })
+    expect(of('lead', 'observed_at')).toMatchObject({ source_path: 'ours', first_seen: null })
+    expect(of('lead_now', 'pipeline_name')).toMatchObject({ source_path: 'name', null_share: null })
+    expect(of('lead_now', 'outcome')).toMatchObject({ source_path: 'computed', type: null })
+    expect(of('pipeline_stage_stat', 'reached')).toMatchObject({ source_path: 'stages[].reached' })
+  })
+
+  it('shows no personal data', async () => {
+    const { file } = await publishSynced(folderWith())
+    const shown = ask<{ examples: string | null }>(file, 'SELECT examples FROM dictionary')
+    const [person] = ask<{ contact_name: string; contact_email: string }>(
+      file,
+      'SELECT contact_name, contact_email FROM lead WHERE contact_email IS NOT NULL',
+    )
+    const text = shown.map(({ examples }) => examples).join()
+    expect(text).not.toContain('@')
+    expect(text).not.toContain(person?.contact_name)
+  })
+})
