@@ -26,7 +26,7 @@ export const AGENT_ERROR_LENGTH = 120
 
 // Other upstreams have other words; what is in neither list is shown as it is and counts as not well.
 const WELL = ['running', 'idle', 'active', 'busy', 'working', 'ready', 'waiting', 'online', 'ok', 'healthy']
-const FAILING = [
+export const FAILING = [
   'failing',
   'failed',
   'error',
