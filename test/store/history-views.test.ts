@@ -120,12 +120,12 @@ describe('pipeline_stat_change', () => {
       }
     })
     const { rows } =
-      await sql`SELECT since, as_of, leads, won, lost FROM pipeline_stat_change ORDER BY as_of`.execute(
+      await sql`SELECT since, as_of, leads_change, won_change, lost_change FROM pipeline_stat_change ORDER BY as_of`.execute(
         store.db,
       )
     expect(rows).toEqual([
-      { since: hour(0), as_of: hour(1), leads: 4, won: 1, lost: null },
-      { since: hour(1), as_of: hour(2), leads: -1, won: 1, lost: null },
+      { since: hour(0), as_of: hour(1), leads_change: 4, won_change: 1, lost_change: null },
+      { since: hour(1), as_of: hour(2), leads_change: -1, won_change: 1, lost_change: null },
     ])
   })
 })

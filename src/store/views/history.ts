@@ -17,7 +17,7 @@ export const HISTORY_VIEWS = {
     FROM lead`,
 
   agent_outage: sql`CREATE VIEW agent_outage AS
-    -- one row for each run of readings in which an agent was failing: its status was one of those named here
+    -- one row for each run of readings in which an agent was failing: failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
     -- began_at: UTC, by our clock: the first reading that found it failing
     -- ended_at: UTC, by our clock: the first reading that did not, or when the agent was gone; null while it lasts
     -- readings: how many found it failing
@@ -40,13 +40,18 @@ export const HISTORY_VIEWS = {
     FROM outage JOIN agent ON agent.id = outage.agent_id`,
 
   pipeline_stat_change: sql`CREATE VIEW pipeline_stat_change AS
-    -- one row for each reading of a pipeline's statistics but the first, with the change since the reading before
+    -- one row for each reading of a pipeline's statistics but the first: how much more it counts than the one before
     -- since: UTC, by the upstream's clock: as_of of the reading before
+    -- leads_change: of all leads
+    -- open_change: of leads that are open
+    -- won_change: of leads that were won
+    -- lost_change: of leads that were lost
+    -- disqualified_change: of leads that were disqualified
     SELECT * FROM (
       SELECT pipeline_id, as_of, lag(as_of) OVER readings AS since,
-        leads - lag(leads) OVER readings AS leads, open - lag(open) OVER readings AS open,
-        won - lag(won) OVER readings AS won, lost - lag(lost) OVER readings AS lost,
-        disqualified - lag(disqualified) OVER readings AS disqualified
+        leads - lag(leads) OVER readings AS leads_change, open - lag(open) OVER readings AS open_change,
+        won - lag(won) OVER readings AS won_change, lost - lag(lost) OVER readings AS lost_change,
+        disqualified - lag(disqualified) OVER readings AS disqualified_change
       FROM pipeline_stat WINDOW readings AS (PARTITION BY pipeline_id ORDER BY observed_at))
     WHERE since IS NOT NULL`,
 } as const
