@@ -4,6 +4,7 @@
  */
 import { LeadsheetError } from '../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../model.ts'
+import { outdateAllDetails } from '../store/detail.ts'
 import { restoreIndexes } from '../store/dropped-index.ts'
 import { beginFirstLoad } from '../store/first-load.ts'
 import { createMetLeads } from '../store/met-leads.ts'
@@ -146,6 +147,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
       if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
       await markLeadsWhole(trx, run.runId, scan.started_at, absence.removed)
       if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)
+      if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
       if (absence.refused !== null) problems.push(massAbsence(absence.refused))
     } else {
       problems.push(unproven(scan))

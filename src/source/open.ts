@@ -4,11 +4,12 @@ import { leadDetailSchema, type WireLeadDetail } from '../contract/lead.ts'
 import { type PipelineCreate, pipelineSchema, type WirePipeline } from '../contract/pipeline.ts'
 import { type WebhookCreate, type WireWebhook, webhookSchema } from '../contract/webhook.ts'
 import type { LeadsheetError } from '../errors.ts'
-import type { Agent, HeldRow, Instant, Lead, PipelineStat, Stage } from '../model.ts'
+import type { Agent, HeldRow, Instant, Lead, LeadDetail, PipelineStat, Stage } from '../model.ts'
 import { endpointUrl, hasEndpoint } from './address.ts'
 import type { Answer } from './answer.ts'
 import { authorize } from './auth.ts'
 import { type Call, type ClientOptions, createClient, type Usage } from './client.ts'
+import { mapDetail } from './detail-mapping.ts'
 import { unexpected } from './failure.ts'
 import { type FieldPath, readPath } from './field-path.ts'
 import { type LeadFilters, putFilters } from './filters.ts'
@@ -63,6 +64,7 @@ export interface Source {
   /** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
   mapLead(raw: unknown, sent?: string): Lead | HeldRow
   fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
+  fetchDetail(id: string, signal?: AbortSignal): Promise<LeadDetail>
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
   /** The statistics as sent, for the whole life or the cohort created in [from, to). */
   fetchPipelineStats(
@@ -111,6 +113,12 @@ export function openSource(options: SourceOptions): Source {
     return checked(url, shape, answer.body)
   }
 
+  async function fetchRaw(id: string, signal?: AbortSignal): Promise<{ url: URL; raw: unknown }> {
+    const url = at('lead', id)
+    const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+    return { url, raw: readPath(body, profile.envelope.lead) }
+  }
+
   return {
     profile,
     stages: stagesOf(profile),
@@ -143,11 +151,16 @@ export function openSource(options: SourceOptions): Source {
     },
     mapLead: (raw, sent) => mapLead(raw, profile, sent),
     async fetchLead(id, signal) {
-      const url = at('lead', id)
-      const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
-      const raw = readPath(body, profile.envelope.lead)
+      const { url, raw } = await fetchRaw(id, signal)
       const detail = profile.name === REFERENCE_PROFILE.name ? checked(url, detailShape, raw) : null
       return { raw, detail }
+    },
+    async fetchDetail(id, signal) {
+      const { url, raw } = await fetchRaw(id, signal)
+      const detail = mapDetail(raw, id, profile)
+      if ('reason' in detail)
+        throw unexpected(url, `answered with a lead that cannot be read: ${detail.reason}`)
+      return detail
     },
     createPipeline: (body, key, signal) => post(at('pipelines'), pipelineSchema, body, key, signal),
     async fetchPipelineStats(id, period = {}, signal) {

@@ -11,8 +11,8 @@ import type { Db, Trx } from './open.ts'
 import { insertRows, listOf } from './sqlite.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
-/** Looked at by one statement, so that it stops the process for some 20 ms at most. */
-const CHUNK_LEADS = 50_000
+/** Looked at by one statement, so that it stops the process for some 10 ms. */
+const CHUNK_LEADS = 25_000
 const FIRST_PAUSE_MS = 10 * 60_000
 const LONGEST_PAUSE_MS = 7 * 24 * 60 * 60_000
 
@@ -40,7 +40,7 @@ export async function listWaitingLeads(
   for (let from = 0; from < end && waiting.length < limit; from += CHUNK_LEADS) {
     const { rows } = await sql<WaitingLead>`SELECT lead.no, lead.id, lead.updated_at AS "updatedAt"
       FROM (SELECT ranked.no
-        FROM (SELECT no FROM lead WHERE removed_at IS NULL ORDER BY score DESC, no DESC
+        FROM (SELECT no FROM lead WHERE removed_at IS NULL ORDER BY score DESC
           LIMIT ${Math.min(CHUNK_LEADS, end - from)} OFFSET ${from}) AS ranked
         LEFT JOIN detail_queue AS known ON known.lead_no = ranked.no
         WHERE known.lead_no IS NULL OR known.due_at <= ${now} LIMIT ${limit - waiting.length}) AS waiting
@@ -59,6 +59,11 @@ export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: I
     .where('lead_no', 'in', listOf(leadNos))
     .set({ due_at: at, failures: 0 })
     .execute()
+}
+
+/** When another profile reads them. */
+export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
+  await trx.updateTable('detail_queue').set({ due_at: at, failures: 0 }).execute()
 }
 
 export async function saveDetail(

@@ -1,7 +1,14 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { WireLead } from '../../src/contract/lead.ts'
 import { openSource } from '../../src/source/open.ts'
+import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
+import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { startService } from '../support/service.ts'
 import { openSyncing, SILENT, type Syncing } from '../support/syncing.ts'
 import { startUpstream, status, type Upstream } from '../support/upstream.ts'
@@ -11,6 +18,9 @@ const ALL = { top: null, perRun: 1000, concurrency: 4 }
 const IN_ORDER = { ...ALL, concurrency: 1 }
 const PARTS = ['leads', 'details'] as const
 const MINUTE_MS = 60_000
+/** Of the test that kills. */
+const KILLS = 4
+const LEADS = 300
 
 function detailsOf(syncing: Syncing) {
   return syncing.store.db.selectFrom('lead_detail').selectAll().orderBy('lead_id').execute()
@@ -168,6 +178,25 @@ describe('the details of leads', () => {
       gone: 0,
       failed: 0,
     })
+  })
+})
+
+describe('with another profile', () => {
+  it('details are read anew', async () => {
+    await using upstream = await startUpstream(5)
+    for (const id of upstream.leads.keys()) upstream.details.set(id, { facts: { open_roles: 3 } })
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ parts: PARTS, details: ALL })
+    const mapping = { ...REFERENCE_PROFILE.mapping, enrichment: ['facts'] }
+    await using remapped = await openSyncing(upstream.url, 'test-key', {
+      folder: syncing.folder,
+      source: { profile: { ...REFERENCE_PROFILE, mapping } },
+    })
+    expect((await remapped.sync({ parts: PARTS, details: ALL })).details.read).toBe(5)
+    expect((await detailsOf(remapped)).map((row) => row.enrichment)).toEqual(
+      Array(5).fill('{"open_roles":3}'),
+    )
+    expect((await remapped.sync({ parts: PARTS, details: ALL })).details.read).toBe(0)
   })
 })
 
@@ -378,4 +407,42 @@ describe('a run that ends among the details', () => {
     expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
     expect(result.details.read).toBeLessThan(20)
   })
+
+  it(`since it was killed leaves nothing half-done, and the next goes on (${KILLS} kills)`, async () => {
+    await using upstream = await startUpstream(LEADS)
+    for (const id of upstream.leads.keys()) {
+      const activity = [1, 2, 3].map((number) => ({ id: `${number}`, at: '2026-11-01T08:00:00.000Z' }))
+      upstream.details.set(id, { enrichment: { hiring: { is_hiring: true } }, activity })
+    }
+    const folder = folderWith({ 'all.yaml': `details: { per_run: ${LEADS} }` })
+    const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key', LEADSHEET_DATA_DIR: folder }
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const child = startLeadsheet(['sync', '--config', 'all.yaml'], { cwd: folder, env })
+      while (askedOf(upstream).length < kill * 50 && child.exitCode === null) await delay(1)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      expect(child.signalCode).toBe('SIGKILL')
+    }
+    const { stdout } = await runLeadsheet(['sync', '--json', '--config', 'all.yaml'], { cwd: folder, env })
+    expect(JSON.parse(stdout).details).toMatchObject({ gone: 0, failed: 0 })
+    // Asked for twice are only those that a kill met between the answer and the write.
+    expect(askedOf(upstream).length).toBeLessThanOrEqual(LEADS + KILLS * 4)
+
+    await using whole = await openSyncing(upstream.url)
+    await whole.sync({ parts: PARTS, details: ALL })
+    await using store = await openStore(join(folder, 'leadsheet.db'), new Date())
+    expect(await contentsOf(store)).toEqual(await contentsOf(whole.store))
+  }, 60_000)
 })
+
+/** What was read, without when and by which run. */
+async function contentsOf({ db }: Store): Promise<unknown> {
+  const { rows: details } =
+    await sql`SELECT lead_id, lead_updated_at, raw FROM lead_detail ORDER BY 1`.execute(db)
+  const { rows: activity } = await sql`SELECT lead_id, id, at FROM activity ORDER BY 1, 2`.execute(db)
+  const { rows: queue } = await sql`SELECT lead.id, due_at, failures, last_error
+    FROM detail_queue JOIN lead ON no = lead_no ORDER BY 1`.execute(db)
+  const { rows: check } = await sql`PRAGMA integrity_check`.execute(db)
+  const { rows: orphans } = await sql`PRAGMA foreign_key_check`.execute(db)
+  return { details, activity, queue, check, orphans }
+}

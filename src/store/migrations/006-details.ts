@@ -12,7 +12,7 @@ const STATEMENTS = [
     lead_updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at as the details have it; where that of lead is later, they are outdated
     run_id TEXT NOT NULL, -- sync_run.id that read them
     enrichment TEXT, -- what enrichment found out, JSON as the upstream sent it; null where there is nothing
-    technologies TEXT GENERATED ALWAYS AS (enrichment ->> '$.technologies') VIRTUAL, -- JSON array of text: what the company works with; this and the next are null where enrichment has other fields
+    technologies TEXT GENERATED ALWAYS AS (enrichment ->> '$.technologies') VIRTUAL, -- what the company works with, JSON array of text; null, as the columns after it, where enrichment does not tell
     funding_stage TEXT GENERATED ALWAYS AS (enrichment ->> '$.funding.stage') VIRTUAL, -- pre-seed, seed, series A, series B, growth
     funding_total_usd ANY GENERATED ALWAYS AS (enrichment ->> '$.funding.total_usd') VIRTUAL, -- all funding so far in US dollars
     is_hiring ANY GENERATED ALWAYS AS (enrichment ->> '$.hiring.is_hiring') VIRTUAL, -- 1: the company has open positions, 0: it has none
@@ -20,13 +20,13 @@ const STATEMENTS = [
     linkedin_followers ANY GENERATED ALWAYS AS (enrichment ->> '$.social.linkedin_followers') VIRTUAL, -- number of people
     github_stars ANY GENERATED ALWAYS AS (enrichment ->> '$.social.github_stars') VIRTUAL, -- number of stars; null without open source
     technologies_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.technologies') VIRTUAL, -- how sure the upstream is of technologies, 0 to 1
-    funding_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.funding') VIRTUAL, -- of funding_stage and funding_total_usd, 0 to 1
-    hiring_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.hiring') VIRTUAL, -- of is_hiring and open_roles, 0 to 1
-    social_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.social') VIRTUAL, -- of linkedin_followers and github_stars, 0 to 1
+    funding_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.funding') VIRTUAL, -- how sure it is of funding_stage and funding_total_usd, 0 to 1
+    hiring_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.hiring') VIRTUAL, -- how sure it is of is_hiring and open_roles, 0 to 1
+    social_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.social') VIRTUAL, -- how sure it is of linkedin_followers and github_stars, 0 to 1
     raw TEXT NOT NULL -- the whole answer, JSON as the upstream sent it
   ) STRICT`,
 
-  sql`CREATE TABLE activity ( -- one row an entry in the activity history of a lead; stays when the upstream drops it
+  sql`CREATE TABLE activity ( -- one row an entry in the activity history of a lead; kept when the upstream drops it
     lead_id TEXT NOT NULL REFERENCES lead (id), -- lead.id
     id TEXT NOT NULL, -- the upstream's identifier; made of the entry (sha256:…) where it has none
     at TEXT NOT NULL, -- UTC, by the upstream's clock: when it happened
@@ -48,8 +48,8 @@ const STATEMENTS = [
     failures INTEGER NOT NULL, -- failures in a row
     last_error TEXT -- why the last one failed; null where it did not
   ) STRICT`,
-  // In the order in which details are asked for, and leads are looked at.
-  sql`CREATE INDEX lead_by_score ON lead (score) WHERE removed_at IS NULL`,
+  // With removed_at, though it is null in each entry, or SQLite would look into every row for it.
+  sql`CREATE INDEX lead_by_score ON lead (score, removed_at) WHERE removed_at IS NULL`,
 
   sql`ALTER TABLE sync_run ADD COLUMN details_read INTEGER -- leads whose details were read
     NOT NULL DEFAULT 0`,
