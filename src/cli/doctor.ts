@@ -5,9 +5,11 @@ import type { Config } from '../config/config.ts'
 import { errorText } from '../errors.ts'
 import { openTransport } from '../mail/transport.ts'
 import { attempt, type Check, checkUpstream, fail, ok, warn } from '../source/checkup.ts'
+import type { Store } from '../store/open.ts'
 import { findLastWholeRun } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
-import { openData } from './installation.ts'
+import { openData, pathsIn } from './installation.ts'
+import { checkSnapshot, checkStore } from './store-check.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { profileOf, withSource } from './upstream.ts'
@@ -18,14 +20,24 @@ const HOUR_MS = 3_600_000
 
 const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
-export function defineDoctor(command: Command, terminal: Terminal): void {
-  command.action(() => runDoctor(terminal))
-  addExamples(command, ['doctor', 'doctor --json | jq \'.checks[] | select(.verdict != "ok")\''])
+interface Options {
+  readonly whole?: boolean
 }
 
-async function runDoctor(terminal: Terminal): Promise<void> {
+export function defineDoctor(command: Command, terminal: Terminal): void {
+  command
+    .option('--whole', 'read a large database from one end to the other')
+    .action((options: Options) => runDoctor(terminal, options))
+  addExamples(command, [
+    'doctor',
+    'doctor --whole',
+    'doctor --json | jq \'.checks[] | select(.verdict != "ok")\'',
+  ])
+}
+
+async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
   const checks: Check[] = []
-  for await (const check of checkAll(terminal)) {
+  for await (const check of checkAll(terminal, options)) {
     checks.push(check)
     if (!terminal.json) printCheck(terminal, check)
   }
@@ -36,7 +48,7 @@ async function runDoctor(terminal: Terminal): Promise<void> {
   terminal.end(worst === 'fail' ? 'failed' : worst === 'warn' ? 'partly' : 'done')
 }
 
-async function* checkAll(terminal: Terminal): AsyncGenerator<Check> {
+async function* checkAll(terminal: Terminal, options: Options): AsyncGenerator<Check> {
   const settings = await attempt('settings', 'mend the settings', async () => {
     const { file, warnings } = await terminal.config()
     const found = file ?? 'from the environment alone'
@@ -48,7 +60,7 @@ async function* checkAll(terminal: Terminal): AsyncGenerator<Check> {
   yield settings
   if (settings.verdict === 'fail') return
   const config = await terminal.config()
-  yield* checkData(config)
+  yield* checkData(config, options)
   const profile = await attempt('profile', 'mend the profile', async () =>
     ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
   )
@@ -57,24 +69,36 @@ async function* checkAll(terminal: Terminal): AsyncGenerator<Check> {
   yield await checkMail(terminal, config)
 }
 
-async function* checkData(config: Config): AsyncGenerator<Check> {
+async function* checkData(config: Config, options: Options): AsyncGenerator<Check> {
   const folder = await checkFolder(config.dataDir)
   yield folder
   if (folder.verdict === 'fail') return
-  yield await attempt('database', 'see the README on a damaged database', async () => {
+  const checks: Check[] = []
+  const whole = await attempt('database', 'see the README on a damaged database', async () => {
     await using store = await openData(config)
-    const whole = await findLastWholeRun(store.db)
-    if (whole === undefined) return warn('database', 'no sync has read all leads yet', 'run `leadsheet sync`')
-    const hours = (Date.now() - Date.parse(whole.asOf)) / HOUR_MS
-    const found = `data as of ${formatInstant(whole.asOf)}`
-    return hours <= FRESH_HOURS
-      ? ok('database', found)
-      : warn(
-          'database',
-          `${found}, ${Math.round(hours)} hours ago`,
-          'run `leadsheet sync`, or see why the daemon does not',
-        )
+    const age = await checkAge(store)
+    const { snapshot } = pathsIn(config.dataDir)
+    for await (const check of checkStore(store, { whole: options.whole === true, now: new Date() }))
+      checks.push(check)
+    for await (const check of checkSnapshot(store, snapshot)) checks.push(check)
+    return age
   })
+  yield whole
+  yield* checks
+}
+
+async function checkAge(store: Store): Promise<Check> {
+  const whole = await findLastWholeRun(store.db)
+  if (whole === undefined) return warn('database', 'no sync has read all leads yet', 'run `leadsheet sync`')
+  const hours = (Date.now() - Date.parse(whole.asOf)) / HOUR_MS
+  const found = `data as of ${formatInstant(whole.asOf)}`
+  return hours <= FRESH_HOURS
+    ? ok('database', found)
+    : warn(
+        'database',
+        `${found}, ${Math.round(hours)} hours ago`,
+        'run `leadsheet sync`, or see why the daemon does not',
+      )
 }
 
 async function checkFolder(dataDir: string): Promise<Check> {

@@ -30,8 +30,9 @@ const EXAMPLES = 3
 
 const RESTORE =
   'restore the last backup with `leadsheet restore`, or move the file away: the next sync reads all anew'
-const READ_ALL = 'run `leadsheet sync --full`; if this is told again, restore the last backup'
-const TELL = 'this is a fault of leadsheet: please report it with what is named here'
+const READ_ALL = 'run `leadsheet sync --full`'
+const TELL =
+  'this is a fault of leadsheet: please report it with what is named here; a backup from before may be without it'
 
 /**
  * @param now for what may be under way for some time and no longer
@@ -159,7 +160,7 @@ export const INVARIANTS: readonly Invariant[] = [
     violations: sql`SELECT lead.id AS what FROM lead
       LEFT JOIN lead_version AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
       GROUP BY lead.id HAVING count(open.lead_id) <> (lead.removed_at IS NULL)`,
-    remedy: READ_ALL,
+    remedy: TELL,
   },
   {
     rule: 'the open version says what the lead is',
@@ -169,7 +170,7 @@ export const INVARIANTS: readonly Invariant[] = [
       WHERE (open.pipeline_id, open.status) <> (lead.pipeline_id, lead.status)
         OR open.score IS NOT lead.score OR open.value_amount IS NOT lead.value_amount
         OR open.value_currency IS NOT lead.value_currency OR open.agent_id IS NOT lead.agent_id`,
-    remedy: READ_ALL,
+    remedy: TELL,
   },
   {
     rule: 'the versions of a lead follow one another and never overlap',
@@ -207,21 +208,21 @@ export const INVARIANTS: readonly Invariant[] = [
     reads: 'all',
     violations: sql`SELECT lead.id AS what FROM lead LEFT JOIN lead_raw AS raw ON raw.lead_no = lead.no
       WHERE raw.lead_no IS NULL`,
-    remedy: READ_ALL,
+    remedy: TELL,
   },
   {
     rule: 'a removed lead is not known again by its bytes, but read anew',
     reads: 'all',
     violations: sql`SELECT lead.id AS what FROM lead_fingerprint JOIN lead ON lead.no = lead_fingerprint.lead_no
       WHERE lead.removed_at IS NOT NULL`,
-    remedy: READ_ALL,
+    remedy: TELL,
   },
   {
     rule: 'each lead is in a pipeline that is known',
     reads: 'all',
     violations: sql`SELECT DISTINCT lead.pipeline_id AS what FROM lead
       LEFT JOIN pipeline ON pipeline.id = lead.pipeline_id WHERE pipeline.id IS NULL`,
-    remedy: READ_ALL,
+    remedy: TELL,
   },
   {
     rule: 'every lead that the last complete scan met is there',
@@ -232,6 +233,6 @@ export const INVARIANTS: readonly Invariant[] = [
       WHERE verdict.distinct_leads > (SELECT count(*) FROM lead WHERE removed_at IS NULL)
         - (SELECT count(*) FROM lead_absence)
         + (SELECT count(*) FROM held_row WHERE resource = 'lead' AND record_id IS NOT NULL)`,
-    remedy: READ_ALL,
+    remedy: TELL,
   },
 ]

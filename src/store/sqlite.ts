@@ -57,7 +57,7 @@ export function fileFailure(file: string, cause: unknown): LeadsheetError | null
       'store_corrupt',
       `${file} is damaged or not a leadsheet database: ${errorText(cause)}`,
       {
-        hint: 'Nothing was changed. Move the file away to start afresh with the next sync, or restore a backup.',
+        hint: `Nothing was changed. Restore the last backup: leadsheet restore BACKUP. Without one, move ${file} away with its -wal and -shm and run leadsheet sync, which reads all leads anew; history, reports and what was mailed are then lost.`,
         cause,
       },
     )

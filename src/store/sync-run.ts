@@ -186,3 +186,8 @@ export async function findLastFailure(db: Db): Promise<{ at: Instant; message: s
     .executeTakeFirst()
   return row ? { at: row.finished_at ?? row.started_at, message: row.message ?? 'the run was killed' } : null
 }
+
+export async function hasRun(db: Db, id: string): Promise<boolean> {
+  const row = await db.selectFrom('sync_run').where('id', '=', id).select('id').executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,44 @@
+/**
+ * What `leadsheet doctor` says of the store: whether its rules hold, and whether the snapshot beside it is its own.
+ * A large file is not read through unless that is asked for, since it would take minutes.
+ */
+import { stat } from 'node:fs/promises'
+import { type Check, fail, ok } from '../source/checkup.ts'
+import { findViolations, INVARIANTS } from '../store/invariants.ts'
+import type { Store } from '../store/open.ts'
+import { readSnapshotInfo } from '../store/snapshot.ts'
+import { hasRun } from '../store/sync-run.ts'
+
+/** About a second. */
+const READ_THROUGH_MAX_BYTES = 100_000_000
+
+/** @param options.whole read the file from one end to the other, however large it is */
+export async function* checkStore(
+  store: Store,
+  options: { readonly whole: boolean; readonly now: Date },
+): AsyncGenerator<Check> {
+  const { size } = await stat(store.file)
+  const isWhole = options.whole || size <= READ_THROUGH_MAX_BYTES
+  const violations = await findViolations(store.db, options.now.toISOString(), isWhole ? 'all' : 'few')
+  for (const { rule, count, examples, remedy } of violations) {
+    yield fail('consistency', `${rule}: not so for ${count}, such as ${examples.join(', ')}`, remedy)
+  }
+  if (violations.length > 0) return
+  const megabytes = Math.round(size / 1e6).toLocaleString('en')
+  yield isWhole
+    ? ok('consistency', `${INVARIANTS.length} rules hold, ${megabytes} MB read through`)
+    : ok('consistency', `bookkeeping holds; ${megabytes} MB not read through, which \`doctor --whole\` does`)
+}
+
+/** @param file of the snapshot; nothing is said where there is none */
+export async function* checkSnapshot(store: Store, file: string): AsyncGenerator<Check> {
+  const info = readSnapshotInfo(file)
+  if (info?.runId == null) return
+  yield (await hasRun(store.db, info.runId))
+    ? ok('snapshot', `of the run ${info.runId}, made ${info.madeAt}`)
+    : fail(
+        'snapshot',
+        `shows the run ${info.runId}, of which the database knows nothing`,
+        'run `leadsheet snapshot`; after a restore that is to be expected',
+      )
+}

@@ -1,0 +1,90 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { folderWith } from '../support/folder.ts'
+import { runLeadsheet } from '../support/leadsheet.ts'
+import { startUpstream } from '../support/upstream.ts'
+
+const answerSchema = z.object({
+  checks: z.array(
+    z.object({ what: z.string(), verdict: z.string(), found: z.string(), remedy: z.string().nullable() }),
+  ),
+})
+
+/** A folder that a sync was run in, and what the doctor says of its store. */
+async function openSynced() {
+  const upstream = await startUpstream(12)
+  const cwd = folderWith()
+  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
+  const first = await runLeadsheet(['sync', '--only', 'leads'], { cwd, env })
+  expect(first.status, first.stderr).toBe(0)
+  const file = join(cwd, 'data/leadsheet.db')
+  return {
+    file,
+    exec(statements: string): void {
+      const database = new Database(file)
+      database.unsafeMode()
+      database.exec(statements)
+      database.close()
+    },
+    async diagnose() {
+      const { stdout } = await runLeadsheet(['doctor', '--json'], { cwd, env })
+      const { checks } = answerSchema.parse(JSON.parse(stdout))
+      return checks.filter(({ what }) => ['database', 'consistency', 'snapshot'].includes(what))
+    },
+    [Symbol.asyncDispose]: upstream[Symbol.asyncDispose],
+  }
+}
+
+test('doctor reads the database through and says that its rules hold, and which run the snapshot shows', async () => {
+  await using synced = await openSynced()
+  expect(await synced.diagnose()).toMatchObject([
+    { what: 'database', verdict: 'ok' },
+    { what: 'consistency', verdict: 'ok', found: expect.stringMatching(/^\d+ rules hold/) },
+    { what: 'snapshot', verdict: 'ok' },
+  ])
+})
+
+test('doctor names each rule that is broken, how often and where, with the remedy', async () => {
+  await using synced = await openSynced()
+  synced.exec(
+    `UPDATE lead SET status = 'other' WHERE no <= 5; INSERT INTO sync_scan_page VALUES (0, 1, '[]')`,
+  )
+  const broken = (await synced.diagnose()).filter(({ verdict }) => verdict === 'fail')
+  expect(broken).toMatchObject([
+    { found: 'pages that were read belong to a scan that is under way: not so for 1, such as 0' },
+    {
+      found: expect.stringMatching(
+        /^the open version says what the lead is: not so for 5, such as \w+, \w+, \w+$/,
+      ),
+    },
+  ])
+  for (const { remedy } of broken) expect(remedy).toContain('report it')
+})
+
+test('doctor tells of a damaged file, and how to restore', async () => {
+  await using synced = await openSynced()
+  synced.exec(
+    `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation'`,
+  )
+  expect((await synced.diagnose()).at(-2)).toMatchObject({
+    what: 'consistency',
+    verdict: 'fail',
+    found: expect.stringMatching(/^the file is intact: not so/),
+    remedy: expect.stringContaining('leadsheet restore'),
+  })
+  writeFileSync(synced.file, 'no database')
+  expect(await synced.diagnose()).toMatchObject([
+    { what: 'database', verdict: 'fail', remedy: expect.stringContaining('leadsheet restore') },
+  ])
+})
+
+test('doctor tells of a snapshot from another database', async () => {
+  await using synced = await openSynced()
+  synced.exec(
+    `PRAGMA foreign_keys = OFF; UPDATE sync_run SET id = 'another'; UPDATE sync_scan_verdict SET run_id = 'another'`,
+  )
+  expect((await synced.diagnose()).at(-1)).toMatchObject({ what: 'snapshot', verdict: 'fail' })
+})
