@@ -5,6 +5,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { fillDictionary } from './dictionary.ts'
+import { addFigures } from './figures.ts'
 import { PUBLISHED } from './published.ts'
 import { addSearch } from './search.ts'
 
@@ -46,6 +47,7 @@ export function buildSnapshot(job: SnapshotJob): void {
     addIndexes(database)
     copyViews(database)
     addInfo(database, job)
+    addFigures(database)
     addSearch(database)
     fillDictionary(database, job.sourcePaths)
     database.exec('COMMIT')

@@ -9,7 +9,7 @@ export interface SnapshotNews {
   readonly schema: string
   /** The last sync that read the leads to their end, shown or not; null before the first. */
   readonly wholeRun: { readonly id: string; readonly asOf: Instant } | null
-  /** Leads that syncs since the one shown have brought, changed or removed. */
+  /** Leads that syncs since the one shown have brought, changed or removed, or whose details they have read. */
   readonly changes: number
   /** Reports that were made since. */
   readonly editions: number
@@ -25,7 +25,7 @@ export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promi
     editions: number
   }>`
     SELECT (SELECT max(name) FROM kysely_migration) AS schema, whole.id, whole.leads_as_of AS "asOf",
-      (SELECT coalesce(sum(leads_inserted + leads_updated + leads_removed), 0) FROM sync_run
+      (SELECT coalesce(sum(leads_inserted + leads_updated + leads_removed + details_read), 0) FROM sync_run
         WHERE rowid > coalesce((SELECT rowid FROM sync_run WHERE id = ${info?.runId ?? null}), 0)) AS changes,
       (SELECT count(*) FROM report_edition WHERE rendered_at > ${info?.madeAt ?? ''}) AS editions
     FROM (SELECT 1) LEFT JOIN

@@ -1,0 +1,81 @@
+/**
+ * The figures of reports in the snapshot: what each means, and the SQL that gives it as the last report of each kind
+ * has it, ready to be run on this very file.
+ */
+import type Database from 'better-sqlite3'
+import type { DailyFigures, Instant } from '../../model.ts'
+import { FIGURES } from '../figures/definition.ts'
+import { explainFigure, type FigureScope } from '../figures/query.ts'
+
+const STATEMENT = `
+  CREATE TABLE figure ( -- one row a figure of each report: its definition, and the SQL that gives it for the last edition
+    report TEXT NOT NULL, -- report_edition.report; empty before the first report, then for the last whole day in UTC
+    name TEXT NOT NULL, -- as in the commands figures and explain
+    title TEXT NOT NULL, -- as people call it
+    meaning TEXT NOT NULL, -- what is counted, and what it is blind to
+    unit TEXT NOT NULL, -- leads; share: 0 to 1; money: in whole units of the currency in "of"; money a day; days
+    period_from TEXT NOT NULL, -- UTC: when the period of the last edition begins
+    period_to TEXT NOT NULL, -- UTC: when it ends, not included
+    sql TEXT NOT NULL, -- to be run on this file: the figure for that period, by what was known when the edition was made
+    prior_sql TEXT NOT NULL, -- the same for the period that it is compared with
+    PRIMARY KEY (report, name)
+  ) STRICT, WITHOUT ROWID`
+
+interface Edition {
+  readonly report: string
+  readonly period: Pick<FigureScope, 'from' | 'to'>
+  readonly prior: Pick<FigureScope, 'from' | 'to'>
+  readonly pipelineIds: readonly string[] | null
+  readonly stalledDays: number
+  readonly asKnownAt: Instant | null
+}
+
+const DAY_MS = 24 * 60 * 60_000
+const STALLED_DAYS = 7
+
+export function addFigures(database: Database.Database): void {
+  database.exec(STATEMENT)
+  const insert = database.prepare('INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  for (const { report, period, prior, ...scope } of listEditions(database)) {
+    for (const { name, title, meaning, unit } of FIGURES) {
+      const explained = [period, prior].map((each) => explainFigure(name, { ...scope, ...each }))
+      insert.run(report, name, title, meaning, unit, period.from, period.to, ...explained)
+    }
+  }
+}
+
+/** The last of each report. */
+function listEditions(database: Database.Database): Edition[] {
+  const rows = database
+    .prepare<[], { report: string; rendered_at: string; figures: string }>(
+      'SELECT report, max(period_to), rendered_at, figures FROM report_edition GROUP BY report',
+    )
+    .all()
+  return rows.length === 0
+    ? listDayBefore(database)
+    : rows.map(({ report, rendered_at, figures }) => {
+        const { period, prior, pipelines, stalled }: DailyFigures = JSON.parse(figures)
+        const pipelineIds = idsOf(database, pipelines)
+        return { report, period, prior, pipelineIds, stalledDays: stalled.days, asKnownAt: rendered_at }
+      })
+}
+
+/** Null where they are all that there are. */
+function idsOf(database: Database.Database, names: readonly string[]): string[] | null {
+  const pipelines = database.prepare<[], { id: string; name: string }>('SELECT id, name FROM pipeline').all()
+  const covered = pipelines.filter(({ name }) => names.includes(name))
+  return covered.length === pipelines.length ? null : covered.map(({ id }) => id)
+}
+
+function listDayBefore(database: Database.Database): Edition[] {
+  const asOf =
+    database.prepare<[], string | null>('SELECT leads_as_of FROM snapshot_info').pluck().get() ?? null
+  if (asOf === null) return []
+  const midnight = Date.parse(`${asOf.slice(0, 10)}T00:00:00.000Z`)
+  const dayTo = (to: number) => ({
+    from: new Date(to - DAY_MS).toISOString(),
+    to: new Date(to).toISOString(),
+  })
+  const [period, prior] = [dayTo(midnight), dayTo(midnight - 7 * DAY_MS)]
+  return [{ report: '', period, prior, pipelineIds: null, stalledDays: STALLED_DAYS, asKnownAt: null }]
+}
