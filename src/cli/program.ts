@@ -88,6 +88,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).defineDoctor,
   },
   {
+    name: 'backup',
+    summary: 'copy the whole database, what is private included, into one checked file',
+    group: WORK,
+    load: async () => (await import('./backup.ts')).defineBackup,
+  },
+  {
+    name: 'restore',
+    summary: 'put a backup in the place of the database',
+    group: WORK,
+    load: async () => (await import('./restore.ts')).defineRestore,
+  },
+  {
     name: 'config',
     summary: 'check the settings, or print their JSON Schema',
     group: WORK,

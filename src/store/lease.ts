@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { LeadsheetError } from '../errors.ts'
-import type { Store, Trx } from './open.ts'
+import type { Db, Store, Trx } from './open.ts'
 import type { Tables } from './tables.ts'
 
 /** Without a sign of life for so long (3 min), a holder counts as gone, even where its process id is in use. */
@@ -78,6 +78,15 @@ async function insertLease(trx: Trx, name: string, holder: string, at: Date): Pr
     .insertInto('lease')
     .values({ name, holder, host: hostname(), pid: process.pid, ...times })
     .execute()
+}
+
+/** Who holds any lease, as for {@link claimLease}; undefined where nobody does. */
+export async function findHolder(
+  db: Db,
+  now: Date,
+): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host'> | undefined> {
+  const leases = await db.selectFrom('lease').selectAll().execute()
+  return leases.find((lease) => !isGone(lease, now))
 }
 
 function busy(name: string, by: string): LeadsheetError {

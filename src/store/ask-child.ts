@@ -1,0 +1,71 @@
+/** A job done by a process of its own, which may take its time and can be killed: SQLite cannot be interrupted. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type ErrorCode, LeadsheetError } from '../errors.ts'
+
+/** What the process sends back: what it was asked for, or why not. */
+type Answer<Result> = { readonly result: Result } | { readonly failure: Failure }
+
+interface Failure {
+  readonly message: string
+  /** With the code of a LeadsheetError; null for a mistake of ours. */
+  readonly code: ErrorCode | null
+  readonly hint: string | undefined
+}
+
+/**
+ * @param script calls {@link answerParent}
+ * @param options.folder where it runs, and where SQLite puts what it sorts
+ * @throws what the child threw, and the reason of the signal
+ */
+export async function askChild<Job extends object, Result>(
+  script: string,
+  job: Job,
+  options: { readonly folder: string; readonly signal: AbortSignal },
+): Promise<Result> {
+  const { folder, signal } = options
+  signal.throwIfAborted()
+  const child = fork(script, {
+    cwd: folder,
+    env: { SQLITE_TMPDIR: folder },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    serialization: 'advanced',
+    signal,
+    killSignal: 'SIGKILL',
+  })
+  try {
+    // Disconnected comes after the last message, and alone where the process came to grief.
+    const answered = Promise.race([once(child, 'message'), once(child, 'disconnect')])
+    child.send(job)
+    const answer: Answer<Result> | undefined = (await answered)[0]
+    if (answer === undefined) throw new Error(`${script} ended without an answer`)
+    if ('result' in answer) return answer.result
+    const { code, message, hint } = answer.failure
+    throw code === null ? new Error(message) : new LeadsheetError(code, message, hint ? { hint } : {})
+  } catch (thrown) {
+    signal.throwIfAborted()
+    throw thrown
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+/** The other end of {@link askChild}: does the job that comes and leaves. */
+export function answerParent<Job extends object, Result>(work: (job: Job) => Result): void {
+  process.once('message', (job: Job) => {
+    process.send?.(answerTo(work, job), () => process.disconnect())
+  })
+}
+
+function answerTo<Job, Result>(work: (job: Job) => Result, job: Job): Answer<Result> {
+  try {
+    return { result: work(job) }
+  } catch (thrown) {
+    const isOurs = thrown instanceof LeadsheetError
+    const message =
+      thrown instanceof Error ? (isOurs ? thrown.message : (thrown.stack ?? '')) : String(thrown)
+    return {
+      failure: { message, code: isOurs ? thrown.code : null, hint: isOurs ? thrown.hint : undefined },
+    }
+  }
+}

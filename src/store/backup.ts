@@ -1,0 +1,78 @@
+/** Backups: the whole store, what is private included, as one file that is checked before it has its name. */
+import { existsSync } from 'node:fs'
+import { access, chmod, constants, open, rename, rm } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { errorText, LeadsheetError } from '../errors.ts'
+import { askChild } from './ask-child.ts'
+import type { BackupContent } from './backup-check.ts'
+import type { BackupJob } from './backup-child.ts'
+
+const CHILD = fileURLToPath(new URL('backup-child.ts', import.meta.url))
+/** There are addresses and letters in it. */
+const MODE = 0o600
+
+/**
+ * A sync may run meanwhile: the backup shows the moment at which it began.
+ * @param options.replaces whether a file that is there may be replaced
+ * @throws LeadsheetError usage_invalid, data_unwritable, store_corrupt, and the reason of the signal
+ */
+export async function makeBackup(
+  live: string,
+  file: string,
+  options: { readonly replaces: boolean; readonly signal: AbortSignal },
+): Promise<BackupContent> {
+  const target = resolve(file)
+  if (existsSync(target) && !options.replaces) {
+    throw new LeadsheetError('usage_invalid', `${target} is there already`, {
+      hint: 'Choose another name, or say --force to replace it.',
+    })
+  }
+  const unfinished = `${target}.tmp-${process.pid}`
+  try {
+    await access(dirname(target), constants.W_OK)
+    await rm(unfinished, { force: true })
+    const content = await readBackup({ live: resolve(live), file: unfinished }, options.signal)
+    await chmod(unfinished, MODE)
+    await flush(unfinished)
+    await rename(unfinished, target)
+    await flush(dirname(target))
+    return content
+  } catch (thrown) {
+    await rm(unfinished, { force: true })
+    options.signal.throwIfAborted()
+    throw fileSystemFailure(target, thrown) ?? thrown
+  }
+}
+
+/**
+ * Checks every page of a backup.
+ * @throws LeadsheetError usage_invalid where there is no such file, store_corrupt, and the reason of the signal
+ */
+export async function readBackup(job: BackupJob, signal: AbortSignal): Promise<BackupContent> {
+  if (job.live === null && !existsSync(job.file)) {
+    throw new LeadsheetError('usage_invalid', `there is no file ${job.file}`, {
+      hint: 'Name a file that `leadsheet backup` has made.',
+    })
+  }
+  return askChild<BackupJob, BackupContent>(CHILD, job, { folder: dirname(job.file), signal })
+}
+
+/** So that what was written, or a new name in a folder, outlives a power cut. */
+export async function flush(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Null for what is not the file system's. */
+export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError | null {
+  if (!(thrown instanceof Error && 'syscall' in thrown)) return null
+  return new LeadsheetError('data_unwritable', `${file} cannot be written: ${errorText(thrown)}`, {
+    hint: 'Choose a folder that is there, is writable and has space for a second copy.',
+    cause: thrown,
+  })
+}
