@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, it } from 'vitest'
+import { SYNC_PARTS } from '../../src/jobs/sync.ts'
+import { reportSchedule, syncSchedule, type Work } from '../../src/jobs/work.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import { openTemplates } from '../../src/report/templates.ts'
+import { openSource } from '../../src/source/open.ts'
+import { openStore } from '../../src/store/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { SILENT } from '../support/syncing.ts'
+import { startUpstream } from '../support/upstream.ts'
+
+it('the daemon reads the details of leads with a sync of its own, and lets no report wait for them', async () => {
+  await using upstream = await startUpstream(20)
+  const folder = folderWith()
+  const now = new Date('2026-11-21T07:00:00Z')
+  await using store = await openStore(join(folder, 'leadsheet.db'), now)
+  await using transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
+  const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT })
+  const work: Work = {
+    ...{ store, source, transport, log: SILENT, now: () => now, publish: async () => {} },
+    templates: await openTemplates('templates'),
+    archive: join(folder, 'archive'),
+    sender: { from: 'reports@example.com', replyTo: null },
+    syncOptions: (signal) => ({
+      ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal },
+      details: { top: null, perRun: 5, concurrency: 1 },
+    }),
+  }
+  const countDetails = async () =>
+    (await store.db.selectFrom('lead_detail').select('lead_id').execute()).length
+  const { signal } = new AbortController()
+  const daily = { name: 'daily', template: 'daily', title: 'Daily leads', timeZone: 'UTC' }
+  const report = reportSchedule(
+    work,
+    { ...daily, pipelines: [], stalledDays: 7, topScore: 80 },
+    { schedule: '0 7 * * *', timeZone: 'UTC', recipients: ['ana@example.com'] },
+  )
+  expect((await report.run(now, signal)).message).toContain('1 of 1 letters sent')
+  expect(await countDetails()).toBe(0)
+
+  const settings = { name: 'sync', cron: '*/15 * * * *', timeZone: 'UTC', full: false }
+  await syncSchedule(work, settings).run(now, signal)
+  expect(await countDetails()).toBe(5)
+  await source.close()
+})
