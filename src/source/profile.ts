@@ -248,7 +248,7 @@ export const profileSchema = z.strictObject({
     .strictObject({
       requests_per_second: z.number().positive().max(1000).optional(),
       /** Pages fetched at once, where the paging allows it. */
-      concurrency: z.int().min(1).max(16).default(2),
+      concurrency: z.int().min(1).max(16).default(6),
       max_pages: z.int().min(1).default(10_000),
     })
     .prefault({}),

@@ -1,24 +1,15 @@
 /**
- * Pages of a numbered list, fetched before they are asked for. Where the next page begins is a guess from the
- * distance between the last two; one that proves wrong is thrown away, so that a reader sees what it would have
- * seen asking one page after another. Positions that are tokens cannot be guessed and pass through.
+ * Pages of a list, on their way before they are asked for: the next one as soon as the one before has come, and
+ * several at once where positions are numbers. A reader sees what it would have seen asking one after another.
  */
+
+import { chainPages } from './chained-pages.ts'
 import type { LeadFilters } from './filters.ts'
+import { guessPages } from './guessed-pages.ts'
 import type { RawPage, Source } from './open.ts'
 import type { PagingProfile } from './profile.ts'
 import type { FindKnown } from './raw-record.ts'
-
-/** Pages without a "too fast" for one more page at once. */
-const PAGES_TO_WIDEN = 8
-
-/** Fetches the page at a position; throws as `Source.listLeads` does. */
-export type FetchPage = (position: string | null) => Promise<RawPage>
-
-interface Guess {
-  readonly at: number | null
-  readonly page: Promise<RawPage>
-  readonly drop: () => void
-}
+import type { FetchPage, StartedPage } from './started-page.ts'
 
 /** @param signal ends all that is under way; whoever stops reading must abort it */
 export function readAhead(
@@ -28,70 +19,21 @@ export function readAhead(
   signal: AbortSignal,
   findKnown?: FindKnown,
 ): FetchPage {
-  const { paging, limits } = source.profile
-  const first = firstPosition(paging)
-  let guesses: Guess[] = []
-  let last: { readonly at: number; readonly stride: number | null } | null = null
-  let width: number = limits.concurrency
-  let throttled = source.usage.throttled
-  // No page is guessed at or behind these: what the total says, and where a page failed or was the last.
-  let totalEnd = Number.POSITIVE_INFINITY
-  let knownEnd = Number.POSITIVE_INFINITY
+  const first = firstPosition(source.profile.paging)
+  const fetchPage =
+    first === null
+      ? chainPages(startPage, source.profile.limits.concurrency)
+      : guessPages(startPage, source, first)
+  return (position) => handOut(fetchPage(position))
 
-  return (position) => {
-    if (first === null) return start(position, null).page
-    const at = Number(position ?? first)
-    const asked = take(at) ?? start(position, at)
-    const stride = last === null ? null : at - last.at
-    const isSteady = stride !== null && (last?.stride === null || last?.stride === stride)
-    last = { at, stride }
-    width = adapt(width, limits.concurrency, source.usage.throttled > throttled)
-    throttled = source.usage.throttled
-    if (isSteady && stride > 0) guessFrom(at, stride)
-    return asked.page
-  }
-
-  function guessFrom(at: number, stride: number): void {
-    while (guesses.length + 1 < Math.floor(width)) {
-      const next = at + stride * (guesses.length + 1)
-      if (next >= totalEnd || next >= knownEnd) break
-      guesses.push(start(String(next), next))
-    }
-  }
-
-  /** The guess for a position. Those before it and, if it is none of them, all others were wrong. */
-  function take(at: number): Guess | undefined {
-    const index = guesses.findIndex((guess) => guess.at === at)
-    const wrong = index === -1 ? guesses : guesses.slice(0, index)
-    for (const guess of wrong) guess.drop()
-    if (wrong.length > 0) knownEnd = Number.POSITIVE_INFINITY
-    const taken = index === -1 ? undefined : guesses[index]
-    guesses = index === -1 ? [] : guesses.slice(index + 1)
-    return taken
-  }
-
-  function start(position: string | null, at: number | null): Guess {
+  function startPage(position: string | null): StartedPage {
     const dropped = new AbortController()
     const page = source.listLeads(filters, position, size, {
       signal: AbortSignal.any([signal, dropped.signal]),
       findKnown,
     })
-    // A failure is met by who asks for the page; until then it must not count as unhandled.
-    page.then(
-      (read) => noteEnd(read, at),
-      () => dropped.signal.aborted || noteEnd(null, at),
-    )
-    return { at, page, drop: () => dropped.abort() }
-  }
-
-  function noteEnd(page: RawPage | null, at: number | null): void {
-    if (at === null || first === null) return
-    if (page === null || page.next === null || page.records.length === 0) {
-      knownEnd = Math.min(knownEnd, at)
-    } else if (page.total !== null) {
-      const places = paging.kind === 'page' ? Math.ceil(page.total / page.records.length) : page.total
-      totalEnd = first + places
-    }
+    page.catch(() => undefined)
+    return { position, page, dropped }
   }
 }
 
@@ -101,7 +43,11 @@ function firstPosition(paging: PagingProfile): number | null {
   return paging.kind === 'range' ? 0 : null
 }
 
-/** Halves on "too fast", and grows back page by page. */
-export function adapt(width: number, max: number, isTooFast: boolean): number {
-  return isTooFast ? Math.max(1, width / 2) : Math.min(max, width + 1 / PAGES_TO_WIDEN)
+/** The page, after the requests that its coming has led to have left: its reader may keep the thread busy. */
+async function handOut(page: Promise<RawPage>): Promise<RawPage> {
+  const read = await page
+  // Undici watches an idle connection for a turn of the event loop before it writes on it.
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  return read
 }

@@ -1,12 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { adapt } from '../../src/source/guessed-pages.ts'
 import type { RawPage, Source } from '../../src/source/open.ts'
 import { type ProfileInput, parseProfile } from '../../src/source/profile.ts'
 import { recordOf } from '../../src/source/raw-record.ts'
-import { adapt, type FetchPage, readAhead } from '../../src/source/read-ahead.ts'
+import { readAhead } from '../../src/source/read-ahead.ts'
+import type { FetchPage } from '../../src/source/started-page.ts'
 
 type Paging = ProfileInput['paging']
 
 const OFFSET: Paging = { kind: 'offset', param: 'skip', size_param: 'limit', total: 'total' }
+const CURSOR: Paging = { kind: 'cursor', param: 'cursor', next: 'next' }
 const PAGE: Paging = { kind: 'page', param: 'page', size_param: 'per_page' }
 
 interface List {
@@ -16,6 +19,7 @@ interface List {
   readonly asked: (string | null)[]
   /** Positions that are under way now; the highest number at once. */
   atOnce: number
+  answered: number
   readonly aborted: string[]
 }
 
@@ -31,6 +35,7 @@ function listOf(rows: number, paging: Paging, concurrency: number, change: Parti
     usage,
     asked: [],
     atOnce: 0,
+    answered: 0,
     aborted: [],
     source: {
       profile,
@@ -41,6 +46,7 @@ function listOf(rows: number, paging: Paging, concurrency: number, change: Parti
         list.atOnce = Math.max(list.atOnce, ++underWay)
         await new Promise((resolve) => setTimeout(resolve, 1))
         underWay--
+        list.answered++
         signal?.throwIfAborted()
         const numbered = paging.kind === 'page' ? (Number(position ?? 1) - 1) * size : Number(position ?? 0)
         const records = Array.from({ length: Math.min(size, rows - numbered) }, (_, row) =>
@@ -92,9 +98,30 @@ describe('reading ahead', () => {
     const alone = listOf(35, OFFSET, 1)
     await readAll(readAhead(alone.source, {}, 10, new AbortController().signal))
     expect(alone.atOnce).toBe(1)
-    const tokens = listOf(35, { kind: 'cursor', param: 'cursor', next: 'next' }, 8)
+    const tokens = listOf(35, CURSOR, 8)
     expect(await readAll(readAhead(tokens.source, {}, 10, new AbortController().signal))).toEqual(counted(35))
     expect(tokens.atOnce).toBe(1)
+    expect(tokens.asked).toEqual([null, '10', '20', '30'])
+  })
+
+  it('asks for what a token points to when its page has come, until some wait for their reader', async () => {
+    const list = listOf(1000, CURSOR, 3)
+    const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
+    await fetchPage(null)
+    await vi.waitFor(() => expect(list.answered).toBe(4))
+    expect(list.asked).toEqual([null, '10', '20', '30'])
+    expect((await fetchPage('10')).records[0]?.value).toBe(10)
+    expect(list.asked).toEqual([null, '10', '20', '30', '40'])
+  })
+
+  it('drops what waits when the reader of a list by tokens goes on from elsewhere', async () => {
+    const list = listOf(1000, CURSOR, 2)
+    const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
+    await fetchPage(null)
+    await vi.waitFor(() => expect(list.asked).toContain('20'))
+    expect((await fetchPage('500')).records[0]?.value).toBe(500)
+    expect(list.aborted).toEqual(['10', '20'])
+    await vi.waitFor(() => expect(list.asked).toEqual([null, '10', '20', '500', '510', '520']))
   })
 
   it('drops what it guessed when the reader goes on from elsewhere, and guesses anew once that is steady', async () => {
