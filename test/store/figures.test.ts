@@ -138,7 +138,7 @@ describe('the open pipeline', () => {
   it('holds what was created before the end of the period and not closed by then', async () => {
     const leads = [
       value('0', { createdAt: BEFORE_TO }),
-      value('1', { createdAt: TO }),
+      value('1', { createdAt: TO, updatedAt: TO, statusChangedAt: TO }),
       value('2', { status: 'won', statusChangedAt: BEFORE_TO }),
       value('3', { status: 'lost', statusChangedAt: TO, updatedAt: TO }),
       value('4', { status: 'disqualified', statusChangedAt: FROM }),

@@ -4,7 +4,7 @@
  *
  * A row has `value`; a share also its `part` and `whole`; a figure with several rows says in `of` what each is for.
  */
-import { RECENT, type RelationName } from './relation.ts'
+import { RECENT, type RelationName, STALLED_SINCE } from './relation.ts'
 
 /** `money`: in whole units of the currency in `of`. `share`: 0 to 1. */
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'
@@ -41,7 +41,7 @@ export const FIGURES = [
     meaning: 'leads created in the period',
     unit: 'leads',
     reads: ['lead_then'],
-    sql: 'SELECT count(*) AS value FROM lead_then WHERE created_at >= :from',
+    sql: 'SELECT count(*) AS value FROM lead_then WHERE created_at >= :from AND created_at < :to',
   },
   {
     name: 'qualified',
@@ -51,7 +51,7 @@ export const FIGURES = [
     unit: 'leads',
     reads: ['entry', 'ended'],
     sql: `SELECT iif((SELECT max(is_qualified) FROM stage) = 1, count(DISTINCT lead_id), NULL) AS value
-    FROM entry WHERE is_qualified = 1 AND NOT EXISTS (
+    FROM entry WHERE NOT EXISTS (
       SELECT 1 FROM ended AS before JOIN stage USING (status)
       WHERE before.lead_id = entry.lead_id AND stage.is_qualified = 1
         AND coalesce(before.entered_at, '') < entry.entered_at)`,
@@ -111,7 +111,7 @@ export const FIGURES = [
     reads: ['closed', 'lead_then'],
     sql: `SELECT ${share} FROM (
       SELECT (SELECT count(*) FROM closed WHERE outcome = 'won' AND closed_at >= :from) AS part,
-        (SELECT count(*) FROM lead_then WHERE created_at >= :from) AS whole)`,
+        (SELECT count(*) FROM lead_then WHERE created_at >= :from AND created_at < :to) AS whole)`,
   },
   {
     name: 'cohort_conversion',
@@ -121,7 +121,8 @@ export const FIGURES = [
     unit: 'share',
     reads: ['lead_then'],
     sql: `SELECT ${share} FROM (
-      SELECT sum(outcome = 'won') AS part, count(*) AS whole FROM lead_then WHERE created_at >= :from)`,
+      SELECT sum(outcome = 'won') AS part, count(*) AS whole FROM lead_then
+      WHERE created_at >= :from AND created_at < :to)`,
   },
   {
     name: 'open',
@@ -147,9 +148,10 @@ export const FIGURES = [
     title: 'Stalled',
     meaning: 'open leads without a change of any kind in the :stalled_days days before the end of the period',
     unit: 'leads',
-    reads: ['idle'],
-    sql: `SELECT count(*) AS value FROM idle
-    WHERE changed_at <= strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`,
+    reads: ['idle', 'idle_then'],
+    sql: `SELECT (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE})
+      - (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN changed)
+      + (SELECT count(*) FROM idle_then WHERE changed_at <= ${STALLED_SINCE}) AS value`,
   },
   {
     name: 'time_in_stage',

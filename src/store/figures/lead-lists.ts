@@ -2,6 +2,7 @@
 import type { DailyFigures, StalledLead, TopLead } from '../../model.ts'
 import type { Db } from '../open.ts'
 import { type FigureScope, readFigure, runQuery, valuesOf, withRelations } from './query.ts'
+import { STALLED_SINCE } from './relation.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const ROWS_MAX = 5
@@ -13,20 +14,24 @@ const TOP_LEADS = {
     pipeline.name AS "pipelineName", coalesce(lead_then.status, lead.status) AS status, lead_then.score, source,
     count(*) OVER () AS total
   FROM lead_then JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
-  WHERE lead_then.created_at >= :from AND lead_then.score >= :top_score
+  WHERE lead_then.created_at >= :from AND lead_then.created_at < :to AND lead_then.score >= :top_score
   ORDER BY lead_then.score DESC, lead_then.created_at, lead.id LIMIT ${ROWS_MAX}`,
 } as const
 
 const STALLED = {
-  reads: ['idle', 'lead_then'],
+  reads: ['idle', 'idle_then'],
   sql: `SELECT lead.id, coalesce(company_name, lead.id) AS "companyName", contact_name AS "contactName",
     pipeline.name AS "pipelineName", coalesce(lead_then.status, lead.status) AS status,
     longest.changed_at AS "updatedAt", lead_then.value_amount AS amount, lead_then.value_currency AS currency
-  FROM (SELECT * FROM idle
-    WHERE changed_at <= strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')
-    ORDER BY changed_at, lead_id LIMIT ${ROWS_MAX}) AS longest
+  FROM (
+    -- the first of each status, so that an index leads to them
+    SELECT idle.* FROM (SELECT DISTINCT status FROM lead_count) AS each JOIN idle ON idle.lead_id IN (
+      SELECT lead_id FROM idle AS rows WHERE rows.status = each.status AND changed_at <= ${STALLED_SINCE}
+        AND lead_id NOT IN changed ORDER BY changed_at, pipeline_id, lead_id LIMIT ${ROWS_MAX})
+    UNION ALL SELECT lead_id, NULL, pipeline_id, changed_at FROM idle_then WHERE changed_at <= ${STALLED_SINCE}
+    ORDER BY changed_at, pipeline_id, lead_id LIMIT ${ROWS_MAX}) AS longest
   JOIN lead_then USING (lead_id) JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
-  ORDER BY longest.changed_at, lead.id`,
+  ORDER BY longest.changed_at, longest.pipeline_id, lead.id`,
 } as const
 
 export async function readTopLeads(

@@ -8,34 +8,45 @@
 export const RELATION_NAMES = [
   'gone_then',
   'lead_then',
-  'changed',
   'level',
+  'changed',
   'closed',
   'win',
   'entry',
   'ended',
   'idle',
+  'idle_then',
 ] as const
 export type RelationName = (typeof RELATION_NAMES)[number]
 
 /** Shares and speeds of winning look so far back, since a single day has too few closed leads to tell. */
 export const RECENT = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-30 days')`
 
+export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
+
 interface Relation {
   readonly reads: readonly RelationName[]
   readonly sql: string
 }
 
+/** The statuses of leads now that count as open, in a form that lets an index on the status be used. */
+const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
+
+const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
+
 const inScope = (column: string): string =>
   `(:pipelines IS NULL OR ${column} IN (SELECT value FROM json_each(:pipelines)))`
+
+/** Empty for a value without a currency or a currency without a value, as in `lead_count`. */
+const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
 /** @param isPast whether only what was known at `:known_at` counts */
 export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Relation>> {
   const past = (condition: string): string => (isPast ? ` ${condition}` : '')
   const knownMove = (move: string): string => past(`AND ${move}.observed_at <= :known_at`)
-  const version = (which: 'max' | 'min', condition: string): string =>
-    `(SELECT ${which}(valid_from) FROM lead_version AS each
-        WHERE each.lead_id = lead.id${condition}${past('AND each.observed_at <= :known_at')})`
+  const version = (condition: string, order: 'ASC' | 'DESC'): string =>
+    `(SELECT rowid FROM lead_version AS each WHERE each.lead_id = lead.id${condition}${past('AND each.observed_at <= :known_at')}
+        ORDER BY valid_from ${order} LIMIT 1)`
   const lastSeen = (table: string): string =>
     `coalesce((SELECT max(changed_at) FROM ${table} AS each
         WHERE each.lead_id = lead_then.lead_id AND changed_at < :to${past('AND each.observed_at <= :known_at')}), created_at)`
@@ -58,30 +69,44 @@ export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Rela
     SELECT lead.id AS lead_id, lead.created_at, state.pipeline_id, stage.status,
       coalesce(stage.outcome, 'open') AS outcome, state.score, state.value_amount, state.value_currency
     FROM lead
-    JOIN lead_version AS state ON state.lead_id = lead.id AND state.valid_from = coalesce(
-      ${version('max', ' AND valid_from < :to')},
-      ${version('min', '')})
+    JOIN lead_version AS state ON state.rowid = coalesce(
+      ${version(' AND valid_from < :to', 'DESC')},
+      ${version('', 'ASC')})
     LEFT JOIN stage ON stage.status = state.status AND state.valid_from < :to
-    WHERE lead.created_at < :to AND lead.id NOT IN gone_then AND ${inScope('state.pipeline_id')}`,
+    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN gone_then
+      AND ${inScope('state.pipeline_id')}`,
     },
+    level: isPast
+      ? {
+          reads: ['gone_then', 'lead_then'],
+          sql: `-- leads at the end of the period by how they counted
+    SELECT outcome, ${CURRENCY} AS value_currency, 1 AS leads, ifnull(value_amount, 0) AS value_amount
+    FROM lead_then`,
+        }
+      : {
+          reads: [],
+          sql: `-- leads at the end of the period by how they counted: the counts of now, with the states that have ended
+    -- since put back, those that have begun since taken out, and leads that were there before their first known state
+    SELECT coalesce(outcome, 'open') AS outcome, value_currency, leads, value_amount
+    FROM lead_count LEFT JOIN stage USING (status) WHERE ${inScope('pipeline_id')}
+    UNION ALL
+    SELECT coalesce(outcome, 'open'), ${CURRENCY}, 1, ifnull(value_amount, 0)
+    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_to >= :to AND ${inScope('pipeline_id')}
+    UNION ALL
+    SELECT coalesce(outcome, 'open'), ${CURRENCY}, -1, -ifnull(value_amount, 0)
+    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_from >= :to AND ${inScope('pipeline_id')}
+    UNION ALL
+    SELECT 'open', iif(state.value_amount IS NULL, '', ifnull(state.value_currency, '')), 1, ifnull(state.value_amount, 0)
+    FROM lead JOIN lead_version AS state ON state.rowid = ${version('', 'ASC')}
+    WHERE first_seen_at >= :to AND created_at < :to AND state.valid_from >= :to AND ${inScope('state.pipeline_id')}`,
+        },
     changed: {
       reads: [],
       sql: `-- leads that are not now what they were at the end of the period
     SELECT lead_id FROM lead_version WHERE valid_from >= :to${past('OR observed_at > :known_at')}
-    UNION SELECT lead_id FROM lead_gone WHERE gone_at >= :to${past('OR gone_at > :known_at OR returned_at > :known_at')}
-    UNION SELECT id FROM lead WHERE created_at >= :to${past('OR observed_at > :known_at')}`,
-    },
-    level: {
-      reads: ['gone_then', 'lead_then', 'changed'],
-      sql: `-- leads at the end of the period: the counts of now, with what has changed since put back
-    SELECT coalesce(outcome, 'open') AS outcome, value_currency, leads, value_amount
-    FROM lead_count LEFT JOIN stage USING (status) WHERE ${inScope('pipeline_id')}
-    UNION ALL
-    SELECT outcome, iif(value_amount IS NULL, '', ifnull(value_currency, '')), -1, -ifnull(value_amount, 0)
-    FROM lead_now WHERE id IN changed AND ${inScope('pipeline_id')}
-    UNION ALL
-    SELECT outcome, iif(value_amount IS NULL, '', ifnull(value_currency, '')), 1, ifnull(value_amount, 0)
-    FROM lead_then WHERE lead_id IN changed`,
+    UNION ALL SELECT lead_id FROM lead_gone WHERE gone_at >= :to${past('OR gone_at > :known_at OR returned_at > :known_at')}
+    UNION ALL SELECT id FROM lead
+      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND removed_at IS NULL${past('OR observed_at > :known_at')}`,
     },
     closed: {
       reads: ['gone_then'],
@@ -92,7 +117,7 @@ export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Rela
       WHERE outcome <> 'open' AND status_changed_at < :to${knownStay('lead.id', '')}
       UNION ALL
       SELECT lead_id, pipeline_id, outcome, entered_at FROM stage_move JOIN stage ON status = from_status
-      WHERE outcome <> 'open' AND entered_at < :to AND (moved_at >= :to${past('OR observed_at > :known_at')})${knownStay('stage_move.lead_id', ' AND begun.moved_at < stage_move.moved_at')})
+      WHERE from_status IN (SELECT status FROM stage WHERE outcome <> 'open') AND entered_at < :to AND (moved_at >= :to${past('OR observed_at > :known_at')})${knownStay('stage_move.lead_id', ' AND begun.moved_at < stage_move.moved_at')})
     WHERE ${isThere}`,
     },
     win: {
@@ -103,14 +128,14 @@ export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Rela
     },
     entry: {
       reads: ['gone_then'],
-      sql: `-- each time that a lead came into a status in the period
+      sql: `-- each time that a lead came into a qualified stage in the period
     SELECT * FROM (
-      SELECT id AS lead_id, pipeline_id, status, is_qualified, status_changed_at AS entered_at
-      FROM stage JOIN lead USING (status)
-      WHERE status_changed_at >= :from AND status_changed_at < :to${knownStay('lead.id', '')}
+      SELECT id AS lead_id, pipeline_id, status_changed_at AS entered_at
+      FROM lead WHERE status IN ${QUALIFIED_STATUSES}
+        AND status_changed_at >= :from AND status_changed_at < :to${knownStay('lead.id', '')}
       UNION ALL
-      SELECT lead_id, pipeline_id, from_status, is_qualified, entered_at FROM stage_move JOIN stage ON status = from_status
-      WHERE entered_at >= :from AND entered_at < :to AND moved_at >= :from${knownStay('stage_move.lead_id', ' AND begun.moved_at < stage_move.moved_at')})
+      SELECT lead_id, pipeline_id, entered_at FROM stage_move WHERE from_status IN ${QUALIFIED_STATUSES}
+        AND moved_at >= :from AND entered_at >= :from AND entered_at < :to${knownStay('stage_move.lead_id', ' AND begun.moved_at < stage_move.moved_at')})
     WHERE ${isThere}`,
     },
     ended: {
@@ -120,17 +145,17 @@ export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Rela
     FROM stage_move WHERE moved_at < :to${knownMove('stage_move')}`,
     },
     idle: {
+      reads: [],
+      sql: `-- leads that are open now, and when they last changed in any way
+    SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
+    FROM lead WHERE status IN ${OPEN_STATUSES} AND removed_at IS NULL AND ${inScope('pipeline_id')}`,
+    },
+    idle_then: {
       reads: ['gone_then', 'lead_then', 'changed'],
-      sql: `-- leads that were open at the end of the period, and when they had last changed in any way
-    SELECT id AS lead_id, updated_at AS changed_at
-    FROM (SELECT DISTINCT status FROM lead_count) JOIN lead USING (status) LEFT JOIN stage USING (status)
-    WHERE coalesce(outcome, 'open') = 'open' AND removed_at IS NULL AND updated_at < :to
-      AND ${inScope('pipeline_id')} AND id NOT IN changed
-    UNION ALL
-    SELECT lead_id, max(${lastSeen('lead_version')},
-      ${lastSeen('lead_touch')})
-    FROM lead_then WHERE outcome = 'open' AND (lead_id IN changed OR lead_id IN (
-      SELECT id FROM (SELECT DISTINCT status FROM lead_count) JOIN lead USING (status) WHERE updated_at >= :to))`,
+      sql: `-- of the changed leads those that were open at the end of the period, and when they had last changed in any way
+    SELECT lead_id, pipeline_id, max(${lastSeen('lead_version')},
+      ${lastSeen('lead_touch')}) AS changed_at
+    FROM lead_then WHERE outcome = 'open' AND lead_id IN changed`,
     },
   }
 }

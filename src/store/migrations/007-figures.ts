@@ -48,6 +48,12 @@ const STATEMENTS = [
       OR old.value_amount IS NOT new.value_amount OR old.value_currency IS NOT new.value_currency
     BEGIN ${TAKE_OLD}; ${ADD_NEW}; END`,
 
-  sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id)`,
-  sql`CREATE INDEX lead_version_by_time ON lead_version (valid_from)`,
+  // What a figure reads of many leads stands in the index itself, so that no row is looked up.
+  sql`DROP INDEX lead_by_status`,
+  sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id)`,
+  sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, removed_at)`,
+  sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at)`,
+  sql`CREATE INDEX lead_version_by_start ON lead_version (valid_from, status, pipeline_id, value_currency, value_amount, lead_id)`,
+  sql`CREATE INDEX lead_version_by_end ON lead_version (valid_to, status, pipeline_id, value_currency, value_amount)
+    WHERE valid_to IS NOT NULL`,
 ]
