@@ -1,0 +1,123 @@
+import { globSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { folderWith } from '../support/folder.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { hashTables } from './support/contents.ts'
+import { listPoints, type Program, run, runKilledAt } from './support/program.ts'
+import { forEachCase, IS_FULL, sampleOf } from './support/scale.ts'
+import { expectSound } from './support/store.ts'
+import { copyOf, databaseIn, openFolder, openWorld } from './support/world.ts'
+
+/** Of one folder, killed this often at the same point before it may end. */
+const ROUNDS = IS_FULL ? 3 : 1
+const SAMPLES = 3
+
+/** A program in a folder of its own, and what must hold of it when it has come to its end. */
+interface Case extends AsyncDisposable {
+  readonly program: Program
+  check(): Promise<void>
+}
+
+/** Kills the program at each point, in a copy of the folder each, and lets it come to its end. */
+async function killEverywhere(base: string, openCase: (folder: string) => Promise<Case>): Promise<void> {
+  const copies = folderWith()
+  await using unkilled = await openCase(copyOf(base, copies, 'unkilled'))
+  const points = await listPoints(unkilled.program)
+  await unkilled.check()
+  const numbers = sampleOf(
+    points.map((_name, index) => index + 1),
+    SAMPLES,
+  )
+  let killed = 0
+  await forEachCase(numbers, async (point) => {
+    const folder = copyOf(base, copies, String(point))
+    await using one = await openCase(folder)
+    for (let round = 0; round < ROUNDS; round++) if (await runKilledAt(point, one.program)) killed++
+    await run(one.program)
+    try {
+      await one.check()
+    } catch (cause) {
+      throw new Error(`after ${ROUNDS} kills at point ${point}, ${points[point - 1]}`, { cause })
+    }
+    rmSync(folder, { recursive: true })
+  })
+  expect(killed).toBeGreaterThanOrEqual(numbers.length - 1)
+}
+
+async function openSyncCase(folder: string, env: Program['env'], expected: unknown): Promise<Case> {
+  return {
+    program: { args: ['sync', '--full'], cwd: folder, env },
+    async check() {
+      await expectSound(databaseIn(folder))
+      expect(hashTables(databaseIn(folder))).toEqual(expected)
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
+describe('a program killed at every point, and again at that of its next runs', () => {
+  it('ends a first sync and one of a day’s changes with the tables of one never killed (row 38)', async () => {
+    await using world = await openWorld(12)
+    const { env } = world
+    const empty = await openFolder()
+    const full = copyOf(empty, folderWith(), 'full')
+    const sync = { args: ['sync', '--full'], cwd: full, env }
+    expect(await run(sync)).toMatchObject({ status: 0 })
+    const first = hashTables(databaseIn(full))
+    await killEverywhere(empty, (folder) => openSyncCase(folder, env, first))
+
+    await world.toNextDay()
+    const next = copyOf(full, folderWith(), 'next')
+    expect(await run({ ...sync, cwd: next })).toMatchObject({ status: 0 })
+    const second = hashTables(databaseIn(next))
+    expect(second['lead']).not.toEqual(first['lead'])
+    await killEverywhere(full, (folder) => openSyncCase(folder, env, second))
+  }, 300_000)
+
+  it('sends each letter once, or again under the same Message-ID where it may have been lost, and knows which (row 38)', async () => {
+    await using world = await openWorld(5)
+    const folder = await openFolder()
+    expect(await run({ args: ['sync'], cwd: folder, env: world.env })).toMatchObject({ status: 0 })
+    await killEverywhere(folder, (copy) => openReportCase(copy, world.env))
+  }, 300_000)
+})
+
+async function openReportCase(folder: string, env: Program['env']): Promise<Case> {
+  const server = await openMailServer()
+  return {
+    program: {
+      args: ['report', 'daily', '--send'],
+      cwd: folder,
+      env: { ...env, LEADSHEET_SMTP_URL: server.url },
+    },
+    async check() {
+      await expectSound(databaseIn(folder))
+      const letters = readLetters(databaseIn(folder))
+      expect(letters.map((letter) => letter.recipient)).toEqual(['ana@example.com', 'ben@example.com'])
+      for (const { message_id, state, doubts } of letters) {
+        const copies = server.received.filter((one) => one.mail.messageId === message_id).length
+        if (state === 'in_doubt') expect(doubts).toBe(2)
+        else expect({ state, copies: copies > 0 }).toEqual({ state: 'sent', copies: true })
+        expect(copies).toBeLessThanOrEqual(1 + doubts)
+      }
+      const ids = new Set(server.received.map((one) => one.mail.messageId))
+      expect(ids.size).toBeLessThanOrEqual(letters.length)
+      const [page] = globSync('data/archive/daily/*.html', { cwd: folder })
+      expect(readFileSync(join(folder, page ?? ''), 'utf8')).toMatch(/<\/html>\s*$/)
+    },
+    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
+  }
+}
+
+function readLetters(file: string) {
+  const database = new Database(file)
+  const rows = database
+    .prepare<[], { message_id: string; recipient: string; state: string; doubts: number }>(
+      'SELECT message_id, recipient, state, doubts FROM delivery ORDER BY recipient',
+    )
+    .all()
+  database.close()
+  return rows
+}

@@ -1,0 +1,70 @@
+/** What a database holds, as a hash a table: two stores that know the same have the same hashes. */
+import { createHash } from 'node:crypto'
+import Database from 'better-sqlite3'
+
+/** What runs, kills and clocks leave behind, and no state of the upstream. */
+const OF_RUNS = [
+  'agent_reading',
+  'delivery',
+  'field_seen',
+  'held_row',
+  'installation',
+  'lease',
+  'pipeline_stage_stat',
+  'pipeline_stat',
+  'report_edition',
+  'schedule_slot',
+  'sqlite_sequence',
+  'sqlite_stat1',
+  'sync_run',
+  'sync_scan',
+  'sync_scan_page',
+  'sync_scan_seen',
+  'sync_scan_verdict',
+  'sync_watermark',
+  'upstream_profile',
+]
+
+/** Columns that say when or by which run a row was written. */
+const OF_READING = [
+  'asked_at',
+  'observed_at',
+  'first_seen_at',
+  'last_seen_at',
+  'seen_at',
+  'run_id',
+  'since',
+  'fetched_at',
+]
+
+/** By table, such as `{ lead: '4000 rows 3f2a…' }`; with `isExact` every column of every table. */
+export function hashTables(file: string, isExact = false): Record<string, string> {
+  const database = new Database(file)
+  try {
+    const tables = database
+      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+      .pluck()
+      .all()
+      .filter((table) => isExact || (!table.startsWith('kysely_') && !OF_RUNS.includes(table)))
+    return Object.fromEntries(tables.map((table) => [table, hashTable(database, table, isExact)]))
+  } finally {
+    database.close()
+  }
+}
+
+function hashTable(database: Database.Database, table: string, isExact: boolean): string {
+  const columns = database
+    .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
+    .pluck()
+    .all(table)
+    .filter((column) => isExact || !OF_READING.includes(column))
+    .map((column) => `"${column}"`)
+    .join(', ')
+  const rows = database
+    .prepare<[], string>(`SELECT json_array(${columns}) FROM "${table}" ORDER BY 1`)
+    .pluck()
+    .all()
+  const hash = createHash('sha256')
+  for (const row of rows) hash.update(row)
+  return `${rows.length} rows ${hash.digest('hex').slice(0, 12)}`
+}

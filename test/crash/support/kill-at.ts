@@ -1,0 +1,51 @@
+/**
+ * Loaded into a program before it starts (`node --import`): numbers the moments at which a crash matters and
+ * ends the process with SIGKILL at number KILL_AT. With POINTS it writes their names to that file instead.
+ * The program itself knows nothing of it.
+ */
+import diagnostics from 'node:diagnostics_channel'
+import fs, { appendFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { Socket } from 'node:net'
+import Database from 'better-sqlite3'
+
+const { KILL_AT, KILL_IN = '', POINTS } = process.env
+const killAt = Number(KILL_AT ?? 0)
+/** Statements that end or change something on disk; with KILL_IN=schema all those of a transaction. */
+const STATEMENTS = KILL_IN === 'schema' ? /^/ : /^\s*(commit|vacuum|create|drop|alter|reindex)\b/i
+
+let passed = 0
+
+function pass(name: string): void {
+  passed++
+  if (POINTS !== undefined) appendFileSync(POINTS, `${name}\n`)
+  if (passed === killAt) process.kill(process.pid, 'SIGKILL')
+}
+
+/** Makes the call a pair of points. */
+function around<A extends unknown[], R>(name: string, call: (...args: A) => R): (...args: A) => R {
+  return function (this: unknown, ...args: A): R {
+    pass(`before ${name}`)
+    const result = call.apply(this, args)
+    if (result instanceof Promise) void result.then(() => pass(`after ${name}`))
+    else pass(`after ${name}`)
+    return result
+  }
+}
+
+const { prepare } = Database.prototype
+Database.prototype.prepare = function (this: Database.Database, source: string) {
+  const statement = prepare.call(this, source)
+  if (STATEMENTS.test(source)) {
+    const name = source.trim().slice(0, 60).replace(/\s+/g, ' ')
+    statement.run = around(name, statement.run)
+  }
+  return statement
+} as typeof prepare
+
+fs.promises.rename = around('rename', fs.promises.rename)
+fs.renameSync = around('rename', fs.renameSync)
+syncBuiltinESMExports()
+
+Socket.prototype.write = around('write to a socket', Socket.prototype.write) as Socket['write']
+diagnostics.subscribe('undici:request:trailers', () => pass('answer read'))

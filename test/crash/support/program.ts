@@ -1,0 +1,54 @@
+/** The real program, ended with SIGKILL at a numbered point (see kill-at.ts) or whenever the test likes. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type Finished, finished } from '../../support/leadsheet.ts'
+
+const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+const HOOK = join(import.meta.dirname, 'kill-at.ts')
+/** Shared by all programs of a test file: compiling is most of a start. */
+const COMPILED = join(tmpdir(), 'leadsheet-compiled')
+
+export interface Program {
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Starts it; killed when the test is over, if it still runs then. */
+export function start({ args, cwd, env }: Program): ChildProcess {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(
+    process.execPath,
+    [...(env['KILL_AT'] || env['POINTS'] ? ['--import', HOOK] : []), MAIN, ...args],
+    {
+      cwd,
+      env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...env },
+    },
+  )
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+export function run(program: Program): Promise<Finished> {
+  return finished(start(program))
+}
+
+/** Runs it to its end; the points that it passed, by name and in order. */
+export async function listPoints(program: Program): Promise<string[]> {
+  const file = join(mkdtempSync(join(tmpdir(), 'leadsheet-points-')), 'points')
+  const { status, stderr } = await run({ ...program, env: { ...program.env, POINTS: file } })
+  if (status !== 0) throw new Error(`the program ended with ${status}: ${stderr}`)
+  return readFileSync(file, 'utf8').trim().split('\n')
+}
+
+/** Runs it with a kill at a point; false where it got to its end before. */
+export async function runKilledAt(point: number, program: Program): Promise<boolean> {
+  const child = start({ ...program, env: { ...program.env, KILL_AT: String(point) } })
+  const { status, stderr } = await finished(child)
+  if (child.signalCode === 'SIGKILL') return true
+  if (status !== 0) throw new Error(`killed at ${point}, the program ended with ${status}: ${stderr}`)
+  return false
+}

@@ -1,0 +1,26 @@
+/** How much the crash tests try: a sample in `npm test`, everything in `npm run test:crash` (CRASH=full). */
+export const IS_FULL = process.env['CRASH'] === 'full'
+
+/** Printed with each random test, and taken from there to repeat it. */
+export const SEED = Number(process.env['SEED'] ?? 1)
+
+/** Twice the processors of a small machine: more would only make each other slow. */
+const LANES = 2
+
+/** Does the work for each of the items, a few at a time. */
+export async function forEachCase<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items]
+  const lane = async (): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+}
+
+/** Of a list, `count` items spread evenly over it; all of them in the full run. */
+export function sampleOf<T>(items: readonly T[], count: number): T[] {
+  if (IS_FULL || items.length <= count) return [...items]
+  return Array.from(
+    { length: count },
+    (_, index) => items[Math.floor(((index + 0.5) * items.length) / count)] as T,
+  )
+}

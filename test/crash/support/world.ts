@@ -1,0 +1,65 @@
+/** What the killed program works with: a service whose clock stands still, and folders to copy its data to. */
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { openService, type Service } from '../../../src/service/open.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../../support/folder.ts'
+
+const DAY_MS = 86_400_000
+
+/** Small pages and few details, so that there is little of each kind; the snapshot has tests of its own. */
+const SETTINGS = `
+api: { page_size: 100 }
+details: { policy: top, top: 3, concurrency: 2 }
+snapshot: { when: never }
+recipients: [ana@example.com, ben@example.com]
+`
+
+export interface World extends AsyncDisposable {
+  readonly service: Service
+  readonly env: Readonly<Record<string, string>>
+  /** Lets a day pass at the service. */
+  toNextDay(): Promise<void>
+}
+
+/** @param historyDays about 30 leads each */
+export async function openWorld(historyDays: number): Promise<World> {
+  const clock = { now: Date.now() - 2 * DAY_MS }
+  const service = await openService({
+    file: join(folderWith(), 'service.db'),
+    companiesFile: 'data/companies.ndjson',
+    seed: 7,
+    historyDays,
+    rateLimitPerMinute: 1_000_000,
+    now: () => clock.now,
+  })
+  const key = await service.createKey({ name: 'crash', scope: 'read' })
+  return {
+    service,
+    env: { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, LEADSHEET_FROM: 'reports@example.com' },
+    async toNextDay() {
+      clock.now += DAY_MS
+      await service.catchUp()
+    },
+    [Symbol.asyncDispose]: service.close,
+  }
+}
+
+/** A working directory with settings and an empty database. */
+export async function openFolder(): Promise<string> {
+  const folder = folderWith({ 'leadsheet.yaml': SETTINGS, 'data/.keep': '' })
+  await (await openStore(databaseIn(folder), new Date())).close()
+  return folder
+}
+
+export function databaseIn(folder: string): string {
+  return join(folder, 'data', 'leadsheet.db')
+}
+
+/** A copy of a working directory, in another folder. */
+export function copyOf(folder: string, into: string, name: string): string {
+  const copy = join(into, name)
+  mkdirSync(copy)
+  cpSync(folder, copy, { recursive: true })
+  return copy
+}
