@@ -3,7 +3,7 @@
  * run may. Each answer is kept by itself, so that a run that stops has lost nothing; the rest waits for the next.
  */
 import { type ErrorCode, LeadsheetError } from '../errors.ts'
-import type { SyncProblem } from '../model.ts'
+import type { LeadDetail, SyncProblem } from '../model.ts'
 import { listWaitingLeads, putOffDetail, saveDetail, type WaitingLead } from '../store/detail.ts'
 import { addDetailCounts } from '../store/sync-run.ts'
 import { type SyncRun, writeHolding } from './sync-run.ts'
@@ -35,11 +35,13 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
   let failuresInRow = 0
   const readRest = async (): Promise<void> => {
     for (const lead of rest) {
-      const failure = await readOne(run, lead, ended, (entries) => {
-        held += entries
-      })
-      failuresInRow = failure === null ? 0 : failuresInRow + 1
-      if (failure !== null && failuresInRow >= FAILURES_MAX) throw allFailing(failure)
+      const outcome = await readOne(run, lead, ended)
+      if (outcome instanceof LeadsheetError) {
+        if (++failuresInRow >= FAILURES_MAX) throw allFailing(outcome)
+      } else {
+        failuresInRow = 0
+        held += outcome.held.length
+      }
       onProgress?.({ part: 'details', pages: 0, done: ++done, total: leads.length })
     }
   }
@@ -48,16 +50,15 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
   )
   await Promise.all(readers)
   if (held > 0) onProblem(unreadableEntries(held))
-  if (stop.signal.aborted && !hasUsedUpItsTime(signal)) throw stop.signal.reason
+  if (stop.signal.aborted && !hasUsedUpItsTime(stop.signal)) throw stop.signal.reason
 }
 
-/** Null when it was read, else why it was not. */
+/** What was read, or why it could not be. */
 async function readOne(
   run: SyncRun,
   lead: WaitingLead,
   signal: AbortSignal,
-  onHeld: (entries: number) => void,
-): Promise<LeadsheetError | null> {
+): Promise<LeadDetail | LeadsheetError> {
   try {
     const detail = await run.source.fetchDetail(lead.id, signal)
     const seen = { runId: run.runId, at: run.now().toISOString() }
@@ -65,8 +66,7 @@ async function readOne(
       await saveDetail(trx, lead, detail, seen)
       await addDetailCounts(trx, run.runId, { read: 1, gone: 0, failed: 0 })
     })
-    onHeld(detail.held.length)
-    return null
+    return detail
   } catch (thrown) {
     // Ended by another reader's failure, it throws that: this lead had no fault in it.
     if (signal.aborted || !(thrown instanceof LeadsheetError) || !OF_ONE_LEAD.has(thrown.code)) throw thrown
