@@ -49,16 +49,11 @@ describe('publishing', () => {
   it('keeps who receives reports and how the store works inside out of every byte of the file', async () => {
     const { store, folder } = await openFilledStore()
     const secret = 'canary-4711'
+    const period = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' }
+    const figures = JSON.stringify({ period, prior: period, pipelines: [], stalled: { days: 7 } })
     await store.write(async (trx) => {
-      const edition = {
-        id: 'e1',
-        report: 'daily',
-        time_zone: 'UTC',
-        figures: '{}',
-        subject: 'Shown',
-        run_id: null,
-      }
-      const times = { period_from: '2026', period_to: '2027', rendered_at: '2026' }
+      const edition = { id: 'e1', report: 'daily', time_zone: 'UTC', figures, subject: 'Shown', run_id: null }
+      const times = { period_from: period.from, period_to: period.to, rendered_at: '2026' }
       await trx
         .insertInto('report_edition')
         .values({ ...edition, ...times, html: secret, text: secret })

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3'
 import { fillDictionary } from './dictionary.ts'
 import { addFigures } from './figures.ts'
 import { PUBLISHED } from './published.ts'
+import { quoted } from './quoted.ts'
 import { addSearch } from './search.ts'
 
 export interface SnapshotJob {
@@ -176,8 +177,4 @@ function flush(file: string): void {
   } finally {
     closeSync(descriptor)
   }
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }

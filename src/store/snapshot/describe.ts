@@ -5,6 +5,7 @@
 import type Database from 'better-sqlite3'
 import { readTableComments, readViewComments, type SchemaComments } from './comments.ts'
 import { BARE_UNIT, MEANINGS, unitOf } from './meanings.ts'
+import { quoted } from './quoted.ts'
 
 export interface Relation {
   readonly name: string
@@ -78,7 +79,7 @@ function describeView(
   { name: view, type, sql }: SchemaRow,
   known: ReadonlyMap<string, Relation>,
 ): Relation {
-  const origins = database.prepare(`SELECT * FROM "${view.replaceAll('"', '""')}"`).columns()
+  const origins = database.prepare(`SELECT * FROM ${quoted(view)}`).columns()
   const comments: SchemaComments = readViewComments(
     sql,
     origins.map(({ name }) => name),

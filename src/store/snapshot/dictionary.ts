@@ -51,7 +51,7 @@ const STATEMENTS = `
     first_seen TEXT, -- UTC, by our clock: when the upstream's records were first seen to have it
     last_seen TEXT, -- UTC, by our clock: when they were last seen to have it
     null_share REAL, -- of the rows of the table, those without a value, 0 to 1; null of views and empty tables
-    examples TEXT, -- JSON array of up to three values; null of personal data, long texts and empty columns
+    examples TEXT, -- JSON array of up to three values; null of personal data, long texts and columns that are empty or computed by a view
     PRIMARY KEY (table_name, position),
     UNIQUE (table_name, column_name)
   ) STRICT, WITHOUT ROWID`
@@ -75,12 +75,12 @@ export function fillDictionary(
   )
   const done = new Map<string, ColumnEntry>()
   for (const relation of describeSchema(database)) {
-    const sample = sampleRows(database, relation)
+    const sample = relation.kind === 'table' ? sampleRows(database, relation) : null
     insertTable.run({
       table_name: relation.name,
       kind: relation.kind,
       meaning: relation.meaning,
-      rows: sample.rows,
+      rows: sample?.rows ?? null,
     })
     for (const [index, column] of relation.columns.entries()) {
       const name = `${relation.name}.${column.name}`
@@ -97,8 +97,8 @@ export function fillDictionary(
         source_path: source,
         first_seen: field?.first_seen ?? null,
         last_seen: field?.last_seen ?? null,
-        null_share: sample.nullShares.get(column.name) ?? null,
-        examples: origin ? origin.examples : (sample.examples.get(column.name) ?? null),
+        null_share: sample?.nullShares.get(column.name) ?? null,
+        examples: origin?.examples ?? sample?.examples.get(column.name) ?? null,
       }
       done.set(name, entry)
       insertColumn.run(entry)

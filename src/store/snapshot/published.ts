@@ -44,16 +44,10 @@ export const PRIVATE: readonly string[] = [
   'upstream_profile',
 ]
 
-/** Columns of which the dictionary shows no examples, nearly all for the personal data in them. */
-export const WITHOUT_EXAMPLES: readonly string[] = [
+/** Columns with personal data: the dictionary shows no examples of them. */
+export const PERSONAL: readonly string[] = [
   'lead.contact_name',
   'lead.contact_title',
   'lead.contact_email',
   'activity.summary',
-  'lead_text.contact',
-  'lead_text.activity',
-  // Only a search has something to show.
-  'lead_search.words',
-  'lead_search.rank',
-  'lead_search.found',
 ]
