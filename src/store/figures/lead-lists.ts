@@ -2,7 +2,7 @@
 import type { DailyFigures, StalledLead, TopLead } from '../../model.ts'
 import type { Db } from '../open.ts'
 import { type FigureScope, readFigure, runQuery, valuesOf, withRelations } from './query.ts'
-import { STALLED_SINCE } from './relation.ts'
+import { OPEN_STATUSES, STALLED_SINCE } from './relation.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const ROWS_MAX = 5
@@ -25,7 +25,7 @@ const STALLED = {
     longest.changed_at AS "updatedAt", lead_then.value_amount AS amount, lead_then.value_currency AS currency
   FROM (
     -- the first of each status, so that an index leads to them
-    SELECT idle.* FROM (SELECT DISTINCT status FROM lead_count) AS each JOIN idle ON idle.lead_id IN (
+    SELECT idle.* FROM (SELECT DISTINCT status FROM ${OPEN_STATUSES}) AS each JOIN idle ON idle.lead_id IN (
       SELECT lead_id FROM idle AS rows WHERE rows.status = each.status AND changed_at <= ${STALLED_SINCE}
         AND lead_id NOT IN changed ORDER BY changed_at, pipeline_id, lead_id LIMIT ${ROWS_MAX})
     UNION ALL SELECT lead_id, NULL, pipeline_id, changed_at FROM idle_then WHERE changed_at <= ${STALLED_SINCE}

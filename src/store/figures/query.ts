@@ -56,9 +56,10 @@ export function withRelations(
 ): string {
   const relations = relationsOf(asKnownAt !== null)
   const needed = new Set<RelationName>(query.reads.flatMap((name) => [name, ...relations[name].reads]))
-  const parts = RELATION_NAMES.filter((name) => needed.has(name)).map(
-    (name) => `${name} AS ( ${relations[name].sql}\n)`,
-  )
+  const parts = RELATION_NAMES.filter((name) => needed.has(name)).map((name) => {
+    const { isMaterialized, sql } = relations[name]
+    return `${name} AS ${isMaterialized ? 'MATERIALIZED ' : ''}( ${sql}\n)`
+  })
   return `WITH ${parts.join(',\n')}\n${query.sql}`
 }
 

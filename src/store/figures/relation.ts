@@ -10,6 +10,7 @@ export const RELATION_NAMES = [
   'lead_then',
   'level',
   'changed',
+  'reopened',
   'closed',
   'win',
   'entry',
@@ -26,11 +27,13 @@ export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalle
 
 interface Relation {
   readonly reads: readonly RelationName[]
+  /** To be computed first, since SQLite would look up a row for each candidate before it tells them apart. */
+  readonly isMaterialized?: true
   readonly sql: string
 }
 
 /** The statuses of leads now that count as open, in a form that lets an index on the status be used. */
-const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
+export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
 
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 
@@ -108,20 +111,29 @@ export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Rela
     UNION ALL SELECT id FROM lead
       WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND removed_at IS NULL${past('OR observed_at > :known_at')}`,
     },
+    reopened: {
+      reads: [],
+      isMaterialized: true,
+      sql: `-- moves out of closed stages since the end of the period
+    SELECT lead_id, moved_at, to_status FROM stage_move
+    WHERE (moved_at >= :to${past('OR observed_at > :known_at')})
+      AND from_status IN (SELECT status FROM stage WHERE outcome <> 'open')`,
+    },
     closed: {
-      reads: ['gone_then'],
+      reads: ['gone_then', 'reopened'],
       sql: `-- leads that were closed at the end of the period, and since when
     SELECT * FROM (
       SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
       FROM stage JOIN lead USING (status)
       WHERE outcome <> 'open' AND status_changed_at < :to${knownStay('lead.id', '')}
       UNION ALL
-      SELECT lead_id, pipeline_id, outcome, entered_at FROM stage_move JOIN stage ON status = from_status
-      WHERE from_status IN (SELECT status FROM stage WHERE outcome <> 'open') AND entered_at < :to AND (moved_at >= :to${past('OR observed_at > :known_at')})${knownStay('stage_move.lead_id', ' AND begun.moved_at < stage_move.moved_at')})
+      SELECT lead_id, pipeline_id, outcome, entered_at
+      FROM reopened JOIN stage_move USING (lead_id, moved_at, to_status) JOIN stage ON status = from_status
+      WHERE entered_at < :to${knownStay('stage_move.lead_id', ' AND begun.moved_at < stage_move.moved_at')})
     WHERE ${isThere}`,
     },
     win: {
-      reads: ['gone_then', 'lead_then', 'closed'],
+      reads: ['gone_then', 'lead_then', 'reopened', 'closed'],
       sql: `-- leads won in the 30 days up to the end of the period, with their value then and the days it took
     SELECT value_amount, value_currency, julianday(closed_at) - julianday(created_at) AS days
     FROM closed JOIN lead_then USING (lead_id) WHERE closed.outcome = 'won' AND closed_at >= ${RECENT}`,
