@@ -27,7 +27,7 @@ export function readPath(value: unknown, path: FieldPath): unknown {
   let at = value
   for (const name of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined
-    at = Reflect.get(at, name)
+    at = (at as Readonly<Record<string, unknown>>)[name]
   }
   return at
 }

@@ -10,6 +10,7 @@ import { cleanText } from './text.ts'
 
 export const TRANSFORMS = ['lower', 'trim', 'first', 'join', 'domain', 'count'] as const
 type Transform = (typeof TRANSFORMS)[number]
+const NOWHERE: readonly FieldPath[] = []
 
 const full = z.strictObject({
   /** Candidates; the first that is there and not null counts. */
@@ -36,18 +37,24 @@ export type FieldRule = z.output<typeof full>
 /** What the rule finds in a record; null where there is nothing. */
 export function readField(record: unknown, rule: FieldRule | undefined): unknown {
   if (rule === undefined) return null
-  const found = readPlaces(record, rule.from)[0] ?? listOrNull(readPlaces(record, rule.all))
-  const value = rule.transform.reduce(applyTransform, found ?? rule.default ?? null)
+  let value: unknown = readFirst(record, rule.from) ?? readAll(record, rule.all) ?? rule.default ?? null
+  for (const transform of rule.transform) value = applyTransform(value, transform)
+  if (rule.values === undefined) return value
   const name = toText(value)
   // Only the table's own names: a value of "constructor" must not find what every object has.
-  return name !== null && rule.values && Object.hasOwn(rule.values, name) ? rule.values[name] : value
+  return name !== null && Object.hasOwn(rule.values, name) ? rule.values[name] : value
 }
 
-function readPlaces(record: unknown, paths: readonly FieldPath[] = []): unknown[] {
-  return paths.map((path) => readPath(record, path)).filter((value) => value !== undefined && value !== null)
+function readFirst(record: unknown, paths: readonly FieldPath[] = NOWHERE): unknown {
+  for (const path of paths) {
+    const value = readPath(record, path) ?? null
+    if (value !== null) return value
+  }
+  return null
 }
 
-function listOrNull(values: readonly unknown[]): readonly unknown[] | null {
+function readAll(record: unknown, paths: readonly FieldPath[] = NOWHERE): readonly unknown[] | null {
+  const values = paths.map((path) => readPath(record, path) ?? null).filter((value) => value !== null)
   return values.length === 0 ? null : values
 }
 

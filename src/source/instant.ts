@@ -9,6 +9,9 @@ const EARLIEST = Date.parse('1970-01-02T00:00:00Z')
 const LATEST = Date.parse('2200-01-01T00:00:00Z')
 /** Of the months of a leap year. */
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+/** As instants are written here, and sure to be one: no day behind the 28th, no year near the limits. */
+const CANONICAL =
+  /^(?:197[1-9]|19[89]\d|20\d\d|21[0-8]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 const WRITTEN =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/i
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)Z?)?$/
@@ -24,6 +27,7 @@ const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
  * `{"__type": "Date", "iso": …}`. Null for anything else and for {@link isPlaceholderTime}.
  */
 export function toInstant(value: unknown): Instant | null {
+  if (typeof value === 'string' && CANONICAL.test(value)) return value
   const ms = milliseconds(value)
   return ms === null || isOutside(ms) ? null : new Date(ms).toISOString()
 }
@@ -49,14 +53,14 @@ function parsed(value: unknown): number {
   if (typeof value === 'object' && value !== null && 'iso' in value) return parsed(value.iso)
   if (typeof value !== 'string') return Number.NaN
   const text = value.trim()
+  const [, day, time = '00:00', zone] = WRITTEN.exec(text) ?? []
+  if (day !== undefined) return written(day, time, offsetOf(zone))
   const [, year, month, date, hour = '00', minute = '00', second = '00'] = COMPACT.exec(text) ?? []
   if (year !== undefined) return written(`${year}-${month}-${date}`, `${hour}:${minute}:${second}`, 'Z')
   if (EPOCH.test(text)) return epoch(Number(text))
   const wrapped = WRAPPED.exec(text)?.[1]
   if (wrapped !== undefined) return Number(wrapped)
-  if (LETTER.test(text)) return Date.parse(text)
-  const [, day, time = '00:00', zone] = WRITTEN.exec(text) ?? []
-  return day === undefined ? Number.NaN : written(day, time, offsetOf(zone))
+  return LETTER.test(text) ? Date.parse(text) : Number.NaN
 }
 
 /** The parser would roll 30 February over; a day that is none is no time. A leap second counts as the one before. */

@@ -23,8 +23,6 @@ import { isOddText } from './text.ts'
 const ONLY_PIPELINE = 'default'
 const NO_STATUS = 'unknown'
 
-const TIMES = ['created_at', 'updated_at', 'status_changed_at'] as const
-
 /** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
 export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | HeldRow {
   const fields = profile.mapping.lead
@@ -33,15 +31,18 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | H
   if ('reason' in fit) return oversized('lead', id, fit)
   const { record, cut } = fit
   if (id === null) return held('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
-  const times = new Map(TIMES.map((name) => [name, readTime(record, fields[name])]))
-  const timeAt = (name: (typeof TIMES)[number]): Instant | null => times.get(name)?.instant ?? null
   const mended: string[] = []
-  for (const [name, { flaw, value }] of times) {
-    if (flaw === 'wrong') {
-      return held('lead', id, fit.text, `${name}: ${JSON.stringify(value).slice(0, 100)} is not an instant`)
-    }
+  let wrong: string | null = null
+  const time = (name: 'created_at' | 'updated_at' | 'status_changed_at'): Instant | null => {
+    const { value, instant, flaw } = readTime(record, fields[name])
+    if (flaw === 'wrong') wrong ??= `${name}: ${JSON.stringify(value).slice(0, 100)} is not an instant`
     if (flaw === 'placeholder') mended.push(name)
+    return instant
   }
+  const createdAt = time('created_at')
+  const updatedAt = time('updated_at')
+  const statusChangedAt = time('status_changed_at')
+  if (wrong !== null) return held('lead', id, fit.text, wrong)
   const text = (name: keyof typeof fields): string | null => {
     const value = readField(record, fields[name])
     if (typeof value === 'string' && isOddText(value)) mended.push(name)
@@ -69,9 +70,9 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | H
     source: text('source'),
     agentId: text('agent_id'),
     tags: listOf(readField(record, fields.tags)),
-    createdAt: timeAt('created_at'),
-    updatedAt: timeAt('updated_at'),
-    statusChangedAt: timeAt('status_changed_at'),
+    createdAt,
+    updatedAt,
+    statusChangedAt,
     raw: fit.text,
     mended,
     cut,

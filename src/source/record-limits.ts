@@ -4,6 +4,8 @@ const DEPTH_MAX = 64
 const RECORD_BYTES_MAX = 1024 * 1024
 export const FIELD_BYTES_MAX = 64 * 1024
 const STUB_CHARS = 2_000
+/** At most, of UTF-8 for a unit of a string. */
+const BYTES_A_UNIT = 3
 
 export interface FittingRecord {
   readonly record: unknown
@@ -28,6 +30,8 @@ export function fitRecord(record: unknown, sent?: string): FittingRecord | Overs
     const names = typeof record === 'object' && record !== null ? Object.keys(record).slice(0, 100) : []
     return { reason: `nested deeper than ${DEPTH_MAX} levels`, stub: JSON.stringify({ names }) }
   }
+  if (sent !== undefined && sent.length <= FIELD_BYTES_MAX / BYTES_A_UNIT)
+    return { record, text: sent, cut: 0 }
   const isSentShort = sent !== undefined && Buffer.byteLength(sent) <= RECORD_BYTES_MAX
   const text = isSentShort ? sent : (JSON.stringify(record) ?? 'null')
   const bytes = Buffer.byteLength(text)
@@ -54,5 +58,7 @@ function cutText(text: string): string {
 /** Goes no deeper than `levels` itself. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((child) => isDeeper(child, levels - 1))
+  if (levels === 0) return true
+  for (const child of Object.values(value)) if (isDeeper(child, levels - 1)) return true
+  return false
 }

@@ -89,4 +89,22 @@ describe('times', () => {
     expect(NONE.filter((value) => toInstant(value) !== null)).toEqual([])
     expect(NONE.filter(isPlaceholderTime)).toEqual([])
   })
+
+  it('in the form in which they are kept are what a closer look makes of them, each day and hour from 1969 to 2200', () => {
+    const pad = (value: number): string => String(value).padStart(2, '0')
+    const times = Array.from(
+      { length: 62 },
+      (_, number) => `${pad(number % 27)}:${pad(number)}:${pad(61 - number)}.0${pad(number)}Z`,
+    )
+    for (let year = 1969; year <= 2200; year++) {
+      for (let month = 0; month <= 13; month++) {
+        for (let day = 0; day <= 32; day++) {
+          const text = `${year}-${pad(month)}-${pad(day)}T${times[(year + month * 31 + day) % 62]}`
+          // A space before it is passed over, and keeps it from the short way.
+          if (toInstant(text) !== toInstant(` ${text}`))
+            expect(toInstant(text), text).toBe(toInstant(` ${text}`))
+        }
+      }
+    }
+  })
 })
