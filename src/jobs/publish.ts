@@ -2,8 +2,8 @@
  * Publishing: the snapshot that analysts open, and beside it what Datasette shows of it. After a sync it is made anew
  * where there is something new to see, so that an idle upstream costs no copying.
  */
-import { rename, stat, writeFile } from 'node:fs/promises'
-import { LeadsheetError } from '../errors.ts'
+import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Instant } from '../model.ts'
 import type { Profile } from '../source/profile.ts'
@@ -108,6 +108,14 @@ async function writeMetadata({ files }: PublishDeps): Promise<void> {
   if (dictionary === null || info === null) return
   const metadata = composeMetadata(info, dictionary, await readQueries(files.queries))
   const unfinished = `${files.metadata}.${process.pid}.part`
-  await writeFile(unfinished, `${JSON.stringify(metadata, null, 2)}\n`)
-  await rename(unfinished, files.metadata)
+  try {
+    await writeFile(unfinished, `${JSON.stringify(metadata, null, 2)}\n`)
+    await rename(unfinished, files.metadata)
+  } catch (cause) {
+    await rm(unfinished, { force: true })
+    throw new LeadsheetError('data_unwritable', `${files.metadata} cannot be written: ${errorText(cause)}`, {
+      hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
+      cause,
+    })
+  }
 }
