@@ -176,7 +176,7 @@ export const settingsSchema = section({
     per_run: wholeNumber(1, 100_000).default(200).meta({
       description: 'The most leads that one sync asks for, a request each; the next one goes on from there.',
     }),
-    concurrency: wholeNumber(1, 16).default(4).meta({ description: 'How many are asked for at once.' }),
+    concurrency: wholeNumber(1, 8).default(4).meta({ description: 'How many are asked for at once.' }),
   })
     .prefault({})
     .meta({ description: 'What only the single lead tells: its enrichment and its activity history.' }),

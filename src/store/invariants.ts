@@ -226,6 +226,16 @@ export const INVARIANTS: readonly Invariant[] = [
     remedy: TELL,
   },
   {
+    rule: 'details are there of each lead that was asked for without a failure, and of none that never was',
+    reads: 'all',
+    violations: sql`SELECT lead_id AS what FROM lead_detail JOIN lead ON lead.id = lead_detail.lead_id
+        LEFT JOIN detail_queue AS queue ON queue.lead_no = lead.no WHERE queue.lead_no IS NULL
+      UNION ALL SELECT lead.id FROM detail_queue JOIN lead ON lead.no = detail_queue.lead_no
+        LEFT JOIN lead_detail AS detail ON detail.lead_id = lead.id
+        WHERE detail_queue.last_error IS NULL AND detail.lead_id IS NULL`,
+    remedy: TELL,
+  },
+  {
     rule: 'each lead is in a pipeline that is known',
     reads: 'all',
     violations: sql`SELECT DISTINCT lead.pipeline_id AS what FROM lead

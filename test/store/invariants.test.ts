@@ -97,6 +97,11 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'a removed lead is not known again by its bytes, but read anew': [
     `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
   ],
+  'details are there of each lead that was asked for without a failure, and of none that never was': [
+    `INSERT INTO detail_queue VALUES (3, '${NOW}', NULL, 0, NULL);`,
+    `INSERT INTO lead_detail (lead_id, fetched_at, lead_updated_at, run_id, raw)
+       SELECT id, '${NOW}', updated_at, run_id, '{}' FROM lead WHERE no = 3;`,
+  ],
   'each lead is in a pipeline that is known': [`UPDATE lead SET pipeline_id = 'nowhere' WHERE no = 3;`],
   'every lead that the last complete scan met is there': [
     'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
