@@ -107,7 +107,6 @@ function copyRows(database: Database.Database, table: string, isWhole: boolean):
 /** For what people ask of a file that is never written: by these the store itself is not searched. */
 function addIndexes(database: Database.Database): void {
   database.exec(`
-    CREATE INDEX lead_by_company ON lead (company_name COLLATE NOCASE);
     CREATE INDEX lead_by_domain ON lead (company_domain);
     CREATE INDEX lead_by_update ON lead (updated_at);
   `)

@@ -23,14 +23,18 @@ export const PIPELINE_VIEWS = {
     -- leads: leads that are there, of whatever status
     -- leads_upstream: pipeline_stat.leads, by the upstream's own count
     -- difference: leads less leads_upstream
-    SELECT pipeline.id, pipeline.name, pipeline.status, count(lead.id) AS leads,
-      count(lead.id) FILTER (WHERE lead.outcome = 'open') AS open,
-      count(lead.id) FILTER (WHERE lead.outcome = 'won') AS won,
-      count(lead.id) FILTER (WHERE lead.outcome = 'lost') AS lost,
-      count(lead.id) FILTER (WHERE lead.outcome = 'disqualified') AS disqualified,
-      latest.leads AS leads_upstream, count(lead.id) - latest.leads AS difference, latest.as_of AS upstream_as_of
-    FROM pipeline
-    LEFT JOIN lead_now AS lead ON lead.pipeline_id = pipeline.id
-    LEFT JOIN pipeline_stat_latest AS latest ON latest.pipeline_id = pipeline.id
-    GROUP BY pipeline.id`,
+    SELECT pipeline.id, pipeline.name, pipeline.status, ours.leads, ours.open, ours.won, ours.lost, ours.disqualified,
+      latest.leads AS leads_upstream, ours.leads - latest.leads AS difference, latest.as_of AS upstream_as_of
+    FROM (
+      SELECT pipeline.id, coalesce(sum(leads), 0) AS leads,
+        coalesce(sum(leads) FILTER (WHERE coalesce(outcome, 'open') = 'open'), 0) AS open,
+        coalesce(sum(leads) FILTER (WHERE outcome = 'won'), 0) AS won,
+        coalesce(sum(leads) FILTER (WHERE outcome = 'lost'), 0) AS lost,
+        coalesce(sum(leads) FILTER (WHERE outcome = 'disqualified'), 0) AS disqualified
+      FROM pipeline
+      LEFT JOIN lead_count ON lead_count.pipeline_id = pipeline.id
+      LEFT JOIN stage ON stage.status = lead_count.status
+      GROUP BY pipeline.id) AS ours
+    JOIN pipeline ON pipeline.id = ours.id
+    LEFT JOIN pipeline_stat_latest AS latest ON latest.pipeline_id = pipeline.id`,
 } as const
