@@ -67,7 +67,7 @@ describe('opening a store', () => {
     }
   })
 
-  it('refuses a file of a newer leadsheet and changes nothing', async () => {
+  it('refuses a file of a newer leadsheet and changes nothing (row 40)', async () => {
     const file = join(folderWith(), 'leadsheet.db')
     await (await openStore(file, NOW)).close()
     const database = new Database(file)

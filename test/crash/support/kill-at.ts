@@ -9,10 +9,10 @@ import { syncBuiltinESMExports } from 'node:module'
 import { Socket } from 'node:net'
 import Database from 'better-sqlite3'
 
-const { KILL_AT, KILL_IN = '', POINTS } = process.env
+const { EVERY_STATEMENT, KILL_AT, POINTS } = process.env
 const killAt = Number(KILL_AT ?? 0)
-/** Statements that end or change something on disk; with KILL_IN=schema all those of a transaction. */
-const STATEMENTS = KILL_IN === 'schema' ? /^/ : /^\s*(commit|vacuum|create|drop|alter|reindex)\b/i
+/** Statements that end or change something on disk; with EVERY_STATEMENT all that write. */
+const STATEMENTS = EVERY_STATEMENT ? /^/ : /^\s*(commit|vacuum|create|drop|alter|reindex)\b/i
 
 let passed = 0
 

@@ -12,17 +12,19 @@ const HOOK = join(import.meta.dirname, 'kill-at.ts')
 const COMPILED = join(tmpdir(), 'leadsheet-compiled')
 
 export interface Program {
+  /** The program itself if absent. */
+  readonly main?: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
 }
 
 /** Starts it; killed when the test is over, if it still runs then. */
-export function start({ args, cwd, env }: Program): ChildProcess {
+export function start({ main = MAIN, args, cwd, env }: Program): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(
     process.execPath,
-    [...(env['KILL_AT'] || env['POINTS'] ? ['--import', HOOK] : []), MAIN, ...args],
+    [...(env['KILL_AT'] || env['POINTS'] ? ['--import', HOOK] : []), main, ...args],
     {
       cwd,
       env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...env },
