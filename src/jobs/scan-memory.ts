@@ -22,10 +22,14 @@ export interface ScanMemory {
   readonly firstLoad: FirstLoad | null
 }
 
-/** With a changed profile no lead counts as known, since it has to be mapped anew. */
+/**
+ * With a changed profile no lead counts as known, since it has to be mapped anew; nor in a scan of changes, which
+ * would load them all to know a few again.
+ */
 export async function loadScanMemory(db: Db, scan: Scan, firstLoad: FirstLoad | null): Promise<ScanMemory> {
+  const isOfKnown = scan.mode === 'full' && scan.is_remap === 0
   return {
-    known: scan.is_remap === 1 ? createNumberIndex() : await loadKnownLeads(db),
+    known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
     met: await loadMetLeads(db),
     absent: new Set(await listAbsentLeads(db)),
     hasHeld: await hasHeldLeads(db),

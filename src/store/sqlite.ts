@@ -1,29 +1,15 @@
 /**
- * What is peculiar to SQLite, all of it: opening a file, transactions that take the write lock at once,
- * and many rows in one statement. A second dialect replaces this file and the migrations.
+ * What is peculiar to SQLite, with `sqlite-driver.ts`: opening a file, and statements about many rows. A second
+ * dialect replaces both files and the migrations.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Expression,
-  Kysely,
-  type RawBuilder,
-  SqliteAdapter,
-  SqliteDriver,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-} from 'kysely'
+import { type Expression, Kysely, type RawBuilder, sql } from 'kysely'
 import { errorText, LeadsheetError } from '../errors.ts'
+import { batchOf, dialectOf } from './sqlite-driver.ts'
 import type { Tables } from './tables.ts'
 
-/** Short, since a wait inside SQLite stops the whole process; longer waits are ours, between attempts. */
-const BUSY_TIMEOUT_MS = 250
-const BUSY_ATTEMPTS = 40
-const BUSY_PAUSE_MS = 50
+/** Short, since a wait inside SQLite stops the whole process; longer waits are the driver's, between attempts. */
+const BUSY_TIMEOUT_MS = 50
 
 /**
  * Opens or creates the file: write-ahead log, every commit on disk, foreign keys checked.
@@ -31,7 +17,7 @@ const BUSY_PAUSE_MS = 50
  */
 export function openSqlite(file: string): Kysely<Tables> {
   const database = openFile(file)
-  return new Kysely<Tables>({ dialect: dialectOf(database) })
+  return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
 }
 
 function openFile(file: string): Database.Database {
@@ -78,67 +64,13 @@ function unwritable(file: string, cause: unknown): LeadsheetError {
   })
 }
 
-function dialectOf(database: Database.Database): Dialect {
-  return {
-    createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new WriteLockDriver(database),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  }
-}
-
-/** SQLite changes its schema inside transactions like anything else; Kysely's own adapter does not say so. */
-class TransactionalAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true
-  }
-}
-
-/**
- * Takes the write lock when a transaction begins: one that reads first and writes later would fail at its
- * first write whenever another process wrote in between (SQLITE_BUSY_SNAPSHOT).
- */
-class WriteLockDriver extends SqliteDriver {
-  readonly #file: string
-
-  constructor(database: Database.Database) {
-    super({ database })
-    this.#file = database.name
-  }
-
-  override async acquireConnection(): Promise<DatabaseConnection> {
-    const connection = await super.acquireConnection()
-    return {
-      streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
-      executeQuery: (query) =>
-        connection.executeQuery<never>(query).catch((cause: unknown) => {
-          throw fileFailure(this.#file, cause) ?? cause
-        }),
-    }
-  }
-
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await connection.executeQuery(CompiledQuery.raw('begin immediate'))
-        return
-      } catch (thrown) {
-        const isBusy = thrown instanceof LeadsheetError && thrown.code === 'store_busy'
-        if (!isBusy || attempt === BUSY_ATTEMPTS) throw thrown
-        await delay(BUSY_PAUSE_MS)
-      }
-    }
-  }
-}
-
-/** Rows for one statement, taken apart by SQLite itself: `{ name: value }` by column, all of the same columns. */
+/** `{ name: value }` by column, all of the same columns. */
 export type Rows<T extends keyof Tables> = readonly Readonly<
   Partial<Record<keyof Tables[T] & string, unknown>>
 >[]
 
 /**
- * Inserts many rows by one statement; whole numbers stay whole and text stays text, as JSON has them. Without their
- * names, which SQLite would have to compare.
+ * Inserts rows by one statement that is prepared once; all or none.
  * @param conflict what to do where `key` is taken: overwrite the columns of `update` (all if absent, none if empty)
  */
 export async function insertRows<T extends keyof Tables & string>(
@@ -151,12 +83,17 @@ export async function insertRows<T extends keyof Tables & string>(
   if (!first) return
   const columns = Object.keys(first)
   const { key = [], update = columns.filter((column) => !key.includes(column)) } = conflict ?? {}
-  const values = sql.join(columns.map((_, index) => sql`value ->> ${sql.lit(index)}`))
-  const listed = rows.map((row) => columns.map((column) => Reflect.get(row, column)))
-  await sql`INSERT INTO ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
-    SELECT ${values} FROM jsonb_each(${JSON.stringify(listed)}) WHERE true ${conflict ? onConflict(key, update) : sql``}`.execute(
-    db,
-  )
+  const names = sql.join(columns.map((column) => sql.ref(column)))
+  const query = sql`INSERT INTO ${sql.table(table)} (${names}) VALUES (${sql.join(columns)})
+    ${conflict ? onConflict(key, update) : sql``}`.compile(db)
+  const values = rows.map((row) => columns.map((column) => toValue(Reflect.get(row, column))))
+  await db.executeQuery(batchOf(query, values))
+}
+
+/** Whole numbers stay whole: a plain one would go in as a fraction where a column takes any type. */
+function toValue(value: unknown): unknown {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
+  return value ?? null
 }
 
 function onConflict(key: readonly string[], update: readonly string[]): RawBuilder<unknown> {
