@@ -46,6 +46,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./report.ts')).defineReport,
   },
   {
+    name: 'figures',
+    summary: 'print every figure of a period, in all and by pipeline',
+    group: WORK,
+    load: async () => (await import('./figures.ts')).defineFigures,
+  },
+  {
+    name: 'explain',
+    summary: 'show what a figure means, its SQL and its value',
+    group: WORK,
+    load: async () => (await import('./explain.ts')).defineExplain,
+  },
+  {
     name: 'snapshot',
     summary: 'make the file that analysts open, now',
     group: WORK,
@@ -86,6 +98,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'check everything: settings, data, the upstream against its profile, mail',
     group: WORK,
     load: async () => (await import('./doctor.ts')).defineDoctor,
+  },
+  {
+    name: 'prune',
+    summary: 'let go of what the settings do not want to be kept any longer; shows it first',
+    group: WORK,
+    load: async () => (await import('./prune.ts')).definePrune,
   },
   {
     name: 'backup',

@@ -1,12 +1,12 @@
 /** `leadsheet run`: the daemon that syncs and reports as the settings say. */
 import type { Command } from 'commander'
-import type { Config } from '../config/config.ts'
+import { hasDueTimes } from '../config/config.ts'
 import { requireDaemon } from '../config/requirements.ts'
 import { runDaemon } from '../jobs/daemon.ts'
 import { deliverDue } from '../jobs/deliver.ts'
-import { type PublishDeps, publishIfDue, publishSnapshot } from '../jobs/publish.ts'
-import { nextSlot, type Schedule } from '../jobs/schedule.ts'
-import { reportSchedule, syncSchedule, type Work } from '../jobs/work.ts'
+import { publishIfDue } from '../jobs/publish.ts'
+import { nextSlot } from '../jobs/schedule.ts'
+import { reportSchedule, snapshotSchedule, syncSchedule, type Work } from '../jobs/work.ts'
 import { openTransport } from '../mail/transport.ts'
 import { openTemplates } from '../report/templates.ts'
 import { addExamples } from './command.ts'
@@ -43,6 +43,7 @@ async function run(terminal: Terminal): Promise<void> {
       archive: pathsIn(config.dataDir).archive,
       sender: { from: mail?.from ?? '', replyTo: config.mail.replyTo },
       syncOptions: (signal) => syncOptions(config, signal),
+      retention: config.retention,
       publish: async (signal) => {
         if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
       },
@@ -55,7 +56,9 @@ async function run(terminal: Terminal): Promise<void> {
         full: true,
       }),
       syncSchedule(work, { name: 'sync', cron: config.sync.every, timeZone: config.timeZone, full: false }),
-      ...snapshotSchedules(config, publishing),
+      ...(hasDueTimes(config.snapshot)
+        ? [snapshotSchedule(publishing, { cron: config.snapshot.when, timeZone: config.timeZone })]
+        : []),
       ...config.reports.map((settings) => reportSchedule(work, reportOf(settings), settings)),
     ]
     for (const schedule of schedules) {
@@ -71,21 +74,4 @@ async function run(terminal: Terminal): Promise<void> {
     )
     log.info('stopped')
   })
-}
-
-/** One where the snapshot has due times of its own, which the settings give as a cron expression. */
-function snapshotSchedules({ snapshot, timeZone }: Config, publishing: PublishDeps): Schedule[] {
-  if (snapshot.when === 'after_sync' || snapshot.when === 'never') return []
-  return [
-    {
-      name: 'snapshot',
-      cron: snapshot.when,
-      timeZone,
-      runsAtFirstSight: false,
-      async run(_slot, signal) {
-        const { bytes, leadsAsOf } = await publishSnapshot(publishing, signal)
-        return { state: 'done', message: `${bytes} bytes, leads as of ${leadsAsOf}` }
-      },
-    },
-  ]
 }

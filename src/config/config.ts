@@ -20,6 +20,7 @@ export interface Config {
   readonly sync: SyncConfig
   readonly details: DetailsConfig
   readonly snapshot: SnapshotConfig
+  readonly retention: RetentionConfig
   readonly reports: readonly ReportConfig[]
   /** What is allowed but not wise, a sentence each. */
   readonly warnings: readonly string[]
@@ -65,6 +66,13 @@ export type DetailsConfig = {
   readonly perRun: number
   readonly concurrency: number
 } | null
+
+export interface RetentionConfig {
+  readonly hourlyAfterDays: number
+  readonly dailyAfterDays: number
+  /** Null for ever. */
+  readonly versionsYears: number | null
+}
 
 export interface ReportConfig {
   readonly name: string
@@ -117,6 +125,11 @@ export function configFrom(
     },
     details: detailsFrom(settings.details),
     snapshot: settings.snapshot,
+    retention: {
+      hourlyAfterDays: settings.retention.hourly_after_days,
+      dailyAfterDays: settings.retention.daily_after_days,
+      versionsYears: settings.retention.versions_years ?? null,
+    },
     reports: settings.reports.map((report) => ({
       name: report.name,
       template: report.template ?? report.name,
@@ -129,6 +142,11 @@ export function configFrom(
       topScore: report.top_score,
     })),
   }
+}
+
+/** Whether `when` is a cron expression. */
+export function hasDueTimes({ when }: SnapshotConfig): boolean {
+  return when !== 'after_sync' && when !== 'never'
 }
 
 /** Every text of a configuration that must not get into a log. */

@@ -196,6 +196,19 @@ export const settingsSchema = section({
   })
     .prefault({})
     .meta({ description: 'The file that analysts open, snapshot.db in the data directory.' }),
+  retention: section({
+    hourly_after_days: wholeNumber(1, 36_500).default(30).meta({
+      description: 'Readings of statistics and agents that are older are thinned to the first of each hour.',
+    }),
+    daily_after_days: wholeNumber(1, 36_500).default(365).meta({
+      description: 'And those that are older than this, to the first of each day.',
+    }),
+    versions_years: wholeNumber(1, 100).optional().meta({
+      description: 'How long past states of leads are kept after they ended; for ever if absent.',
+    }),
+  })
+    .prefault({})
+    .meta({ description: 'How long the past is kept. The daemon prunes it after each full sync.' }),
   reports: listOf(reportSchema, 'a list of reports', 'name')
     .prefault([{ name: 'daily' }])
     .meta({ description: 'The reports that are made and sent.' }),

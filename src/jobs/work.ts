@@ -6,6 +6,8 @@ import type { Source } from '../source/open.ts'
 import { findLastWholeRun } from '../store/sync-run.ts'
 import { type DeliverDeps, deliverEdition, enqueueEdition, type Sender } from './deliver.ts'
 import { archiveEdition, type EditionDeps, makeEdition, type Report } from './edition.ts'
+import { prune, type Retention } from './prune.ts'
+import { type PublishDeps, publishSnapshot } from './publish.ts'
 import type { Schedule } from './schedule.ts'
 import { SYNC_PARTS, sync } from './sync.ts'
 import type { SyncOptions } from './sync-run.ts'
@@ -18,6 +20,7 @@ export interface Work extends EditionDeps, DeliverDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   /** Called after a sync or a report, to show what is new where the settings want that. */
   readonly publish: (signal: AbortSignal) => Promise<void>
+  readonly retention: Retention
 }
 
 /** A report has nothing of the details, and must not wait for them. */
@@ -41,6 +44,7 @@ export function syncSchedule(
       const result = await sync(work, { ...work.syncOptions(signal), full: settings.full })
       const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
       if (signal.aborted) return { state: 'again', message }
+      if (settings.full) await pruneQuietly(work, signal)
       await publishQuietly(work, signal)
       return { state: result.outcome === 'failed' ? 'failed' : 'done', message }
     },
@@ -80,6 +84,34 @@ async function syncUpTo(work: Work, to: string, signal: AbortSignal): Promise<vo
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
     work.log.warn({ code: thrown.code }, thrown.message)
+  }
+}
+
+/** Once a day is enough, and what stays a day longer does no harm. */
+async function pruneQuietly(work: Work, signal: AbortSignal): Promise<void> {
+  try {
+    const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })
+    for (const { table, before, gone } of pruned.filter((one) => one.gone > 0))
+      work.log.info({ table, before, rows: gone }, 'pruned')
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    work.log.warn({ code: thrown.code }, thrown.message)
+  }
+}
+
+/** Where the snapshot has due times of its own, whatever syncs bring. */
+export function snapshotSchedule(
+  publishing: PublishDeps,
+  settings: { readonly cron: string; readonly timeZone: string },
+): Schedule {
+  return {
+    ...settings,
+    name: 'snapshot',
+    runsAtFirstSight: false,
+    async run(_slot, signal) {
+      const { bytes, leadsAsOf } = await publishSnapshot(publishing, signal)
+      return { state: 'done', message: `${bytes} bytes, leads as of ${leadsAsOf}` }
+    },
   }
 }
 

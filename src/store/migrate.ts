@@ -9,6 +9,7 @@ import * as history from './migrations/004-history.ts'
 import * as layout from './migrations/005-layout.ts'
 import * as details from './migrations/006-details.ts'
 import * as figures from './migrations/007-figures.ts'
+import * as retention from './migrations/009-retention.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
@@ -20,6 +21,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '005-layout': layout,
   '006-details': details,
   '007-figures': figures,
+  '009-retention': retention,
 }
 
 /**

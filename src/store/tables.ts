@@ -3,6 +3,7 @@ import type { Generated, GeneratedAlways } from 'kysely'
 import type { ScanStop } from '../model.ts'
 import type { DetailTables } from './detail-tables.ts'
 import type { HistoryTables } from './history-tables.ts'
+import type { RetentionTables } from './retention-tables.ts'
 
 interface Installation {
   id: string
@@ -277,7 +278,7 @@ interface Lease {
   expires_at: string
 }
 
-export interface Tables extends HistoryTables, DetailTables {
+export interface Tables extends HistoryTables, DetailTables, RetentionTables {
   installation: Installation
   stage: StageTable
   lead_count: LeadCountTable

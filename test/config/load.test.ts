@@ -28,6 +28,7 @@ describe('without a file and without variables', () => {
       sync: { every: '*/15 * * * *', full: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
       details: { top: null, perRun: 200, concurrency: 4 },
       snapshot: { when: 'after_sync', keep: 0 },
+      retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
       reports: [
         {
           ...{ name: 'daily', template: 'daily', title: null, schedule: '0 7 * * *', timeZone: 'UTC' },

@@ -20,6 +20,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT })
   const work: Work = {
     ...{ store, source, transport, log: SILENT, now: () => now, publish: async () => {} },
+    retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     templates: await openTemplates('templates'),
     archive: join(folder, 'archive'),
     sender: { from: 'reports@example.com', replyTo: null },

@@ -24,6 +24,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   sync_scan_verdict: [],
   held_row: [],
   field_seen: [],
+  pruned: [],
   // The page and the letter as they were sent are in the archive.
   report_edition: ['html', 'text'],
 }
