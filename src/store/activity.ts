@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Activity, HeldRow, Instant } from '../model.ts'
 import type { Observation } from './observation.ts'
 import type { Trx } from './open.ts'
-import { insertRows } from './sqlite.ts'
+import { insertRows, listOf } from './sqlite.ts'
 
 /** Merges the entries of a lead by their id; of one that comes twice the last stands. */
 export async function saveActivity(
@@ -51,11 +51,7 @@ export async function holdActivity(
     .deleteFrom('held_row')
     .where('resource', '=', 'activity')
     .where('record_id', '=', leadId)
-    .where(
-      'raw_sha256',
-      'not in',
-      rows.map((row) => row.raw_sha256),
-    )
+    .where('raw_sha256', 'not in', listOf(rows.map((row) => row.raw_sha256)))
     .execute()
   await insertRows(trx, 'held_row', rows, {
     key: ['resource', 'raw_sha256'],

@@ -259,6 +259,10 @@ describe('an activity history', () => {
     await syncOne(upstream, syncing, [{ ...entry, id: '1' }, ...bad])
     expect((await held()).map((row) => row.first_seen_at)).toEqual(first.map((row) => row.first_seen_at))
 
+    const many = Array.from({ length: 40_000 }, (_, number) => number)
+    await syncOne(upstream, syncing, many)
+    expect(await held()).toHaveLength(many.length)
+
     expect(
       (
         await syncOne(upstream, syncing, [

@@ -148,7 +148,7 @@ const STATEMENTS = [
     started_at TEXT NOT NULL, -- UTC
     finished_at TEXT, -- UTC; null while running, or when it was killed
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
-    parts TEXT NOT NULL, -- JSON array of leads, stats, agents
+    parts TEXT NOT NULL, -- JSON array of leads, stats, agents, details
     outcome TEXT CHECK (outcome IN ('ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed')),
     is_complete INTEGER NOT NULL DEFAULT 0 CHECK (is_complete IN (0, 1)), -- 1: every part was read to its end
     leads_as_of TEXT, -- UTC: with the leads read to their end, everything changed before this instant is in
