@@ -21,7 +21,7 @@ import {
   skipSpace,
 } from './json-bytes.ts'
 import type { Profile } from './profile.ts'
-import { type FindKnown, knownRecord, type RawRecord, recordOf } from './raw-record.ts'
+import { type FindKnown, KnownRecord, type RawRecord, recordOf } from './raw-record.ts'
 
 /** In place of the records; no upstream can know it. */
 const MARK = randomUUID()
@@ -136,7 +136,7 @@ function readRecord(
   if (bytes[start] !== OPEN_BRACE) return null
   const { high, low } = fingerprintBytes(view, start, end)
   const known = findKnown?.(high, low) ?? null
-  if (known !== null) return knownRecord(bytes.subarray(start, end), { high, low }, known)
+  if (known !== null) return new KnownRecord({ high, low }, known, bytes, start, end)
   const text = bytes.toString('utf8', start, end)
   const value = parseOrNull(text)
   return value === null ? null : { high, low, known, text, value }

@@ -31,19 +31,32 @@ export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   return { high, low, known: findKnown?.(high, low) ?? null, text, value }
 }
 
-/** A record whose bytes are known to be JSON. */
-export function knownRecord(bytes: Buffer, { high, low }: Fingerprint, known: number): RawRecord {
-  let value: unknown
-  return {
-    high,
-    low,
-    known,
-    get text() {
-      return bytes.toString()
-    },
-    get value() {
-      value ??= parseJson(this.text)
-      return value
-    },
+/** A record that is a part of its page's bytes, and known to be JSON. */
+export class KnownRecord implements RawRecord {
+  readonly high: number
+  readonly low: number
+  readonly known: number
+  // Not the part itself: each view of bytes is dear, and few of them are ever looked at.
+  readonly #page: Buffer
+  readonly #start: number
+  readonly #end: number
+  #value: unknown
+
+  constructor({ high, low }: Fingerprint, known: number, page: Buffer, start: number, end: number) {
+    this.high = high
+    this.low = low
+    this.known = known
+    this.#page = page
+    this.#start = start
+    this.#end = end
+  }
+
+  get text(): string {
+    return this.#page.toString('utf8', this.#start, this.#end)
+  }
+
+  get value(): unknown {
+    this.#value ??= parseJson(this.text)
+    return this.#value
   }
 }
