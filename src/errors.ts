@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   data_network: 'the data directory lies on a network file system, where SQLite can lose data',
   data_unwritable: 'the data directory or a file in it cannot be written',
   export_too_large: 'there are more rows than the format of the export can hold',
+  history_missing: 'nothing is known of the leads at the time asked for',
   job_busy: 'another process is already doing this',
   mail_rejected: 'the mail server refused the message or a recipient',
   mail_unreachable: 'the mail server could not be reached or did not let us in',

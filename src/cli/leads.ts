@@ -1,12 +1,13 @@
-/** `leadsheet leads`: the leads as the service has them at this moment, past the local copy. */
-import type { Command } from 'commander'
+/** `leadsheet leads`: the leads as the service has them at this moment, past the local copy; or as they once were. */
+import { type Command, Option } from 'commander'
 import { LEAD_SORTS, PAGE_LIMIT_MAX } from '../contract/lead.ts'
 import type { Lead } from '../model.ts'
 import type { RawPage, Source } from '../source/open.ts'
 import type { RawRecord } from '../source/raw-record.ts'
-import { collect, instant, wholeNumber } from './arguments.ts'
+import { collect, dayOrInstant, instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { showLead } from './lead-detail.ts'
+import { listPastLeads } from './leads-as-of.ts'
 import { NO_PROGRESS } from './progress.ts'
 import { type Column, formatInstant, formatMoney } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -25,6 +26,7 @@ interface ListOptions {
   readonly limit: number
   readonly cursor?: string
   readonly all?: boolean
+  readonly asOf?: string
 }
 
 const COLUMNS: readonly Column<Lead>[] = [
@@ -53,11 +55,17 @@ export function defineLeads(command: Command, terminal: Terminal): void {
     .option('--limit <number>', 'leads on the page', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
     .option('--cursor <cursor>', 'the page that the one before pointed to')
     .option('--all', 'all pages, from the cursor on if there is one')
-    .action((options: ListOptions) => withSource(terminal, (source) => listLeads(terminal, source, options)))
+    .addOption(
+      new Option('--as-of <time>', 'as they were at the end of this day, or at this time, by the local copy')
+        .argParser(dayOrInstant)
+        .conflicts(['updatedSince', 'createdSince', 'q', 'sort', 'cursor']),
+    )
+    .action((options: ListOptions) => runList(terminal, options))
   addExamples(list, [
     'leads list --status replied --status meeting --min-score 80',
     'leads list --updated-since 2026-11-20 --sort=-score',
     'leads list --q robotics --all --json > robotics.json',
+    'leads list --as-of 2026-11-15 --status contacted',
   ])
 
   const show = command
@@ -66,6 +74,15 @@ export function defineLeads(command: Command, terminal: Terminal): void {
     .argument('<id>', 'id of the lead')
     .action((id: string) => withSource(terminal, (source) => showLead(terminal, source, id)))
   addExamples(show, ['leads show ld_01', 'leads show ld_01 --json'])
+}
+
+async function runList(terminal: Terminal, options: ListOptions): Promise<void> {
+  const { asOf, pipeline, status, minScore, limit, all } = options
+  if (asOf === undefined) await withSource(terminal, (source) => listLeads(terminal, source, options))
+  else {
+    const filter = { pipelineId: pipeline, statuses: status, minScore }
+    await listPastLeads(terminal, { asOf, limit: all ? null : limit, ...filter })
+  }
 }
 
 async function listLeads(terminal: Terminal, source: Source, options: ListOptions): Promise<void> {

@@ -10,9 +10,12 @@ describe('a time', () => {
     expect(instant(given)).toBe(expected)
   })
 
-  test.each(['yesterday', '2026-11-20T08:15', '2026-13-01', '20.11.2026', ''])('%j is none', (given) => {
-    expect(() => instant(given)).toThrow('Expected a date')
-  })
+  test.each(['yesterday', '2026-11-20T08:15', '2026-13-01', '2026-02-30', '20.11.2026', ''])(
+    '%j is none',
+    (given) => {
+      expect(() => instant(given)).toThrow('Expected a date')
+    },
+  )
 })
 
 describe('a whole number', () => {
