@@ -5,8 +5,8 @@ import { LeadsheetError } from '../errors.ts'
 import type { Db, Store, Trx } from './open.ts'
 import type { Tables } from './tables.ts'
 
-/** Without a sign of life for so long (3 min), a holder counts as gone, even where its process id is in use. */
-const LEASE_MS = 180_000
+/** Without a sign of life for so long (90 s), a holder counts as gone, even where its process id is in use. */
+const LEASE_MS = 90_000
 const BEAT_MS = 30_000
 
 /** Renews itself while it is held, however long a request or a letter takes. */

@@ -107,7 +107,7 @@ describe('a lease', () => {
     await vi.advanceTimersByTimeAsync(30_000)
     await vi.waitFor(async () => {
       const row = await store.db.selectFrom('lease').selectAll().executeTakeFirstOrThrow()
-      expect(row.expires_at).toBe(later(780).toISOString())
+      expect(row.expires_at).toBe(later(690).toISOString())
     })
     await holdBy(store, { host: 'other', pid: 1, until: later(999) })
     await vi.advanceTimersByTimeAsync(30_000)
