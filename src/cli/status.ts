@@ -1,6 +1,6 @@
 /** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
 import type { Command } from 'commander'
-import type { Config } from '../config/config.ts'
+import { type Config, hasDueTimes } from '../config/config.ts'
 import { nextSlot } from '../jobs/schedule.ts'
 import { countDeliveries } from '../store/delivery.ts'
 import { countHeldRows } from '../store/held-row.ts'
@@ -76,9 +76,7 @@ function nextSlots(
   const schedules = [
     { name: 'sync', cron: config.sync.every, timeZone },
     { name: 'sync-full', cron: config.sync.full, timeZone },
-    ...(config.snapshot.when === 'after_sync' || config.snapshot.when === 'never'
-      ? []
-      : [{ name: 'snapshot', cron: config.snapshot.when, timeZone }]),
+    ...(hasDueTimes(config.snapshot) ? [{ name: 'snapshot', cron: config.snapshot.when, timeZone }] : []),
     ...config.reports.map((report) => ({
       name: `report:${report.name}`,
       cron: report.schedule,

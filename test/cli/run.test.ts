@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
@@ -54,6 +54,7 @@ describe('the daemon', () => {
     }
     const daemon = startLeadsheet(['run'], { cwd, env })
     await logged(daemon, /"schedule":"sync",.*"state":"done"/)
+    expect(existsSync(join(cwd, 'data/snapshot.db'))).toBe(true)
 
     const second = await runLeadsheet(['run'], { cwd, env })
     expect(second.status).toBe(1)

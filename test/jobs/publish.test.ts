@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { publishIfDue, publishSnapshot } from '../../src/jobs/publish.ts'
+import { snapshotSchedule } from '../../src/jobs/work.ts'
 import { makeSnapshot } from '../../src/store/snapshot.ts'
 import { folderWith } from '../support/folder.ts'
 import { ask, publishing } from '../support/publishing.ts'
@@ -140,6 +141,18 @@ describe('publishing', () => {
     await expect(publication).rejects.toThrow('told to stop')
     await store.close()
     expect(readdirSync(folder)).toEqual([])
+  })
+})
+
+describe('a snapshot with due times of its own', () => {
+  it('is made then, and the slot says what it covers', async () => {
+    const { store, folder } = await openFilledStore()
+    const deps = publishing(store, folder)
+    const schedule = snapshotSchedule(deps, { cron: '0 5 * * *', timeZone: 'UTC' })
+    const { state, message } = await schedule.run(new Date('2026-11-21T05:00:00Z'), NEVER)
+    await store.close()
+    expect([state, message]).toEqual(['done', expect.stringContaining('leads as of 2026-11-21T06:00')])
+    expect(existsSync(deps.files.snapshot)).toBe(true)
   })
 })
 
