@@ -227,7 +227,7 @@ export interface AgentLine {
   readonly lastErrorMessage: string | null
 }
 
-/** All numbers of the daily report; words come later. The definitions stand in `store/figures.ts`. */
+/** All numbers of the daily report; words come later. The definitions stand in `store/figures/definition.ts`. */
 export interface DailyFigures {
   readonly period: Period
   /** The same weekday a week before. */

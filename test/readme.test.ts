@@ -9,6 +9,7 @@ import { VARIABLES } from '../src/config/environment.ts'
 import { settingsJsonSchema } from '../src/config/json-schema.ts'
 import { ERROR_CODES } from '../src/errors.ts'
 import { REFERENCE_PROFILE } from '../src/source/reference-profile.ts'
+import { FIGURES } from '../src/store/figures/definition.ts'
 import { folderWith } from './support/folder.ts'
 import { startService } from './support/service.ts'
 import { openSyncing } from './support/syncing.ts'
@@ -111,6 +112,11 @@ describe('the README', () => {
       const known = sub.options.map((option) => option.long)
       for (const word of rest.filter((part) => part.startsWith('--'))) expect(known, line).toContain(word)
     }
+  })
+
+  it('lists every figure with its unit and its meaning, and no other', () => {
+    const figures = FIGURES.map(({ name, unit, meaning }) => [name, unit, meaning.replaceAll('`', '')])
+    expect(tableUnder('Figure')).toEqual(figures)
   })
 
   it('lists every exit status and every error code with its meaning, and no other', () => {

@@ -5,6 +5,8 @@
 import type { Period } from '../model.ts'
 import { dayHolding, startOfDay } from './zone.ts'
 
+const DAY_MS = 86_400_000
+
 /** The whole local day before the one that `at` lies in. */
 export function dayBefore(at: Date, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
@@ -18,6 +20,27 @@ export function weekBefore(period: Period): Period {
   const from = dayHolding(Date.parse(period.from), period.timeZone)
   const to = dayHolding(Date.parse(period.to), period.timeZone)
   return periodOf(from - 7, to - 7, period.timeZone)
+}
+
+/**
+ * Whole local days, from the beginning of one date up to that of another.
+ * @param from such as `2026-11-14`
+ */
+export function periodBetween(from: string, to: string, timeZone: string): Period {
+  return periodOf(Date.parse(from) / DAY_MS, Date.parse(to) / DAY_MS, timeZone)
+}
+
+/** The last whole local days before `at`. */
+export function daysBefore(at: Date, days: number, timeZone: string): Period {
+  const today = dayHolding(at.getTime(), timeZone)
+  return periodOf(today - days, today, timeZone)
+}
+
+/** The period of as many local days that ends where this one begins. */
+export function periodBefore(period: Period): Period {
+  const from = dayHolding(Date.parse(period.from), period.timeZone)
+  const to = dayHolding(Date.parse(period.to), period.timeZone)
+  return periodOf(from - (to - from), from, period.timeZone)
 }
 
 function periodOf(fromDay: number, toDay: number, timeZone: string): Period {

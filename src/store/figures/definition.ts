@@ -146,7 +146,8 @@ export const FIGURES = [
   {
     name: 'stalled',
     title: 'Stalled',
-    meaning: 'open leads without a change of any kind in the :stalled_days days before the end of the period',
+    meaning:
+      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days)',
     unit: 'leads',
     reads: ['idle', 'idle_then'],
     sql: `SELECT (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE})

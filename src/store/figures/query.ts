@@ -52,9 +52,9 @@ export function findFigure(name: FigureName): (typeof FIGURES)[number] {
 /** A query over relations, with named parameters: `WITH … SELECT …`. */
 export function withRelations(
   query: Pick<FigureDefinition, 'reads' | 'sql'>,
-  { asKnownAt }: Pick<FigureScope, 'asKnownAt'>,
+  { asKnownAt, pipelineIds }: Pick<FigureScope, 'asKnownAt' | 'pipelineIds'>,
 ): string {
-  const relations = relationsOf(asKnownAt !== null)
+  const relations = relationsOf(asKnownAt !== null, pipelineIds !== null)
   const needed = new Set<RelationName>(query.reads.flatMap((name) => [name, ...relations[name].reads]))
   const parts = RELATION_NAMES.filter((name) => needed.has(name)).map((name) => {
     const { isMaterialized, sql } = relations[name]

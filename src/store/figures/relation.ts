@@ -1,7 +1,7 @@
 /**
  * What the figures are counted from: the leads as they were at the end of a period (`:to`, not included), put
  * together from history. Each is a common table expression of plain SQLite, so that a figure can be pasted into any
- * SQLite program. `:pipelines` is a JSON list of ids, or null for all; `:known_at` leaves out what was read later.
+ * SQLite program. `:pipelines` is a JSON list of ids; `:known_at` leaves out what was read later.
  */
 
 /** In the order in which one may read another. */
@@ -37,16 +37,17 @@ export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USI
 
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 
-const inScope = (column: string): string =>
-  `(:pipelines IS NULL OR ${column} IN (SELECT value FROM json_each(:pipelines)))`
-
 /** Empty for a value without a currency or a currency without a value, as in `lead_count`. */
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
-/** @param isPast whether only what was known at `:known_at` counts */
-export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Relation>> {
+/**
+ * @param isPast whether only what was known at `:known_at` counts
+ * @param isScoped whether only leads of `:pipelines` do
+ */
+export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record<RelationName, Relation>> {
+  const inScope = (before: string, column = 'pipeline_id'): string =>
+    isScoped ? ` ${before} ${column} IN (SELECT value FROM json_each(:pipelines))` : ''
   const past = (condition: string): string => (isPast ? ` ${condition}` : '')
-  const knownMove = (move: string): string => past(`AND ${move}.observed_at <= :known_at`)
   const version = (condition: string, order: 'ASC' | 'DESC'): string =>
     `(SELECT rowid FROM lead_version AS each WHERE each.lead_id = lead.id${condition}${past('AND each.observed_at <= :known_at')}
         ORDER BY valid_from ${order} LIMIT 1)`
@@ -57,7 +58,7 @@ export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Rela
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead WHERE id = ${lead})) <= :known_at`)
-  const isThere = `${inScope('pipeline_id')} AND lead_id NOT IN gone_then`
+  const isThere = `lead_id NOT IN gone_then${inScope('AND')}`
 
   return {
     gone_then: {
@@ -76,8 +77,7 @@ export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Rela
       ${version(' AND valid_from < :to', 'DESC')},
       ${version('', 'ASC')})
     LEFT JOIN stage ON stage.status = state.status AND state.valid_from < :to
-    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN gone_then
-      AND ${inScope('state.pipeline_id')}`,
+    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN gone_then${inScope('AND', 'state.pipeline_id')}`,
     },
     level: isPast
       ? {
@@ -91,17 +91,17 @@ export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Rela
           sql: `-- leads at the end of the period by how they counted: the counts of now, with the states that have ended
     -- since put back, those that have begun since taken out, and leads that were there before their first known state
     SELECT coalesce(outcome, 'open') AS outcome, value_currency, leads, value_amount
-    FROM lead_count LEFT JOIN stage USING (status) WHERE ${inScope('pipeline_id')}
+    FROM lead_count LEFT JOIN stage USING (status)${inScope('WHERE')}
     UNION ALL
     SELECT coalesce(outcome, 'open'), ${CURRENCY}, 1, ifnull(value_amount, 0)
-    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_to >= :to AND ${inScope('pipeline_id')}
+    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_to >= :to${inScope('AND')}
     UNION ALL
     SELECT coalesce(outcome, 'open'), ${CURRENCY}, -1, -ifnull(value_amount, 0)
-    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_from >= :to AND ${inScope('pipeline_id')}
+    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_from >= :to${inScope('AND')}
     UNION ALL
     SELECT 'open', iif(state.value_amount IS NULL, '', ifnull(state.value_currency, '')), 1, ifnull(state.value_amount, 0)
     FROM lead JOIN lead_version AS state ON state.rowid = ${version('', 'ASC')}
-    WHERE first_seen_at >= :to AND created_at < :to AND state.valid_from >= :to AND ${inScope('state.pipeline_id')}`,
+    WHERE first_seen_at >= :to AND created_at < :to AND state.valid_from >= :to${inScope('AND', 'state.pipeline_id')}`,
         },
     changed: {
       reads: [],
@@ -154,13 +154,13 @@ export function relationsOf(isPast: boolean): Readonly<Record<RelationName, Rela
       reads: [],
       sql: `-- each stay in a status that has ended before the end of the period
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, days_before AS days
-    FROM stage_move WHERE moved_at < :to${knownMove('stage_move')}`,
+    FROM stage_move WHERE moved_at < :to${past('AND observed_at <= :known_at')}${inScope('AND')}`,
     },
     idle: {
       reads: [],
       sql: `-- leads that are open now, and when they last changed in any way
     SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
-    FROM lead WHERE status IN ${OPEN_STATUSES} AND removed_at IS NULL AND ${inScope('pipeline_id')}`,
+    FROM lead WHERE status IN ${OPEN_STATUSES} AND removed_at IS NULL${inScope('AND')}`,
     },
     idle_then: {
       reads: ['gone_then', 'lead_then', 'changed'],

@@ -1,0 +1,70 @@
+/** What `figures` and `explain` are asked about: a period of whole days, pipelines, and what was known when. */
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { nearest } from '../config/nearest.ts'
+import { LeadsheetError } from '../errors.ts'
+import type { Period } from '../model.ts'
+import { daysBefore, periodBetween } from '../report/period.ts'
+import type { FigureScope } from '../store/figures/query.ts'
+import { collect, day, instant } from './arguments.ts'
+
+export interface ScopeOptions {
+  readonly from?: string
+  readonly to?: string
+  readonly pipeline?: readonly string[]
+  readonly asKnownAt?: string
+}
+
+const DAYS_DEFAULT = 7
+const STALLED_DAYS_DEFAULT = 7
+
+export function addScopeOptions(command: Command): void {
+  command
+    .option('--from <date>', 'first day of the period, in the time zone of the settings', day)
+    .option('--to <date>', 'the day after its last one (default: the last 7 whole days)', day)
+    .option('--pipeline <id>', 'only this pipeline; may be given several times', collect)
+    .option('--as-known-at <time>', 'leave out what was read after this time', instant)
+}
+
+/** @throws LeadsheetError usage_invalid */
+export function periodOf({ from, to }: ScopeOptions, timeZone: string, now: Date): Period {
+  if (from === undefined && to === undefined) return daysBefore(now, DAYS_DEFAULT, timeZone)
+  if (from === undefined || to === undefined) {
+    throw new LeadsheetError('usage_invalid', '--from and --to are given together or not at all')
+  }
+  if (from >= to) {
+    throw new LeadsheetError('usage_invalid', `the period from ${from} up to ${to} has no day`, {
+      hint: '--to is the day after the last one: --from 2026-11-20 --to 2026-11-21 is one day.',
+    })
+  }
+  return periodBetween(from, to, timeZone)
+}
+
+/**
+ * Stalled leads are those of the first report of the settings.
+ * @throws LeadsheetError usage_invalid for a pipeline that no lead has had
+ */
+export function scopeOf(
+  { pipeline, asKnownAt }: ScopeOptions,
+  config: Config,
+  period: Period,
+  pipelines: readonly { readonly id: string }[],
+): FigureScope {
+  for (const id of pipeline ?? []) requirePipeline(id, pipelines)
+  return {
+    from: period.from,
+    to: period.to,
+    pipelineIds: pipeline ?? null,
+    stalledDays: config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT,
+    asKnownAt: asKnownAt ?? null,
+  }
+}
+
+function requirePipeline(id: string, pipelines: readonly { readonly id: string }[]): void {
+  const ids = pipelines.map((each) => each.id)
+  if (ids.includes(id)) return
+  const near = nearest(id, ids)
+  throw new LeadsheetError('usage_invalid', `There is no pipeline ${JSON.stringify(id)} in the local copy`, {
+    hint: near === null ? `There are: ${ids.slice(0, 20).join(', ') || 'none'}.` : `Did you mean ${near}?`,
+  })
+}

@@ -1,0 +1,125 @@
+/** `leadsheet figures`: every figure of a period beside that of the period before, in all and by pipeline. */
+import type { Command } from 'commander'
+import type { Period } from '../model.ts'
+import { periodBefore } from '../report/period.ts'
+import { FIGURES, type FigureDefinition, type FigureName } from '../store/figures/definition.ts'
+import { type Figures, listPipelines, readFigures } from '../store/figures/read.ts'
+import { addExamples } from './command.ts'
+import { addScopeOptions, periodOf, type ScopeOptions, scopeOf } from './figure-scope.ts'
+import { figureJson, formatFigure } from './figure-text.ts'
+import { openDataIfThere } from './installation.ts'
+import type { Column } from './table.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The figures of all pipelines together, or of one. */
+interface Group {
+  readonly id: string | null
+  readonly name: string
+  readonly current: Figures
+  readonly prior: Figures
+}
+
+/** A line of the table: a figure, or one of its currencies or statuses. */
+interface Line {
+  readonly figure: FigureDefinition & { readonly name: FigureName }
+  readonly of: string | null
+}
+
+export function defineFigures(command: Command, terminal: Terminal): void {
+  addScopeOptions(command)
+  command.action((options: ScopeOptions) => figures(terminal, options))
+  addExamples(command, [
+    'figures',
+    'figures --from 2026-11-01 --to 2026-12-01 --json',
+    'figures --pipeline pl_01 --as-known-at 2026-11-20T06:00:00Z',
+  ])
+}
+
+async function figures(terminal: Terminal, options: ScopeOptions): Promise<void> {
+  const config = await terminal.config()
+  const period = periodOf(options, config.timeZone, new Date())
+  const prior = periodBefore(period)
+  await using store = await openDataIfThere(config)
+  const pipelines = await listPipelines(store.db)
+  const scope = scopeOf(options, config, period, pipelines)
+  const wanted = pipelines.filter(({ id }) => scope.pipelineIds?.includes(id) ?? true)
+  const scopes = [scope, ...wanted.map(({ id }) => ({ ...scope, pipelineIds: [id] }))]
+  const read = await readFigures(
+    store.db,
+    scopes.flatMap((each) => [each, { ...each, from: prior.from, to: prior.to }]),
+  )
+  const groups = [{ id: null, name: 'ALL' }, ...wanted].flatMap((group, index): Group[] => {
+    const [current, before] = read.slice(2 * index, 2 * index + 2)
+    return current && before ? [{ ...group, current, prior: before }] : []
+  })
+  if (terminal.json) printJson(terminal, period, prior, options.asKnownAt ?? null, groups)
+  else await printTable(terminal, period, prior, groups)
+}
+
+function printJson(
+  terminal: Terminal,
+  period: Period,
+  prior: Period,
+  asKnownAt: string | null,
+  groups: readonly Group[],
+): void {
+  terminal.printJson({
+    period: { from: period.from, to: period.to, time_zone: period.timeZone },
+    prior: { from: prior.from, to: prior.to },
+    as_known_at: asKnownAt,
+    figures: FIGURES.map(({ name, title, unit, meaning }) => ({
+      ...{ name, title, unit, meaning },
+      values: groups.map((group) => ({
+        pipeline_id: group.id,
+        current: figureJson(unit, group.current.get(name) ?? []),
+        prior: figureJson(unit, group.prior.get(name) ?? []),
+      })),
+    })),
+  })
+}
+
+async function printTable(
+  terminal: Terminal,
+  period: Period,
+  prior: Period,
+  groups: readonly Group[],
+): Promise<void> {
+  const lines = FIGURES.flatMap((figure) => ofsOf(figure, groups).map((of): Line => ({ figure, of })))
+  const cell =
+    (figures: Figures | undefined) =>
+    ({ figure: { name, unit }, of }: Line): string =>
+      formatFigure(
+        unit,
+        figures?.get(name)?.find((row) => row.of === of),
+      )
+  const [all, ...rest] = groups
+  const columns: Column<Line>[] = [
+    {
+      title: 'FIGURE',
+      value: ({ figure, of }) => [figure.name, of].filter(Boolean).join(' '),
+      isWhole: true,
+    },
+    { title: 'ALL', value: cell(all?.current), isWhole: true },
+    { title: 'BEFORE', value: cell(all?.prior), isWhole: true },
+    ...rest.map(({ name, current }) => ({ title: name, value: cell(current), isOptional: true })),
+  ]
+  await terminal.printTable(columns, lines)
+  const zone = `in ${period.timeZone}`
+  terminal.note(
+    `${spanOf(period)}, and before: ${spanOf(prior)}, ${zone}; \`leadsheet explain FIGURE\` says more.`,
+  )
+}
+
+/** What a figure has values for; a figure without any still has a line. */
+function ofsOf({ name }: Line['figure'], groups: readonly Group[]): (string | null)[] {
+  const ofs = groups.flatMap(({ current, prior }) =>
+    [...(current.get(name) ?? []), ...(prior.get(name) ?? [])].map((row) => row.of),
+  )
+  return ofs.length === 0 ? [null] : [...new Set(ofs)]
+}
+
+/** `2026-11-14 to 2026-11-20`, by the days of its zone. */
+function spanOf(period: Period): string {
+  const date = new Intl.DateTimeFormat('en-CA', { timeZone: period.timeZone, dateStyle: 'short' })
+  return `${date.format(Date.parse(period.from))} to ${date.format(Date.parse(period.to) - 1)}`
+}
