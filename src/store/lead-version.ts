@@ -65,7 +65,7 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
   await saveStageMoves(trx, moved)
 }
 
-/** Ends the open version of leads that are gone, and notes since when they are. */
+/** Ends the open version of leads that are gone, and notes since when they are: not before they last returned. */
 export async function recordGone(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
   if (ids.length === 0) return
   await sql`INSERT INTO lead_gone (lead_id, gone_at, run_id)

@@ -106,14 +106,13 @@ async function countThere(trx: Trx, last: number): Promise<number> {
 async function remove(trx: Trx, leads: readonly AbsentLead[], scan: Observation): Promise<void> {
   if (leads.length === 0) return
   const nos = leads.map((lead) => lead.no)
-  await sql`UPDATE lead SET removed_at = ${scan.at}, run_id = ${scan.runId} WHERE no IN ${listOf(nos)}`.execute(
-    trx,
-  )
   await recordGone(
     trx,
     leads.map((lead) => lead.id),
     scan,
   )
+  await sql`UPDATE lead SET removed_at = gone_at, run_id = ${scan.runId} FROM lead_gone AS gone
+    WHERE no IN ${listOf(nos)} AND gone.lead_id = lead.id AND gone.returned_at IS NULL`.execute(trx)
   await forgetFingerprints(trx, nos)
   await forgetAbsence(trx, nos)
 }

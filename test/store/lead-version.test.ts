@@ -19,6 +19,11 @@ async function versionsOf(store: Store): Promise<unknown[]> {
   return rows.map((row) => [row.status, row.score, row.valid_from, row.valid_to])
 }
 
+async function absencesOf(store: Store): Promise<unknown[]> {
+  const rows = await store.db.selectFrom('lead_gone').selectAll().orderBy('gone_at').execute()
+  return rows.map((row) => [row.gone_at, row.returned_at])
+}
+
 /** Marks every lead as gone that is there, by a second whole scan without it. */
 async function removeAll(store: Store, at: string): Promise<void> {
   for (let scan = 0; scan < 2; scan++) {
@@ -113,6 +118,10 @@ describe('the versions of a lead', () => {
       WHERE valid_to < valid_from OR valid_to > next`.execute(store.db)
     expect(rows).toEqual([])
     expect(await versionsOf(store)).toHaveLength(2)
+    expect(await absencesOf(store)).toEqual([
+      [T[1], '2026-11-02T00:00:00.001Z'],
+      ['2026-11-10T00:00:00.000Z', '2026-11-10T00:00:00.001Z'],
+    ])
     await store.close()
   })
 
@@ -127,5 +136,74 @@ describe('the versions of a lead', () => {
     )
     expect(rows).toEqual([{ from_status: 'new', to_status: 'contacted', moved_at: at, days_before: 6 }])
     await store.close()
+  })
+
+  it('do not pile up by records that change while their time stays, nor by those that have none', async () => {
+    await using store = await openEmptyStore()
+    for (let visits = 0; visits < 5; visits++) {
+      await save(store, [lead('1', { tags: [`seen ${visits} times`] })])
+      await save(store, [
+        lead('2', { tags: [`seen ${visits} times`], updatedAt: null, statusChangedAt: null }),
+      ])
+    }
+    const touches = await store.db.selectFrom('lead_touch').selectAll().execute()
+    expect([await versionsOf(store), touches]).toEqual([
+      [
+        ['new', null, T[0], null],
+        ['new', null, SEEN, null],
+      ],
+      [],
+    ])
+  })
+
+  it('grow by what changes without a time, from when it was read', async () => {
+    await using store = await openEmptyStore()
+    const undated = { updatedAt: null, statusChangedAt: null }
+    await save(store, [lead('1', undated)], T[0])
+    await save(store, [lead('1', { ...undated, score: 50 })], T[1])
+    await save(store, [lead('1', { ...undated, score: 50, companyName: 'Renamed' })], T[2])
+    await save(store, [lead('1', { ...undated, status: 'won', score: 50 })], SEEN)
+    expect(await versionsOf(store)).toEqual([
+      ['new', null, T[0], T[1]],
+      ['new', 50, T[1], SEEN],
+      ['won', 50, SEEN, null],
+    ])
+  })
+
+  it('keep the last 16 updates that changed nothing tracked', async () => {
+    await using store = await openEmptyStore()
+    for (let update = 0; update < 40; update++) {
+      await save(store, [lead('1', { updatedAt: new Date(Date.parse(T[1]) + update).toISOString() })])
+    }
+    const touches = await store.db
+      .selectFrom('lead_touch')
+      .select('changed_at')
+      .orderBy('changed_at')
+      .execute()
+    expect([touches.length, touches[0], touches.at(-1)]).toEqual([
+      16,
+      { changed_at: '2026-11-02T00:00:00.024Z' },
+      { changed_at: '2026-11-02T00:00:00.039Z' },
+    ])
+    expect(await versionsOf(store)).toEqual([['new', null, T[0], null]])
+  })
+
+  it('go on as they were when a removed lead comes back as an older record', async () => {
+    await using store = await openEmptyStore()
+    const gone = '2026-11-10T00:00:00.000Z'
+    await save(store, [lead('1', { status: 'won', updatedAt: T[2], statusChangedAt: T[2] })])
+    await removeAll(store, gone)
+    await save(store, [lead('1', { status: 'contacted', updatedAt: T[1], statusChangedAt: T[1] })], SEEN)
+    expect(await versionsOf(store)).toEqual([
+      ['contacted', null, T[1], T[2]],
+      ['won', null, T[2], gone],
+      ['won', null, SEEN, null],
+    ])
+    const row = await store.db
+      .selectFrom('lead')
+      .select(['status', 'updated_at', 'removed_at'])
+      .executeTakeFirst()
+    expect(row).toEqual({ status: 'won', updated_at: T[2], removed_at: null })
+    expect(await absencesOf(store)).toEqual([[gone, SEEN]])
   })
 })
