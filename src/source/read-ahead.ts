@@ -24,7 +24,12 @@ export function readAhead(
     first === null
       ? chainPages(startPage, source.profile.limits.concurrency)
       : guessPages(startPage, source, first)
-  return (position) => handOut(fetchPage(position))
+  return (position) => {
+    const page = handOut(fetchPage(position))
+    // A reader that stops leaves it under way: that it is then ended is nobody's failure.
+    page.catch(() => undefined)
+    return page
+  }
 
   function startPage(position: string | null): StartedPage {
     const dropped = new AbortController()

@@ -97,6 +97,11 @@ class WriteLockDriver extends SqliteDriver {
     }
   }
 
+  /** SQLite has ended it itself where the disk was full, and would only say so in place of the reason. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.inTransaction) await super.rollbackTransaction(connection)
+  }
+
   #runBatch({ sql, batch }: Batch): QueryResult<never> {
     const statement = this.#prepare(sql)
     const run = (): void => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Finished, finished } from '../../support/leadsheet.ts'
 
-const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+export const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 const HOOK = join(import.meta.dirname, 'kill-at.ts')
 /** Shared by all programs of a test file: compiling is most of a start. */
 const COMPILED = join(tmpdir(), 'leadsheet-compiled')

@@ -1,0 +1,109 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { folderWith } from '../support/folder.ts'
+import { type Finished, finished } from '../support/leadsheet.ts'
+import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { hashTables } from './support/contents.ts'
+import { MAIN, type Program, run } from './support/program.ts'
+import { expectSound } from './support/store.ts'
+
+const LEADS = 2_000
+const HAS_PRLIMIT = spawnSync('prlimit', ['--version']).status === 0
+const CAN_MOUNT = canMount()
+
+function syncIn(cwd: string, upstream: Upstream): Program {
+  return {
+    args: ['sync', '--only', 'leads', '--full', '--json', '--config', join(cwd, '../settings.yaml')],
+    cwd,
+    env: { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key', LEADSHEET_DATA_DIR: cwd },
+  }
+}
+
+function newFolder(): string {
+  return join(
+    folderWith({ 'settings.yaml': 'api: { page_size: 200 }\nsnapshot: { when: never }', 'data/.keep': '' }),
+    'data',
+  )
+}
+
+/** The program with no file allowed to grow beyond a size, as on a disk that is full. */
+function runWithin(bytes: number, { args, cwd, env }: Program): Promise<Finished> {
+  const { PATH = '', HOME = '' } = process.env
+  return finished(
+    spawn('prlimit', [`--fsize=${bytes}`, process.execPath, MAIN, ...args], {
+      cwd,
+      env: { PATH, HOME, TZ: 'UTC', ...env },
+    }),
+  )
+}
+
+/** A file system in memory that can be filled. */
+function mountSmall(folder: string, megabytes: number): void {
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
+  expect(mounted.status, String(mounted.stderr)).toBe(0)
+  onTestFinished(() => void spawnSync('umount', ['--lazy', folder]))
+}
+
+function canMount(): boolean {
+  if (process.getuid?.() !== 0) return false
+  return spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
+}
+
+function expectUnwritable({ status, stderr }: Finished): void {
+  expect(status).not.toBe(0)
+  expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
+    error: { code: 'data_unwritable' },
+  })
+}
+
+it.skipIf(!HAS_PRLIMIT)(
+  'a sync whose file cannot grow fails whole, and goes on when there is room; needs prlimit (row 44)',
+  async () => {
+    await using upstream = await startUpstream(LEADS)
+    const sync = syncIn(newFolder(), upstream)
+    const file = join(sync.cwd, 'leadsheet.db')
+    expect(await run(sync)).toMatchObject({ status: 0 })
+    for (let number = 0; number < LEADS; number++) {
+      upstream.put(number, {
+        status: 'won',
+        updated_at: new Date(Date.now() - 3_600_000 + number).toISOString(),
+      })
+    }
+    const before = hashTables(file, true)
+    expectUnwritable(await runWithin(4_096, sync))
+    expect(hashTables(file, true)).toEqual(before)
+
+    const leads = hashTables(file)
+    // Room for the run and its scan, but not for a page of leads.
+    expectUnwritable(await runWithin(80_000, sync))
+    expect(hashTables(file)).toEqual(leads)
+    await expectSound(file)
+
+    expect(await run(sync)).toMatchObject({ status: 0 })
+    await expectSound(file)
+    expect(hashTables(file)['lead']).not.toEqual(leads['lead'])
+  },
+)
+
+it.skipIf(!CAN_MOUNT)(
+  'a first sync that fills its disk keeps whole pages, and goes on when there is room; needs root (row 44)',
+  async () => {
+    await using upstream = await startUpstream(LEADS)
+    const elsewhere = syncIn(newFolder(), upstream)
+    expect(await run(elsewhere)).toMatchObject({ status: 0 })
+
+    const sync = syncIn(newFolder(), upstream)
+    const file = join(sync.cwd, 'leadsheet.db')
+    mountSmall(sync.cwd, 4)
+    expectUnwritable(await run(sync))
+    expectUnwritable(await run(sync))
+    spawnSync('mount', ['-o', 'remount,size=64m', sync.cwd])
+    await expectSound(file)
+    upstream.requests.length = 0
+    expect(await run(sync)).toMatchObject({ status: 0 })
+    expect(upstream.requests[0]?.path).toContain('cursor=')
+    await expectSound(file)
+    expect(hashTables(file)).toEqual(hashTables(join(elsewhere.cwd, 'leadsheet.db')))
+  },
+)
