@@ -176,7 +176,7 @@ export const FIGURES = [
     reads: ['level', 'closed', 'win'],
     sql: `SELECT value_currency AS "of", round(open.leads * rate * mean / cycle, 2) AS value
     FROM (SELECT value_currency, sum(leads) AS leads FROM level
-      WHERE outcome = 'open' AND value_currency <> '' GROUP BY value_currency) AS open
+      WHERE outcome = 'open' AND value_currency <> '' GROUP BY value_currency HAVING sum(leads) > 0) AS open
     JOIN (SELECT value_currency, avg(value_amount) AS mean FROM win
       WHERE value_amount IS NOT NULL GROUP BY value_currency) USING (value_currency)
     JOIN (SELECT avg(outcome = 'won') AS rate FROM closed
