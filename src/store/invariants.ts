@@ -246,8 +246,8 @@ export const INVARIANTS: readonly Invariant[] = [
     rule: 'every lead that the last complete scan met is there',
     reads: 'all',
     violations: sql`SELECT verdict.run_id || ' met ' || verdict.distinct_leads AS what
-      FROM (SELECT * FROM sync_scan_verdict WHERE mode = 'full' AND verdict = 'complete'
-        ORDER BY ended_at DESC LIMIT 1) AS verdict
+      FROM (SELECT of_run.* FROM sync_scan_verdict AS of_run JOIN sync_run ON sync_run.id = of_run.run_id
+        WHERE of_run.mode = 'full' AND of_run.verdict = 'complete' ORDER BY sync_run.rowid DESC LIMIT 1) AS verdict
       WHERE verdict.distinct_leads > (SELECT count(*) FROM lead WHERE removed_at IS NULL)
         - (SELECT count(*) FROM lead_absence)
         + (SELECT count(*) FROM held_row WHERE resource = 'lead' AND record_id IS NOT NULL)`,
