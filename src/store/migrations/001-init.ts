@@ -15,9 +15,9 @@ const STATEMENTS = [
   ) STRICT`,
 
   sql`CREATE TABLE stage ( -- the statuses that a lead can have, in funnel order
-    status TEXT PRIMARY KEY, -- as in lead.status
-    position INTEGER NOT NULL, -- order from 0
-    outcome TEXT NOT NULL CHECK (outcome IN ('open', 'won', 'lost', 'disqualified')), -- how a lead with this status counts
+    status TEXT PRIMARY KEY, -- name of the status, as in lead.status
+    position INTEGER NOT NULL, -- order in the funnel, from 0
+    outcome TEXT NOT NULL CHECK (outcome IN ('open', 'won', 'lost', 'disqualified')), -- how a lead with this status counts: open, won, lost or disqualified
     in_funnel INTEGER NOT NULL CHECK (in_funnel IN (0, 1)) -- 1: a step on the way to being won
   ) STRICT`,
 
@@ -73,7 +73,7 @@ const STATEMENTS = [
 
   sql`CREATE TABLE pipeline ( -- one row a pipeline that a lead or a setting names
     id TEXT PRIMARY KEY,
-    name TEXT NOT NULL, -- the id until the upstream's statistics tell a name
+    name TEXT NOT NULL, -- name of the pipeline; its id until the upstream's statistics tell one
     status TEXT, -- active, paused, completed; null where the upstream does not tell
     first_seen_at TEXT NOT NULL, -- UTC, by our clock
     observed_at TEXT NOT NULL -- UTC, by our clock: when name and status were last read
@@ -144,9 +144,9 @@ const STATEMENTS = [
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE sync_run ( -- one row a sync: what it saw, changed and skipped
-    id TEXT PRIMARY KEY, -- sorts by time
+    id TEXT PRIMARY KEY, -- identifier of the sync; sorts by time
     started_at TEXT NOT NULL, -- UTC
-    finished_at TEXT, -- UTC; null while running, or when it was killed
+    finished_at TEXT, -- UTC, by our clock: when it ended; null while it runs, and where it was killed
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     parts TEXT NOT NULL, -- JSON array of leads, stats, agents, details
     outcome TEXT CHECK (outcome IN ('ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed')),
@@ -206,13 +206,13 @@ const STATEMENTS = [
 
   sql`CREATE TABLE report_edition ( -- one row a report of a period: what it said
     id TEXT PRIMARY KEY,
-    report TEXT NOT NULL, -- name in the settings
-    period_from TEXT NOT NULL, -- UTC, included
-    period_to TEXT NOT NULL, -- UTC, not included
+    report TEXT NOT NULL, -- name of the report, as in the settings
+    period_from TEXT NOT NULL, -- UTC: when the period that it covers begins
+    period_to TEXT NOT NULL, -- UTC: when the period ends, not included
     time_zone TEXT NOT NULL,
     rendered_at TEXT NOT NULL, -- UTC
     run_id TEXT, -- sync_run.id of the data it shows
-    figures TEXT NOT NULL, -- JSON: every number of it
+    figures TEXT NOT NULL, -- JSON: every number in it; the snapshot's table figure has the SQL behind them
     subject TEXT NOT NULL,
     html TEXT NOT NULL,
     text TEXT NOT NULL,

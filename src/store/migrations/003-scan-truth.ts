@@ -55,7 +55,7 @@ const STATEMENTS = [
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     started_at TEXT NOT NULL, -- UTC: when the scan began, perhaps in an earlier run
     ended_at TEXT NOT NULL, -- UTC
-    verdict TEXT NOT NULL CHECK (verdict IN ('complete', 'incomplete', 'unproven')), -- only a complete scan marks leads removed and moves leads_as_of on
+    verdict TEXT NOT NULL CHECK (verdict IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, and nothing lost; unproven: the list did not hold still; incomplete: not read to the end; only a complete scan marks leads removed and moves leads_as_of on
     stop TEXT NOT NULL, -- why it ended: end, empty_page, past_end, loop, page_cap, no_cursor, failed, interrupted
     reported_total INTEGER, -- what the upstream last called its total; null where it does not
     distinct_leads INTEGER NOT NULL, -- distinct leads met
@@ -69,8 +69,8 @@ const STATEMENTS = [
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE field_seen ( -- one row a field of the lead records, mapped or not, from a sample of each page
-    path TEXT PRIMARY KEY, -- such as company.name; [] stands for the elements of a list
-    types TEXT NOT NULL, -- JSON array of string, number, boolean, object, array
+    path TEXT PRIMARY KEY, -- where it is in the record, such as company.name; [] stands for the elements of a list
+    types TEXT NOT NULL, -- types that its values had, JSON array of string, number, boolean, object, array
     first_seen_at TEXT NOT NULL, -- UTC, by our clock
     last_seen_at TEXT NOT NULL, -- UTC, by our clock
     gone_since TEXT, -- UTC, by our clock: records no longer have it; null while they do

@@ -24,10 +24,10 @@ const STATEMENTS = [
     pipeline_id TEXT NOT NULL, -- pipeline.id
     status TEXT NOT NULL, -- stage.status
     company_name TEXT,
-    company_domain TEXT, -- without scheme, such as acme.com
+    company_domain TEXT, -- web address of the company without scheme, such as acme.com
     company_industry TEXT,
     company_subindustry TEXT,
-    company_employees ANY, -- number of people
+    company_employees ANY, -- number of people who work there
     company_city TEXT,
     company_country TEXT,
     company_region TEXT,
@@ -40,10 +40,10 @@ const STATEMENTS = [
     value_currency TEXT, -- ISO 4217
     source TEXT, -- where the discovering agent found the company
     agent_id TEXT, -- agent.id, the last to work on it
-    tags TEXT NOT NULL, -- JSON array of text
+    tags TEXT NOT NULL, -- the upstream's tags, JSON array of text
     created_at TEXT NOT NULL, -- UTC, by the upstream's clock
     updated_at TEXT NOT NULL, -- UTC, by the upstream's clock
-    status_changed_at TEXT NOT NULL, -- UTC, by the upstream's clock; updated_at where the upstream does not tell
+    status_changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: when the status began; updated_at where the upstream does not tell
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read the state that stands here
     removed_at TEXT, -- UTC, by our clock: gone upstream, absent from two whole scans in a row; null while there

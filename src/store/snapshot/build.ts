@@ -138,7 +138,7 @@ function addInfo(database: Database.Database, { madeAt, version }: SnapshotJob):
   database.exec(`
     CREATE TABLE snapshot_info ( -- one row: which moment of which copy this file shows
       made_at TEXT NOT NULL, -- UTC, by our clock: when the file was made
-      run_id TEXT REFERENCES sync_run (id), -- the last sync that read the leads to their end; null before the first
+      run_id TEXT REFERENCES sync_run (id), -- sync_run.id of the last sync that read the leads to their end
       leads_as_of TEXT, -- UTC: every lead that changed upstream before this instant is in here as it was then or later
       schema TEXT NOT NULL, -- the last change to the tables that the file has
       leadsheet_version TEXT NOT NULL -- of the program that made the file

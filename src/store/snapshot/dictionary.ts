@@ -36,7 +36,7 @@ export interface Dictionary {
 const STATEMENTS = `
   CREATE TABLE dictionary_table ( -- one row a table or view of this file: what a row of it is
     table_name TEXT PRIMARY KEY, -- as in SELECT … FROM
-    kind TEXT NOT NULL CHECK (kind IN ('table', 'view', 'search')), -- search: a full-text index, read through lead_search
+    kind TEXT NOT NULL CHECK (kind IN ('table', 'view', 'search')), -- table, view, or search: a full-text index, read through lead_search
     meaning TEXT NOT NULL, -- what it has a row for
     rows INTEGER -- how many there are; null of a view, which is computed when it is read
   ) STRICT, WITHOUT ROWID;

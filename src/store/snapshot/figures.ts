@@ -10,10 +10,10 @@ import { explainFigure, type FigureScope } from '../figures/query.ts'
 const STATEMENT = `
   CREATE TABLE figure ( -- one row a figure of each report: its definition, and the SQL that gives it for the last edition
     report TEXT NOT NULL, -- report_edition.report; empty before the first report, then for the last whole day in UTC
-    name TEXT NOT NULL, -- as in the commands figures and explain
+    name TEXT NOT NULL, -- name of the figure, as in the commands figures and explain
     title TEXT NOT NULL, -- as people call it
     meaning TEXT NOT NULL, -- what is counted, and what it is blind to
-    unit TEXT NOT NULL, -- leads; share: 0 to 1; money: in whole units of the currency in "of"; money a day; days
+    unit TEXT NOT NULL, -- of its value: leads; share, of 1; money, in the currency that its column "of" names; money a day; days
     period_from TEXT NOT NULL, -- UTC: when the period of the last edition begins
     period_to TEXT NOT NULL, -- UTC: when it ends, not included
     sql TEXT NOT NULL, -- to be run on this file: the figure for that period, by what was known when the edition was made

@@ -75,7 +75,6 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'sync_run.retries': 'requests sent again after a failure',
   'sync_run.duration_ms': 'how long it took',
   'sync_scan_verdict.mode': 'full read all leads, incremental those changed since the run before',
-  'held_row.resource': 'what the record is of: lead, pipeline_stat or agent',
   'held_row.reason': 'why it could not be read',
   'report_edition.id': 'random identifier',
   'report_edition.time_zone': 'IANA zone of the period',
@@ -89,7 +88,7 @@ export const BARE_UNIT = /^(UTC(, by (our|the upstream's) clock)?|0 to 1|ISO 421
 /** The first pattern that a meaning fits says its unit; `$1` is what the pattern finds. */
 const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
   [/^UTC\b/, 'UTC'],
-  [/\bin whole units of (\w+)/, '$1'],
+  [/\bin whole units of (?!the\b)(\w+)/, '$1'],
   [/\bISO 4217\b/, 'ISO 4217'],
   [/\b0 to 100\b/, '0 to 100'],
   [/\b0 to 1\b/, '0 to 1'],
@@ -97,7 +96,7 @@ const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
   [/^JSON\b|, JSON\b/, 'JSON'],
 ]
 
-/** By the last or only word of a name. */
+/** By a word of the name. */
 const UNITS_BY_NAME: Readonly<Record<string, string>> = {
   ms: 'ms',
   hours: 'hours',
@@ -111,6 +110,6 @@ export function unitOf(column: string, meaning: string): string | null {
     const found = pattern.exec(meaning)
     if (found) return unit.replace('$1', found[1] ?? '')
   }
-  const parts = column.split('_')
-  return UNITS_BY_NAME[parts.at(-1) ?? ''] ?? null
+  const word = column.split('_').find((part) => part in UNITS_BY_NAME)
+  return word === undefined ? null : (UNITS_BY_NAME[word] ?? null)
 }

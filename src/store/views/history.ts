@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 export const HISTORY_VIEWS = {
   stage_stay: sql`CREATE VIEW stage_stay AS
     -- one row for each stay of a lead in a status
+    -- lead_id: lead.id
     -- entered_at: UTC: when the stay began; null where it began before what is known
     -- left_at: UTC: when it ended, also by the removal of the lead; null while it lasts
     -- next_status: stage.status that the lead went on to; null while the stay lasts and where the lead was removed
