@@ -7,9 +7,8 @@ import { parseJson } from './json.ts'
 import { skipSpace } from './json-bytes.ts'
 import { isThrottled, wantedWaitMs } from './rate-limit.ts'
 
-/** Far more than is quoted, far less than a body may have. */
-const REDACTED_CHARS = 10_000
-const BEGINNING_BYTES = REDACTED_CHARS
+/** In bytes or characters: far more than is quoted, far less than a body may have. */
+const BEGINNING = 10_000
 
 export interface Answer<T = unknown> {
   readonly status: number
@@ -69,7 +68,7 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
     return failed(unexpected(call.url, thrown.message))
   }
   const start = skipSpace(bytes, 0)
-  const beginning = decode(bytes.subarray(start, start + BEGINNING_BYTES))
+  const beginning = decode(bytes.subarray(start, start + BEGINNING))
   if (beginning.trim() === '' || !isJson(headers, beginning)) {
     if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
     const found = quoteOf(beginning, redact) || 'an empty body'
@@ -112,7 +111,7 @@ async function readRefusal(
 
 /** Redacted before it is cut, lest a key that stands at the cut be known by its half. */
 function quoteOf(text: string, redact: Asked['redact']): string {
-  return quote(redact(text.slice(0, REDACTED_CHARS)))
+  return quote(redact(text.slice(0, BEGINNING)))
 }
 
 function failed(error: LeadsheetError): Failed {
