@@ -6,9 +6,12 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { readSheet } from 'read-excel-file/node'
 import { describe, expect, test } from 'vitest'
 import { EXPORT_FORMATS, type ExportFormat, type ExportOptions, exportToFile } from '../../src/jobs/export.ts'
+import { openStore } from '../../src/store/open.ts'
+import { buildSnapshot } from '../../src/store/snapshot/build.ts'
 import { openSnapshot } from '../../src/store/snapshot/table.ts'
 import { folderWith } from '../support/folder.ts'
 import { snapshotWith } from '../support/snapshot.ts'
+import { lead, OPENED_AT, save } from '../support/store.ts'
 
 const ODD = `
   CREATE TABLE odd (
@@ -136,6 +139,26 @@ describe('an export as Parquet', () => {
     expect(types.map((row) => row['column_type'])).toEqual(['VARCHAR', 'BIGINT', 'TIMESTAMP WITH TIME ZONE'])
     expect(await askDuckDb(`SELECT count(*) AS n FROM '${file}'`)).toEqual([{ n: '0' }])
   })
+})
+
+test('an export as Parquet reads each view of a snapshot, the full-text search among them', async () => {
+  const folder = folderWith()
+  const [live, target] = [join(folder, 'leadsheet.db'), join(folder, 'snapshot.db')]
+  const store = await openStore(live, OPENED_AT)
+  await save(store, [lead('l1', { companyName: 'Acme' })])
+  await store.close()
+  const madeAt = OPENED_AT.toISOString()
+  buildSnapshot({ live, target, madeAt, version: '0.0.0', sourcePaths: {} })
+  using reader = openSnapshot(target)
+  expect(reader.names).toContain('lead_search')
+  for (const name of reader.names) {
+    const table = reader.findTable(name)
+    const file = join(folder, `${name}.parquet`)
+    const written = table && (await exportToFile(table, 'parquet', file, silent))
+    expect(await askDuckDb(`SELECT count(*) AS n FROM '${file}'`), name).toEqual([
+      { n: String(written?.rows) },
+    ])
+  }
 })
 
 describe('an export as Excel', () => {

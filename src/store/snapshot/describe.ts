@@ -67,7 +67,8 @@ function describeTable(database: Database.Database, { name: table, sql }: Schema
   )
   const columns = listColumns(database, table).map(({ name, type, isNullable, isGenerated }): Column => {
     const meaning = meaningOf(table, name, comments.columns.get(name) || references.get(name))
-    const unit = unitOf(name, meaning)
+    // What it points to has the unit of its namesake.
+    const unit = unitOf(name, meaning) ?? unitOf(name, meaningOf(table, name))
     return { name, type, unit, meaning, origin: null, isComputed: isGenerated, isNullable }
   })
   return { name: table, kind: 'table', meaning: comments.whole, columns }

@@ -52,7 +52,8 @@ interface ColumnRow {
   readonly unit: string | null
 }
 
-function openTable(database: Database.Database, { table_name: name, rows }: TableRow): SnapshotTable {
+function openTable(database: Database.Database, table: TableRow): SnapshotTable {
+  const { table_name: name, rows } = table
   const columns = database
     .prepare<[string], ColumnRow>(
       'SELECT column_name, type, unit FROM dictionary WHERE table_name = ? ORDER BY position',
@@ -63,7 +64,7 @@ function openTable(database: Database.Database, { table_name: name, rows }: Tabl
     name,
     rows,
     columns: columns.map((column) => ({ name: column.column_name, isInstant: column.unit === 'UTC' })),
-    readTypes: () => readTypes(database, name, columns),
+    readTypes: () => readTypes(database, table, columns),
     *readRows(chunkSize) {
       const select = database
         .prepare<[], (Cell | Buffer)[]>(`SELECT ${list} FROM ${quoted(name)}`)
@@ -92,24 +93,26 @@ interface Seen {
   readonly instants: bigint | null
 }
 
-function readTypes(database: Database.Database, table: string, columns: readonly ColumnRow[]): CellType[] {
-  const isOpen = (column: ColumnRow): boolean =>
-    column.unit === 'UTC' || DECLARED[column.type ?? ''] === undefined
-  const open = columns.filter(isOpen)
-  const questions = open.flatMap(({ column_name }) => {
-    const value = quoted(column_name)
-    return [
-      `max(typeof(${value}) IN ('text', 'blob'))`,
-      `max(typeof(${value}) = 'real')`,
-      `max(typeof(${value}) = 'integer')`,
-      `min(${value} GLOB '${INSTANT}')`,
-    ]
-  })
+function readTypes(
+  database: Database.Database,
+  { table_name: table, rows }: TableRow,
+  columns: readonly ColumnRow[],
+): CellType[] {
+  const open = columns.filter(({ type, unit }) => unit === 'UTC' || DECLARED[type ?? ''] === undefined)
+  const names = open.map((column) => quoted(column.column_name))
+  const questions = names.flatMap((name) => [
+    `max(typeof(${name}) IN ('text', 'blob'))`,
+    `max(typeof(${name}) = 'real')`,
+    `max(typeof(${name}) = 'integer')`,
+    `min(${name} GLOB '${INSTANT}')`,
+  ])
+  // A view is computed first: some functions that it may use fail within an aggregate.
+  const values = rows === null ? `(SELECT ${names.join(', ')} FROM ${quoted(table)} LIMIT -1)` : quoted(table)
   const answers =
     questions.length === 0
       ? []
       : database
-          .prepare<[], (bigint | null)[]>(`SELECT ${questions.join(', ')} FROM ${quoted(table)}`)
+          .prepare<[], (bigint | null)[]>(`SELECT ${questions.join(', ')} FROM ${values}`)
           .raw()
           .safeIntegers()
           .get()
