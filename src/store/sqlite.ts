@@ -24,7 +24,8 @@ function openFile(file: string): Database.Database {
   let database: Database.Database | undefined
   try {
     database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
-    database.pragma('journal_mode = WAL')
+    // Another program's file stays as it is, to the byte; the migration refuses it.
+    if (isOursOrNew(database)) database.pragma('journal_mode = WAL')
     database.pragma('synchronous = FULL')
     database.pragma('foreign_keys = ON')
     database.pragma('journal_size_limit = 67108864')
@@ -33,6 +34,11 @@ function openFile(file: string): Database.Database {
     database?.close()
     throw fileFailure(file, cause) ?? unwritable(file, cause)
   }
+}
+
+function isOursOrNew(database: Database.Database): boolean {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
+  return tables.length === 0 || tables.includes('kysely_migration')
 }
 
 /** What a person can do something about: the file, its folder or its disk. Null for a mistake of ours. */

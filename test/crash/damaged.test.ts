@@ -1,0 +1,103 @@
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { folderWith } from '../support/folder.ts'
+import { openSyncing } from '../support/syncing.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { run } from './support/program.ts'
+import { copyOf } from './support/world.ts'
+
+/** Enough for tables of many pages. */
+const LEADS = 500
+const PAGE_BYTES = 4096
+
+function overwrite(file: string, from: number, to: number): void {
+  const bytes = readFileSync(file)
+  bytes.fill(0x5a, from, to)
+  writeFileSync(file, bytes)
+}
+
+/** What becomes of a file, and what can be done. */
+const DAMAGES: readonly { name: string; damage: (file: string) => void; says: RegExp; hint: RegExp }[] = [
+  {
+    name: 'no database at all',
+    damage: (file) => writeFileSync(file, 'id,name\n1,Acme\n'.repeat(1000)),
+    says: /damaged or not a leadsheet database/,
+    hint: /leadsheet restore .* move .*leadsheet\.db away .* leadsheet sync/,
+  },
+  {
+    name: 'its first page overwritten',
+    damage: (file) => overwrite(file, 0, PAGE_BYTES),
+    says: /damaged or not a leadsheet database/,
+    hint: /leadsheet restore/,
+  },
+  {
+    name: 'the description of its tables overwritten',
+    damage: (file) => overwrite(file, 100, PAGE_BYTES),
+    says: /damaged or not a leadsheet database/,
+    hint: /leadsheet restore/,
+  },
+  {
+    name: 'its second half missing',
+    damage: (file) => truncateSync(file, Math.floor(readFileSync(file).length / 2 / PAGE_BYTES) * PAGE_BYTES),
+    says: /damaged or not a leadsheet database/,
+    hint: /leadsheet restore/,
+  },
+  {
+    name: 'all but its first pages overwritten',
+    damage: (file) => overwrite(file, 60 * PAGE_BYTES, readFileSync(file).length),
+    says: /damaged or not a leadsheet database/,
+    hint: /leadsheet restore/,
+  },
+  {
+    name: 'the database of another program',
+    damage: (file) => {
+      truncateSync(file)
+      const other = new Database(file)
+      other.exec('CREATE TABLE note (text TEXT)')
+      other.close()
+    },
+    says: /not one of leadsheet/,
+    hint: /another data_dir/,
+  },
+]
+
+describe('a database file that is damaged', () => {
+  let healthy = ''
+  beforeAll(async () => {
+    healthy = await makeSynced()
+  })
+  afterAll(() => rmSync(healthy, { recursive: true }))
+
+  it.each(DAMAGES)(
+    'is named, left as it is, and comes with what to do: $name (row 48)',
+    async ({ damage, says, hint }) => {
+      const cwd = copyOf(healthy, folderWith(), 'damaged')
+      const file = join(cwd, 'leadsheet.db')
+      damage(file)
+      const damaged = readFileSync(file)
+      const env = { LEADSHEET_API_URL: 'http://127.0.0.1:1', LEADSHEET_API_KEY: 'test-key' }
+      for (const command of ['sync', 'status']) {
+        const { status, stderr } = await run({ args: [command, '--json'], cwd, env })
+        expect(status).not.toBe(0)
+        const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '')
+        expect(error).toMatchObject({ code: 'store_corrupt' })
+        expect(error.message).toMatch(says)
+        expect(error.hint).toMatch(hint)
+      }
+      expect(readFileSync(file).equals(damaged)).toBe(true)
+    },
+  )
+})
+
+/** A folder with the database of a sync. */
+async function makeSynced(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
+  writeFileSync(join(folder, 'leadsheet.yaml'), 'data_dir: .')
+  await using upstream = await startUpstream(LEADS)
+  await using syncing = await openSyncing(upstream.url, 'test-key', { folder })
+  await syncing.sync({ parts: ['leads'], pageSize: 100 })
+  return folder
+}
