@@ -51,7 +51,13 @@ describe('publishing', () => {
     const { store, folder } = await openFilledStore()
     const secret = 'canary-4711'
     const period = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' }
-    const figures = JSON.stringify({ period, prior: period, pipelines: [], stalled: { days: 7 } })
+    const figures = JSON.stringify({
+      period,
+      prior: period,
+      pipelines: [],
+      stalled: { days: 7 },
+      topLeads: { minScore: 80 },
+    })
     await store.write(async (trx) => {
       const edition = { id: 'e1', report: 'daily', time_zone: 'UTC', figures, subject: 'Shown', run_id: null }
       const times = { period_from: period.from, period_to: period.to, rendered_at: '2026' }

@@ -7,7 +7,7 @@ import { OPEN_STATUSES, STALLED_SINCE } from './relation.ts'
 const DAY_MS = 24 * 60 * 60_000
 const ROWS_MAX = 5
 
-const TOP_LEADS = {
+export const TOP_LEADS = {
   reads: ['lead_then'],
   sql: `SELECT lead.id, coalesce(company_name, lead.id) AS "companyName", company_one_liner AS "companyOneLiner",
     company_country AS "companyCountry", contact_name AS "contactName", contact_title AS "contactTitle",
@@ -18,7 +18,7 @@ const TOP_LEADS = {
   ORDER BY lead_then.score DESC, lead_then.created_at, lead.id LIMIT ${ROWS_MAX}`,
 } as const
 
-const STALLED = {
+export const STALLED = {
   reads: ['idle', 'idle_then'],
   sql: `SELECT lead.id, coalesce(company_name, lead.id) AS "companyName", contact_name AS "contactName",
     pipeline.name AS "pipelineName", coalesce(lead_then.status, lead.status) AS status,

@@ -40,7 +40,16 @@ export async function readFigure(db: Db, name: FigureName, scope: FigureScope): 
 
 /** The SQL of a figure with all values in it, for any SQLite program. */
 export function explainFigure(name: FigureName, scope: FigureScope): string {
-  return `${fillIn(withRelations(findFigure(name), scope), valuesOf(scope))};`
+  return explainQuery(findFigure(name), scope, {})
+}
+
+/** The same of any query over relations; `values` are those that the scope does not have. */
+export function explainQuery(
+  query: Pick<FigureDefinition, 'reads' | 'sql'>,
+  scope: FigureScope,
+  values: QueryValues,
+): string {
+  return `${fillIn(withRelations(query, scope), { ...valuesOf(scope), ...values })};`
 }
 
 export function findFigure(name: FigureName): (typeof FIGURES)[number] {

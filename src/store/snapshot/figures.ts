@@ -5,7 +5,8 @@
 import type Database from 'better-sqlite3'
 import type { DailyFigures, Instant } from '../../model.ts'
 import { FIGURES } from '../figures/definition.ts'
-import { explainFigure, type FigureScope } from '../figures/query.ts'
+import { STALLED, TOP_LEADS } from '../figures/lead-lists.ts'
+import { explainQuery, type FigureScope } from '../figures/query.ts'
 
 const STATEMENT = `
   CREATE TABLE figure ( -- one row a figure of each report: its definition, and the SQL that gives it for the last edition
@@ -13,7 +14,7 @@ const STATEMENT = `
     name TEXT NOT NULL, -- name of the figure, as in the commands figures and explain
     title TEXT NOT NULL, -- as people call it
     meaning TEXT NOT NULL, -- what is counted, and what it is blind to
-    unit TEXT NOT NULL, -- of its value: leads; share, of 1; money, in the currency that its column "of" names; money a day; days
+    unit TEXT NOT NULL, -- of its value: leads; share, of 1; money, in the currency that its column "of" names; money a day; days; list: a row a lead
     period_from TEXT NOT NULL, -- UTC: when the period of the last edition begins
     period_to TEXT NOT NULL, -- UTC: when it ends, not included
     sql TEXT NOT NULL, -- to be run on this file: the figure for that period, by what was known when the edition was made
@@ -27,18 +28,37 @@ interface Edition {
   readonly prior: Pick<FigureScope, 'from' | 'to'>
   readonly pipelineIds: readonly string[] | null
   readonly stalledDays: number
+  readonly topScore: number
   readonly asKnownAt: Instant | null
 }
 
+/** What a report lists lead by lead, beside the figures. */
+const LISTS = [
+  {
+    ...TOP_LEADS,
+    ...{ name: 'top_leads', title: 'Top leads', unit: 'list' },
+    meaning: 'the leads created in the period with the best scores, as far as the report names them',
+  },
+  {
+    ...STALLED,
+    ...{ name: 'stalled_leads', title: 'Stalled leads', unit: 'list' },
+    meaning:
+      'of the leads that figure stalled counts those that have stood still longest, as far as the report names them',
+  },
+]
+
 const DAY_MS = 24 * 60 * 60_000
-const STALLED_DAYS = 7
+/** As in the settings of a report that says nothing else. */
+const DEFAULTS = { stalledDays: 7, topScore: 80 }
 
 export function addFigures(database: Database.Database): void {
   database.exec(STATEMENT)
   const insert = database.prepare('INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  for (const { report, period, prior, ...scope } of listEditions(database)) {
-    for (const { name, title, meaning, unit } of FIGURES) {
-      const explained = [period, prior].map((each) => explainFigure(name, { ...scope, ...each }))
+  for (const { report, period, prior, topScore, ...scope } of listEditions(database)) {
+    for (const { name, title, meaning, unit, ...query } of [...FIGURES, ...LISTS]) {
+      const explained = [period, prior].map((each) =>
+        explainQuery(query, { ...scope, ...each }, { top_score: topScore }),
+      )
       insert.run(report, name, title, meaning, unit, period.from, period.to, ...explained)
     }
   }
@@ -54,9 +74,12 @@ function listEditions(database: Database.Database): Edition[] {
   return rows.length === 0
     ? listDayBefore(database)
     : rows.map(({ report, rendered_at, figures }) => {
-        const { period, prior, pipelines, stalled }: DailyFigures = JSON.parse(figures)
+        const { period, prior, pipelines, stalled, topLeads }: DailyFigures = JSON.parse(figures)
         const pipelineIds = idsOf(database, pipelines)
-        return { report, period, prior, pipelineIds, stalledDays: stalled.days, asKnownAt: rendered_at }
+        return {
+          ...{ report, period, prior, pipelineIds, asKnownAt: rendered_at },
+          ...{ stalledDays: stalled.days, topScore: topLeads.minScore },
+        }
       })
 }
 
@@ -77,5 +100,5 @@ function listDayBefore(database: Database.Database): Edition[] {
     to: new Date(to).toISOString(),
   })
   const [period, prior] = [dayTo(midnight), dayTo(midnight - 7 * DAY_MS)]
-  return [{ report: '', period, prior, pipelineIds: null, stalledDays: STALLED_DAYS, asKnownAt: null }]
+  return [{ report: '', period, prior, pipelineIds: null, ...DEFAULTS, asKnownAt: null }]
 }

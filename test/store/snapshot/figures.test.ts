@@ -25,6 +25,8 @@ interface Answer {
   readonly value: number | null
   readonly part?: number
   readonly whole?: number
+  /** Of a list. */
+  readonly id?: string
 }
 
 /** What the report says of a figure, as the figure's own SQL would answer it. */
@@ -77,7 +79,12 @@ describe('the figures in a snapshot', () => {
     for (const [name, answer] of Object.entries(reported(figures, 'prior'))) {
       expect(ask(file, entries.find((entry) => entry.name === name)?.prior_sql ?? ''), name).toEqual(answer)
     }
+    const list = (name: string) =>
+      ask<{ id: string }>(file, entries.find((entry) => entry.name === name)?.sql ?? '').map(({ id }) => id)
+    expect(list('top_leads')).toEqual(figures.topLeads.rows.map(({ id }) => id))
+    expect(list('stalled_leads')).toEqual(figures.stalled.rows.map(({ id }) => id))
     expect(figures.newLeads.current).toBeGreaterThan(0)
+    expect(figures.stalled.rows.length).toBeGreaterThan(0)
     expect(figures.pipelines).toHaveLength(1)
   })
 
@@ -85,7 +92,7 @@ describe('the figures in a snapshot', () => {
     const { file } = await publishReported()
     for (const { name, sql } of ask<FigureEntry>(file, 'SELECT * FROM figure')) {
       const output = execFileSync('sqlite3', ['-json', file], { input: sql }).toString()
-      const values = (rows: readonly Answer[]) => rows.map(({ value }) => value?.toFixed(2))
+      const values = (rows: readonly Answer[]) => rows.map(({ of, value, id }) => [of, id, value?.toFixed(2)])
       expect(values(JSON.parse(output || '[]')), name).toEqual(values(ask(file, sql)))
     }
   })
