@@ -1,4 +1,4 @@
-/** The snapshot under kills, under readers and for other users. CRASH=full runs as many rounds as the list of faults asks for. */
+/** The snapshot under kills, under readers and for other users. */
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
@@ -11,11 +11,10 @@ import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { ask, publishing } from '../support/publishing.ts'
 import { random } from '../support/random.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
+import { IS_FULL, SEED } from './support/scale.ts'
 
-const IS_FULL = process.env['CRASH'] === 'full'
 const KILLS = IS_FULL ? 50 : 5
 const REPLACEMENTS = IS_FULL ? 150 : 5
-const SEED = Number(process.env['SEED'] ?? 1)
 const LEADS = 500
 const NEVER = new AbortController().signal
 const TIMEOUT_MS = IS_FULL ? 600_000 : 60_000
