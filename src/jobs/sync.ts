@@ -9,6 +9,7 @@ import type { Source } from '../source/open.ts'
 import { claimLease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
 import { findVerdict } from '../store/scan-verdict.ts'
+import { emptyLog } from '../store/sqlite.ts'
 import { saveStages } from '../store/stage.ts'
 import { finishRun, readCounts, startRun } from '../store/sync-run.ts'
 import { readWatermark, saveNotBefore } from '../store/watermark.ts'
@@ -77,6 +78,7 @@ export async function sync(
       await saveNotBefore(trx, done.notBefore)
       await finishRun(trx, result, deps.now().toISOString())
     })
+    await emptyLog(deps.store.db)
     return result
   } finally {
     await lease.release()

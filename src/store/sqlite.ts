@@ -41,6 +41,14 @@ function isOursOrNew(database: Database.Database): boolean {
   return tables.length === 0 || tables.includes('kysely_migration')
 }
 
+/**
+ * Brings the write-ahead log into the file, so that it does not stay as large as it once had to be. As far as
+ * that goes: what others are reading is left for the next time, and not waited for long.
+ */
+export async function emptyLog(db: Kysely<Tables>): Promise<void> {
+  await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
+}
+
 /** What a person can do something about: the file, its folder or its disk. Null for a mistake of ours. */
 export function fileFailure(file: string, cause: unknown): LeadsheetError | null {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

@@ -1,12 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { folderWith } from '../support/folder.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
+import { hashTables } from './support/contents.ts'
 import { run } from './support/program.ts'
+import { expectSound } from './support/store.ts'
 import { copyOf } from './support/world.ts'
 
 /** Enough for tables of many pages. */
@@ -90,6 +92,21 @@ describe('a database file that is damaged', () => {
       expect(readFileSync(file).equals(damaged)).toBe(true)
     },
   )
+})
+
+it('a damaged database is replaced by its backup, as the hint says, and stays beside it (row 48)', async () => {
+  const cwd = await makeSynced()
+  onTestFinished(() => rmSync(cwd, { recursive: true }))
+  const file = join(cwd, 'leadsheet.db')
+  const env = {}
+  expect(await run({ args: ['backup', 'backup.db'], cwd, env })).toMatchObject({ status: 0 })
+  const before = hashTables(file)
+  overwrite(file, 0, PAGE_BYTES)
+  const restored = await run({ args: ['restore', 'backup.db'], cwd, env })
+  expect(restored.status, restored.stderr).toBe(0)
+  expect(hashTables(file)).toEqual(before)
+  await expectSound(file)
+  expect(readdirSync(cwd).filter((name) => name.includes('before'))).toHaveLength(1)
 })
 
 /** A folder with the database of a sync. */
