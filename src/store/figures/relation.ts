@@ -13,6 +13,7 @@ export const RELATION_NAMES = [
   'reopened',
   'closed',
   'win',
+  'entered',
   'entry',
   'ended',
   'idle',
@@ -138,24 +139,58 @@ export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record
     SELECT value_amount, value_currency, julianday(closed_at) - julianday(created_at) AS days
     FROM closed JOIN lead_then USING (lead_id) WHERE closed.outcome = 'won' AND closed_at >= ${RECENT}`,
     },
-    entry: {
-      reads: ['gone_then'],
-      sql: `-- each time that a lead came into a qualified stage in the period
+    entered: {
+      reads: [],
+      sql: `-- each time that a lead came into a status, by the states and the activity that were known
+    SELECT told.lead_id, lead.pipeline_id, told.status, told.at AS entered_at, before_at,
+      coalesce(told_from, before) AS from_status, before
+    FROM (SELECT *, lag(status) OVER lead_in_order AS before, lag(at) OVER lead_in_order AS before_at
+      FROM (SELECT *, lag(status) OVER lead_in_order AS repeated FROM (
+          -- the first state after an absence begins with the return, the status in it before that
+          SELECT lead_id, min(valid_from, ifnull(status_changed_at, changed_at)) AS at, status, NULL AS told_from
+          FROM lead_version WHERE observed_at <= :known_at
+          UNION ALL
+          SELECT lead_id, at, to_status, from_status
+          FROM activity WHERE first_seen_at <= :known_at AND to_status IS NOT NULL AND from_status IS NOT to_status)
+        WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, told_from IS NULL))
+      WHERE repeated IS NOT status
+      WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, told_from IS NULL)) AS told
+    JOIN lead ON lead.id = told.lead_id`,
+    },
+    entry: isPast
+      ? {
+          reads: ['gone_then', 'entered'],
+          sql: `-- each time that a lead came into a qualified stage in the period
+    SELECT lead_id, pipeline_id, entered_at FROM entered
+    WHERE status IN ${QUALIFIED_STATUSES} AND entered_at >= :from AND entered_at < :to AND ${isThere}`,
+        }
+      : {
+          reads: ['gone_then'],
+          sql: `-- each time that a lead came into a qualified stage in the period
     SELECT * FROM (
       SELECT id AS lead_id, pipeline_id, status_changed_at AS entered_at
-      FROM lead WHERE status IN ${QUALIFIED_STATUSES}
-        AND status_changed_at >= :from AND status_changed_at < :to${knownStay('lead.id', '')}
+      FROM lead WHERE status IN ${QUALIFIED_STATUSES} AND status_changed_at >= :from AND status_changed_at < :to
       UNION ALL
       SELECT lead_id, pipeline_id, entered_at FROM stage_move WHERE from_status IN ${QUALIFIED_STATUSES}
-        AND moved_at >= :from AND entered_at >= :from AND entered_at < :to${knownStay('stage_move.lead_id', ' AND begun.moved_at < stage_move.moved_at')})
+        AND moved_at >= :from AND entered_at >= :from AND entered_at < :to)
     WHERE ${isThere}`,
-    },
-    ended: {
-      reads: [],
-      sql: `-- each stay in a status that has ended before the end of the period
+        },
+    ended: isPast
+      ? {
+          reads: ['entered'],
+          sql: `-- each stay in a status that has ended before the end of the period
+    SELECT lead_id, pipeline_id, from_status AS status, before_at AS entered_at, entered_at AS left_at,
+      round(julianday(entered_at) - julianday(before_at), 4) AS days
+    FROM (SELECT lead_id, pipeline_id, from_status, entered_at, status, iif(before = from_status, before_at, NULL) AS before_at
+      FROM entered)
+    WHERE from_status IS NOT NULL AND from_status <> status AND entered_at < :to${inScope('AND')}`,
+        }
+      : {
+          reads: [],
+          sql: `-- each stay in a status that has ended before the end of the period
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, days_before AS days
-    FROM stage_move WHERE moved_at < :to${past('AND observed_at <= :known_at')}${inScope('AND')}`,
-    },
+    FROM stage_move WHERE moved_at < :to${inScope('AND')}`,
+        },
     idle: {
       reads: [],
       sql: `-- leads that are open now, and when they last changed in any way
