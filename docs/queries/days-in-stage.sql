@@ -1,11 +1,11 @@
 -- How long leads stay in each status
--- Median and longest of the stays that have ended, by pipeline, in days.
+-- Median and longest of the stays that ended with another status, by pipeline, in days.
 WITH stay AS (
   SELECT pipeline_id, status, days,
     row_number() OVER (PARTITION BY pipeline_id, status ORDER BY days) AS place,
     count(*) OVER (PARTITION BY pipeline_id, status) AS stays
   FROM stage_stay
-  WHERE left_at IS NOT NULL AND days IS NOT NULL
+  WHERE next_status IS NOT NULL AND days IS NOT NULL
 )
 SELECT pipeline.name AS pipeline_name, stay.status, max(stays) AS stays,
   round(avg(days) FILTER (WHERE place IN ((stays + 1) / 2, (stays + 2) / 2)), 2) AS median_days,
