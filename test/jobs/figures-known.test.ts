@@ -60,6 +60,7 @@ describe(`figures of the days of a service (SEED=${SEED})`, () => {
         expect(now?.get(name), `${name} ${at}`).toEqual(figures.get(name))
       }
     }
-    expect(mornings.at(-1)?.figures.get('new_leads')?.[0]?.value).toBeGreaterThan(5)
+    const created = mornings.map(({ figures }) => figures.get('new_leads')?.[0]?.value ?? 0)
+    expect(Math.max(...created)).toBeGreaterThan(5)
   }, 60_000)
 })
