@@ -42,7 +42,7 @@ export interface Published {
   readonly bytes: number
   readonly durationMs: number
   /** Every lead that changed upstream before this instant is in it. */
-  readonly leadsAsOf: Instant
+  readonly leadsAsOf: Instant | null
 }
 
 /** Where no lead has changed, the statistics and the state of the agents in the snapshot may be this old. */
@@ -53,19 +53,15 @@ const IDLE_MS = 60 * 60_000
  * publishes, data_unwritable
  */
 export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
-  const { wholeRun } = await readSnapshotNews(deps.store.db, null)
-  if (wholeRun === null) {
-    throw new LeadsheetError(
-      'report_no_data',
-      'there is no snapshot to make: no sync has read all leads yet',
-      {
-        hint: 'Run `leadsheet sync` first.',
-      },
-    )
+  const { wholeRunId } = await readSnapshotNews(deps.store.db, null)
+  if (wholeRunId === null) {
+    throw new LeadsheetError('report_no_data', 'no sync has read all leads yet, so there is no snapshot', {
+      hint: 'Run `leadsheet sync` first.',
+    })
   }
   const lease = await claimLease(deps.store, 'snapshot', deps.now)
   try {
-    return await publish(deps, wholeRun.asOf, AbortSignal.any([signal, lease.lost]))
+    return await publish(deps, AbortSignal.any([signal, lease.lost]))
   } finally {
     await lease.release()
   }
@@ -79,33 +75,32 @@ export async function publishIfDue(deps: PublishDeps, signal: AbortSignal): Prom
 }
 
 function isDue({ version, now }: PublishDeps, info: SnapshotInfo | null, news: SnapshotNews): boolean {
-  if (news.wholeRun === null) return false
+  if (news.wholeRunId === null) return false
   if (info === null || info.schema !== news.schema || info.version !== version) return true
   if (news.editions > 0) return true
-  if (news.wholeRun.id === info.runId) return false
+  if (news.wholeRunId === info.runId) return false
   return news.changes > 0 || now().getTime() - Date.parse(info.madeAt) >= IDLE_MS
 }
 
-async function publish(deps: PublishDeps, leadsAsOf: Instant, signal: AbortSignal): Promise<Published> {
+async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
   const { store, files, version, keep } = deps
   const started = performance.now()
   const madeAt = deps.now().toISOString()
-  await makeSnapshot(
+  const info = await makeSnapshot(
     { live: store.file, madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
     files.snapshot,
     { keep, signal },
   )
-  await writeMetadata(deps)
-  const { size } = await stat(files.snapshot)
+  await writeMetadata(files, info)
+  const { size: bytes } = await stat(files.snapshot)
   const durationMs = Math.round(performance.now() - started)
-  deps.log.info({ file: files.snapshot, bytes: size, durationMs, leadsAsOf }, 'published')
-  return { file: files.snapshot, bytes: size, durationMs, leadsAsOf }
+  const published = { file: files.snapshot, bytes, durationMs, leadsAsOf: info.leadsAsOf }
+  deps.log.info(published, 'published')
+  return published
 }
 
-async function writeMetadata({ files }: PublishDeps): Promise<void> {
-  const dictionary = readSnapshotDictionary(files.snapshot)
-  const info = readSnapshotInfo(files.snapshot)
-  if (dictionary === null || info === null) return
+async function writeMetadata(files: PublishDeps['files'], info: SnapshotInfo): Promise<void> {
+  const dictionary = readSnapshotDictionary(files.snapshot) ?? { tables: [], columns: [] }
   const metadata = composeMetadata(info, dictionary, await readQueries(files.queries))
   const unfinished = `${files.metadata}.${process.pid}.part`
   try {

@@ -39,7 +39,7 @@ export async function makeSnapshot(
   job: Omit<SnapshotJob, 'target'>,
   file: string,
   options: { readonly keep: number; readonly signal: AbortSignal },
-): Promise<void> {
+): Promise<SnapshotInfo> {
   const unfinished = `${file}.tmp-${process.pid}`
   try {
     await removeLeftovers(file)
@@ -49,6 +49,9 @@ export async function makeSnapshot(
     await rename(unfinished, file)
     await flushFolder(dirname(file))
     await removeOld(file, options.keep)
+    const info = readSnapshotInfo(file)
+    if (info === null) throw unwritable(file, 'it cannot be read again')
+    return info
   } catch (thrown) {
     await rm(unfinished, { force: true })
     const isOfFiles = thrown instanceof Error && 'syscall' in thrown
@@ -56,7 +59,7 @@ export async function makeSnapshot(
   }
 }
 
-/** The info of a snapshot; null where there is none, or none that this program can read. */
+/** Null where there is no snapshot, or none that this program can read. */
 export function readSnapshotInfo(file: string): SnapshotInfo | null {
   return readFrom(
     file,

@@ -13,8 +13,8 @@ import { random } from '../support/random.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 
-const KILLS = IS_FULL ? 50 : 5
-const REPLACEMENTS = IS_FULL ? 150 : 5
+const KILLS = IS_FULL ? 50 : 4
+const REPLACEMENTS = IS_FULL ? 150 : 3
 const LEADS = 500
 const NEVER = new AbortController().signal
 const TIMEOUT_MS = IS_FULL ? 600_000 : 60_000
@@ -139,6 +139,31 @@ it.skipIf(!isRoot || !hasSqlite)(
     expect(readdirSync(shared).sort()).toEqual(['metadata.json', 'snapshot.db'])
     expect(existsSync(join(shared, 'snapshot.db-journal'))).toBe(false)
     chmodSync(shared, 0o755)
+  },
+)
+
+const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0
+
+it.skipIf(!hasPrlimit)(
+  'a snapshot for which the disk has no room leaves the one before; needs prlimit',
+  async () => {
+    const store = await openScored(1)
+    const folder = join(store.file, '..')
+    const { file } = await publishSnapshot(publishing(store, folder), NEVER)
+    await saveScore(store, 2)
+    await store.close()
+    const { PATH = '' } = process.env
+    const { status, stderr } = spawnSync(
+      'prlimit',
+      ['--fsize=200000', process.execPath, 'src/main.ts', 'snapshot', '--json'],
+      { env: { PATH, LEADSHEET_DATA_DIR: folder }, encoding: 'utf8' },
+    )
+    expect(status).toBe(1)
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      error: { code: 'data_unwritable' },
+    })
+    expect(scoresIn(file)).toEqual([1])
+    expect(readdirSync(folder).filter((name) => name.includes('.tmp-'))).toEqual([])
   },
 )
 

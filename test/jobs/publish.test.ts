@@ -94,6 +94,7 @@ describe('publishing', () => {
     analyst.exec("CREATE VIEW my_won AS SELECT * FROM lead_now WHERE outcome = 'won'")
     analyst.exec('CREATE VIEW my_letters AS SELECT * FROM delivery')
     analyst.exec('CREATE VIEW my_sent AS SELECT * FROM my_letters')
+    analyst.exec("CREATE VIEW figure AS SELECT 'as one in the snapshot is called'")
     analyst.close()
     const { file } = await publishSnapshot(publishing(store, folder), NEVER)
     await store.close()

@@ -6,7 +6,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { fillDictionary } from './dictionary.ts'
 import { addFigures } from './figures.ts'
-import { PUBLISHED } from './published.ts'
+import { OWN, PUBLISHED } from './published.ts'
 import { quoted } from './quoted.ts'
 import { addSearch } from './search.ts'
 
@@ -30,8 +30,8 @@ const ANALYSIS_ROWS = 1000
 const BUSY_TIMEOUT_MS = 10_000
 
 /**
- * Rows are copied by positive list: a private row is never in the file, not even in a page that was freed. Tables
- * of the same definition go over page by page, as by VACUUM, and so without gaps.
+ * Rows are copied by positive list: a private row is never in the file, not even in a page that was freed. Whole
+ * tables go over as they are stored, without a look into their rows: as fast as by VACUUM INTO.
  * @throws SqliteError, and Error where the finished file does not pass its checks
  */
 export function buildSnapshot(job: SnapshotJob): void {
@@ -88,7 +88,7 @@ function copyTables(database: Database.Database): void {
   }
 }
 
-/** With all columns as they stand, SQLite copies the pages of the table and of its indexes without looking into them. */
+/** Between tables of the same definition SQLite copies rows and indexes as they are stored, if all columns are asked for. */
 function copyRows(database: Database.Database, table: string, isWhole: boolean): void {
   const columns = database
     .prepare<[string], { name: string; hidden: number }>(`SELECT name, hidden FROM pragma_table_xinfo(?)`)
@@ -114,7 +114,7 @@ function addIndexes(database: Database.Database): void {
 
 /** An analyst's own views come along where they read nothing private. */
 function copyViews(database: Database.Database): void {
-  let views = readSchema(database, 'view')
+  let views = readSchema(database, 'view').filter(({ name }) => !OWN.includes(name))
   for (const { sql } of views) database.exec(sql)
   // Once more after each drop: a view may have read one that is gone now.
   for (;;) {

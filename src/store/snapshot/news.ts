@@ -1,6 +1,5 @@
 /** What has happened in the store that a snapshot does not show yet. */
 import { sql } from 'kysely'
-import type { Instant } from '../../model.ts'
 import type { Db } from '../open.ts'
 import type { SnapshotInfo } from '../snapshot.ts'
 
@@ -8,7 +7,7 @@ export interface SnapshotNews {
   /** The last migration of the store. */
   readonly schema: string
   /** The last sync that read the leads to their end, shown or not; null before the first. */
-  readonly wholeRun: { readonly id: string; readonly asOf: Instant } | null
+  readonly wholeRunId: string | null
   /** Leads that syncs since the one shown have brought, changed or removed, or whose details they have read. */
   readonly changes: number
   /** Reports that were made since. */
@@ -17,26 +16,13 @@ export interface SnapshotNews {
 
 /** @param info null counts everything as news */
 export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promise<SnapshotNews> {
-  const { rows } = await sql<{
-    schema: string
-    id: string | null
-    asOf: string | null
-    changes: number
-    editions: number
-  }>`
-    SELECT (SELECT max(name) FROM kysely_migration) AS schema, whole.id, whole.leads_as_of AS "asOf",
+  const { rows } = await sql<SnapshotNews>`
+    SELECT (SELECT max(name) FROM kysely_migration) AS schema,
+      (SELECT id FROM sync_run WHERE leads_as_of IS NOT NULL ORDER BY rowid DESC LIMIT 1) AS "wholeRunId",
       (SELECT coalesce(sum(leads_inserted + leads_updated + leads_removed + details_read), 0) FROM sync_run
         WHERE rowid > coalesce((SELECT rowid FROM sync_run WHERE id = ${info?.runId ?? null}), 0)) AS changes,
-      (SELECT count(*) FROM report_edition WHERE rendered_at > ${info?.madeAt ?? ''}) AS editions
-    FROM (SELECT 1) LEFT JOIN
-      (SELECT id, leads_as_of FROM sync_run WHERE leads_as_of IS NOT NULL ORDER BY rowid DESC LIMIT 1) AS whole`.execute(
-    db,
-  )
-  const [row] = rows
-  return {
-    schema: row?.schema ?? '',
-    wholeRun: row?.id && row.asOf ? { id: row.id, asOf: row.asOf } : null,
-    changes: row?.changes ?? 0,
-    editions: row?.editions ?? 0,
-  }
+      (SELECT count(*) FROM report_edition WHERE rendered_at > ${info?.madeAt ?? ''}) AS editions`.execute(db)
+  const [news] = rows
+  if (!news) throw new TypeError('a SELECT without FROM has one row')
+  return news
 }

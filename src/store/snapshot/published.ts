@@ -45,6 +45,12 @@ export const PRIVATE: readonly string[] = [
   'upstream_profile',
 ]
 
+/** What the snapshot has of its own; a view of an analyst that is called so stays behind. */
+export const OWN: readonly string[] = [
+  ...['snapshot_info', 'figure', 'dictionary', 'dictionary_table'],
+  ...['lead_text', 'lead_fts', 'lead_search'],
+]
+
 /** Columns with personal data: the dictionary shows no examples of them. */
 export const PERSONAL: readonly string[] = [
   'lead.contact_name',
