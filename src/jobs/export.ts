@@ -43,7 +43,12 @@ export async function exportToFile(
 ): Promise<ExportResult> {
   const unfinished = `${file}.tmp-${process.pid}`
   try {
-    const result = await exportTo(table, format, createWriteStream(unfinished, { flush: true }), options)
+    const result = await exportToStream(
+      table,
+      format,
+      createWriteStream(unfinished, { flush: true }),
+      options,
+    )
     await rename(unfinished, file)
     return result
   } catch (thrown) {
@@ -53,17 +58,8 @@ export async function exportToFile(
   }
 }
 
-/** To standard output, which stays open. */
+/** Ends the stream, but for standard output. */
 export async function exportToStream(
-  table: SnapshotTable,
-  format: ExportFormat,
-  stream: NodeJS.WritableStream,
-  options: ExportOptions,
-): Promise<ExportResult> {
-  return exportTo(table, format, stream, options)
-}
-
-async function exportTo(
   table: SnapshotTable,
   format: ExportFormat,
   stream: NodeJS.WritableStream,

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { buildSnapshot } from '../../src/store/snapshot/build.ts'
 import { runQuery } from '../../src/store/snapshot/query.ts'
@@ -67,12 +66,14 @@ describe('a query', () => {
   })
 
   test('that takes too long is killed, and leaves nothing behind', async () => {
-    const before = queryFolders()
+    const folder = folderWith()
+    vi.stubEnv('TMPDIR', folder)
+    onTestFinished(() => void vi.unstubAllEnvs())
     await expect(ask(FOREVER, { timeoutMs: 500 })).rejects.toMatchObject({
       code: 'query_failed',
       message: 'the query took longer than 0.5 s',
     })
-    expect(queryFolders()).toEqual(before)
+    expect(readdirSync(folder).filter((name) => name.includes('query'))).toEqual([])
   })
 
   test('ends with the signal of the command', async () => {
@@ -99,7 +100,3 @@ test('the ready queries, the full-text search among them, run on a snapshot', as
     expect(answer.error, name).toBeNull()
   }
 })
-
-function queryFolders(): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith('leadsheet-query-'))
-}
