@@ -76,7 +76,7 @@ export async function savePage(
       updated.map(({ no }) => no),
       seen.at,
     )
-    const fingerprints = fingerprintsOf(saved, page)
+    const fingerprints = fingerprintsOf(before, saved, page)
     await saveFingerprints(trx, fingerprints)
     await hold(trx, page, seen.at, memory)
     const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, heldIds)
@@ -157,11 +157,15 @@ function metOn(page: MappedPage, leads: readonly number[], heldNos: ReadonlyMap<
   return [...new Set<Met>([...leads, ...held])]
 }
 
-/** A lead whose record was mended or cut is read anew each time, so that each scan can tell of it. */
-function fingerprintsOf(saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
-  return saved.flatMap(({ no, lead, isLate }) => {
+/**
+ * A lead whose record was mended or cut is read anew each time, so that each scan can tell of it. In a scan of
+ * changes, which knows none, one that is unchanged has its fingerprint already.
+ */
+function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
+  return saved.flatMap(({ no, lead, isLate, change }) => {
     const record = page.records.get(lead)
     if (record === undefined || isLate || lead.mended.length > 0 || lead.cut > 0) return []
+    if (scan.mode === 'incremental' && change === 'unchanged') return []
     return [{ no, high: record.high, low: record.low }]
   })
 }

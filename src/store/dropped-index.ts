@@ -8,7 +8,7 @@ import type { Store } from './open.ts'
 import type { Tables } from './tables.ts'
 
 /** From so many leads on, indexes are made in a thread: a statement holds up everything else in its own. */
-const LEADS_IN_PLACE_MAX = 20_000
+const LEADS_IN_PLACE_MAX = 50_000
 
 /** Of some tables; primary keys stay. */
 export async function dropIndexes(store: Store, tables: readonly (keyof Tables)[]): Promise<void> {
@@ -32,7 +32,7 @@ export async function restoreIndexes(store: Store): Promise<void> {
 }
 
 /** One by one, each in a transaction of its own, so that others can write between them. */
-export async function makeIndexes(db: Kysely<Tables>): Promise<void> {
+async function makeIndexes(db: Kysely<Tables>): Promise<void> {
   for (const { name, sql: text } of await db.selectFrom('sync_dropped_index').selectAll().execute()) {
     await db.transaction().execute(async (trx) => {
       // As the file itself had it, so that there is nothing to build or to escape.

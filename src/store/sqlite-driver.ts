@@ -23,7 +23,7 @@ const STATEMENTS_MAX = 300
 
 /** A query that runs once for each list of values; it gives no rows. */
 export interface Batch extends CompiledQuery {
-  readonly batch: readonly (readonly unknown[])[]
+  readonly batch: Iterable<readonly unknown[]>
 }
 
 export function batchOf(query: CompiledQuery, batch: Batch['batch']): Batch {

@@ -100,8 +100,12 @@ export async function insertRows<T extends keyof Tables & string>(
   const names = sql.join(columns.map((column) => sql.ref(column)))
   const query = sql`INSERT INTO ${sql.table(table)} (${names}) VALUES (${sql.join(columns)})
     ${conflict ? onConflict(key, update) : sql``}`.compile(db)
-  const values = rows.map((row) => columns.map((column) => toValue(Reflect.get(row, column))))
-  await db.executeQuery(batchOf(query, values))
+  await db.executeQuery(batchOf(query, valuesOf(rows, columns)))
+}
+
+/** One row after the other, so that there is never a second copy of them all. */
+function* valuesOf(rows: readonly object[], columns: readonly string[]): Generator<unknown[]> {
+  for (const row of rows) yield columns.map((column) => toValue(Reflect.get(row, column)))
 }
 
 /** Whole numbers stay whole: a plain one would go in as a fraction where a column takes any type. */
