@@ -38,13 +38,21 @@ function refuseDamaged(database: Database.Database, file: string): void {
     .pluck()
     .all()
     .filter((line) => line !== 'ok')
-  const orphans = database.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all()
+  // Before the first load of all leads has ended, there is no index by which references could be followed.
+  const orphans = hasIndexesAside(database)
+    ? []
+    : database.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all()
   faults.push(...orphans.map(({ table, parent }) => `a row of ${table} points to none of ${parent}`))
   const [first] = faults
   if (first === undefined) return
   throw new LeadsheetError('store_corrupt', `${file} is damaged: ${first}`, {
     hint: 'Use another backup; nothing was changed.',
   })
+}
+
+function hasIndexesAside(database: Database.Database): boolean {
+  const isKept = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sync_dropped_index'").get()
+  return isKept !== undefined && database.prepare('SELECT 1 FROM sync_dropped_index').get() !== undefined
 }
 
 function readContent(database: Database.Database, file: string): BackupContent {
