@@ -1,14 +1,17 @@
 /** `leadsheet figures`: every figure of a period beside that of the period before, in all and by pipeline. */
 import type { Command } from 'commander'
-import type { Period } from '../model.ts'
+import { LeadsheetError } from '../errors.ts'
+import type { Instant, Period } from '../model.ts'
 import { periodBefore } from '../report/period.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from '../store/figures/definition.ts'
 import { type Figures, listPipelines, readFigures } from '../store/figures/read.ts'
+import type { Db } from '../store/open.ts'
+import { findLastWholeRun } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
 import { addScopeOptions, periodOf, type ScopeOptions, scopeOf } from './figure-scope.ts'
 import { figureJson, formatFigure } from './figure-text.ts'
 import { openDataIfThere } from './installation.ts'
-import type { Column } from './table.ts'
+import { type Column, formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The figures of all pipelines together, or of one. */
@@ -17,6 +20,13 @@ interface Group {
   readonly name: string
   readonly current: Figures
   readonly prior: Figures
+}
+
+interface Asked {
+  readonly period: Period
+  readonly prior: Period
+  readonly asKnownAt: Instant | null
+  readonly dataAsOf: Instant
 }
 
 /** A line of the table: a figure, or one of its currencies or statuses. */
@@ -40,6 +50,7 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
   const period = periodOf(options, config.timeZone, new Date())
   const prior = periodBefore(period)
   await using store = await openDataIfThere(config)
+  const dataAsOf = await requireData(store.db)
   const pipelines = await listPipelines(store.db)
   const scope = scopeOf(options, config, period, pipelines)
   const wanted = pipelines.filter(({ id }) => scope.pipelineIds?.includes(id) ?? true)
@@ -52,21 +63,27 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
     const [current, before] = read.slice(2 * index, 2 * index + 2)
     return current && before ? [{ ...group, current, prior: before }] : []
   })
-  if (terminal.json) printJson(terminal, period, prior, options.asKnownAt ?? null, groups)
-  else await printTable(terminal, period, prior, groups)
+  const asked = { period, prior, asKnownAt: scope.asKnownAt, dataAsOf }
+  if (terminal.json) printJson(terminal, asked, groups)
+  else await printTable(terminal, asked, groups)
 }
 
-function printJson(
-  terminal: Terminal,
-  period: Period,
-  prior: Period,
-  asKnownAt: string | null,
-  groups: readonly Group[],
-): void {
+/** @throws LeadsheetError report_no_data */
+async function requireData(db: Db): Promise<Instant> {
+  const whole = await findLastWholeRun(db)
+  if (whole) return whole.asOf
+  throw new LeadsheetError('report_no_data', 'There are no figures: no sync has read all leads yet', {
+    hint: 'Run `leadsheet sync` first.',
+  })
+}
+
+function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): void {
+  const { period, prior, asKnownAt, dataAsOf } = asked
   terminal.printJson({
     period: { from: period.from, to: period.to, time_zone: period.timeZone },
     prior: { from: prior.from, to: prior.to },
     as_known_at: asKnownAt,
+    data_as_of: dataAsOf,
     figures: FIGURES.map(({ name, title, unit, meaning }) => ({
       ...{ name, title, unit, meaning },
       values: groups.map((group) => ({
@@ -78,12 +95,7 @@ function printJson(
   })
 }
 
-async function printTable(
-  terminal: Terminal,
-  period: Period,
-  prior: Period,
-  groups: readonly Group[],
-): Promise<void> {
+async function printTable(terminal: Terminal, asked: Asked, groups: readonly Group[]): Promise<void> {
   const lines = FIGURES.flatMap((figure) => ofsOf(figure, groups).map((of): Line => ({ figure, of })))
   const cell =
     (figures: Figures | undefined) =>
@@ -104,10 +116,11 @@ async function printTable(
     ...rest.map(({ name, current }) => ({ title: name, value: cell(current), isOptional: true })),
   ]
   await terminal.printTable(columns, lines)
-  const zone = `in ${period.timeZone}`
-  terminal.note(
-    `${spanOf(period)}, and before: ${spanOf(prior)}, ${zone}; \`leadsheet explain FIGURE\` says more.`,
-  )
+  const { period, prior, dataAsOf } = asked
+  terminal.note(`${spanOf(period)}, and before: ${spanOf(prior)}, in ${period.timeZone}`)
+  if (dataAsOf < period.to) {
+    terminal.note(`The copy is of ${formatInstant(dataAsOf)}: what came later in the period is not in it.`)
+  }
 }
 
 /** What a figure has values for; a figure without any still has a line. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dayBefore, weekBefore } from '../../src/report/period.ts'
+import { dayBefore, daysBefore, periodBefore, periodBetween, weekBefore } from '../../src/report/period.ts'
 import { localDay } from '../../src/report/zone.ts'
 
 const HOUR_MS = 3_600_000
@@ -78,5 +78,21 @@ describe('the week before', () => {
     const day = dayBefore(new Date('2026-03-31T08:00:00Z'), 'Europe/Berlin')
     expect(day.from).toBe('2026-03-29T22:00:00.000Z')
     expect(weekBefore(day).from).toBe('2026-03-22T23:00:00.000Z')
+  })
+})
+
+describe('periods of several days', () => {
+  it('reach from the beginning of one date up to that of another, also where clocks change between', () => {
+    expect(periodBetween('2026-10-24', '2026-10-26', 'Europe/Berlin')).toEqual({
+      from: '2026-10-23T22:00:00.000Z',
+      to: '2026-10-25T23:00:00.000Z',
+      timeZone: 'Europe/Berlin',
+    })
+  })
+
+  it('are the last whole days, and before them as many', () => {
+    const week = daysBefore(new Date('2026-10-28T12:00:00Z'), 7, 'Europe/Berlin')
+    expect(week).toEqual(periodBetween('2026-10-21', '2026-10-28', 'Europe/Berlin'))
+    expect(periodBefore(week)).toEqual(periodBetween('2026-10-14', '2026-10-21', 'Europe/Berlin'))
   })
 })
