@@ -66,21 +66,26 @@ export async function exportToStream(
   { signal, onProgress }: ExportOptions,
 ): Promise<ExportResult> {
   const result = { rows: 0, bytes: 0, cut: 0 }
-  const source = Readable.from(counted(encode()))
-  await pipeline(source, stream, { signal, end: stream !== process.stdout })
-  return result
-
-  function encode(): Iterable<string> | AsyncIterable<Uint8Array> {
-    if (format === 'csv') return encodeCsv(table.columns, readRows())
-    if (format === 'ndjson') return encodeNdjson(table.columns, readRows())
-    if (format === 'parquet') return encodeParquet(table, readRows())
-    return encodeXlsx(table, readRows(), () => void result.cut++)
+  const rows = readRows()
+  try {
+    await pipeline(Readable.from(counted(encode())), stream, { signal, end: stream !== process.stdout })
+    return result
+  } finally {
+    // Stopped half-way, an encoder may let go of the rows later than whoever opened the table closes it.
+    rows.return()
   }
 
-  function* readRows(): Generator<Row[]> {
-    for (const rows of table.readRows(CHUNK_ROWS)) {
-      yield rows
-      result.rows += rows.length
+  function encode(): Iterable<string> | AsyncIterable<Uint8Array> {
+    if (format === 'csv') return encodeCsv(table.columns, rows)
+    if (format === 'ndjson') return encodeNdjson(table.columns, rows)
+    if (format === 'parquet') return encodeParquet(table, rows)
+    return encodeXlsx(table, rows, () => void result.cut++)
+  }
+
+  function* readRows(): Generator<Row[], void, void> {
+    for (const chunk of table.readRows(CHUNK_ROWS)) {
+      yield chunk
+      result.rows += chunk.length
       onProgress(result.rows)
     }
   }

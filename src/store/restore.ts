@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from 'node:fs'
-import { copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
+import { constants, copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { LeadsheetError } from '../errors.ts'
@@ -114,7 +114,8 @@ async function putInPlace(staged: string, file: string, now: Date): Promise<stri
   const isDamaged = await refuseWhileUsed(file, now)
   const hold = isDamaged ? null : holdAlone(file)
   try {
-    await link(file, before).catch(() => copyFile(file, before))
+    // Not every file system has second names.
+    await link(file, before).catch(() => copyFile(file, before, constants.COPYFILE_EXCL))
     // What a damaged file has beside it belongs to it, and would be taken for a part of the new one.
     if (existsSync(`${file}-wal`)) await rename(`${file}-wal`, `${before}-wal`)
     await rm(`${file}-shm`, { force: true })
