@@ -4,7 +4,7 @@
  */
 import { type Fingerprint, fingerprintBytes } from './fingerprint.ts'
 import { parseJson } from './json.ts'
-import { fitRecord } from './record-limits.ts'
+import { writeJson } from './record-limits.ts'
 
 /**
  * Says whether the bytes with this 64-bit hash (two unsigned halves) are known, and as what; null where not. Known
@@ -21,10 +21,9 @@ export interface RawRecord extends Fingerprint {
   readonly value: unknown
 }
 
-/** A record of which only the value is there: its text is written anew, or says how it begins where it is too large. */
+/** A record of which only the value is there: its text is written anew. */
 export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
-  const fit = fitRecord(value)
-  const text = 'reason' in fit ? fit.stub : fit.text
+  const text = writeJson(value)
   const bytes = Buffer.from(text)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { high, low } = fingerprintBytes(view, 0, bytes.length)

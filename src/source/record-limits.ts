@@ -27,8 +27,7 @@ export interface OversizedRecord {
  */
 export function fitRecord(record: unknown, sent?: string): FittingRecord | OversizedRecord {
   if (isDeeper(record, DEPTH_MAX)) {
-    const names = typeof record === 'object' && record !== null ? Object.keys(record).slice(0, 100) : []
-    return { reason: `nested deeper than ${DEPTH_MAX} levels`, stub: JSON.stringify({ names }) }
+    return { reason: `nested deeper than ${DEPTH_MAX} levels`, stub: writeJson(record) }
   }
   if (sent !== undefined && sent.length <= FIELD_BYTES_MAX / BYTES_A_UNIT)
     return { record, text: sent, cut: 0 }
@@ -47,6 +46,12 @@ export function fitRecord(record: unknown, sent?: string): FittingRecord | Overs
     return cutText(value)
   })
   return cut === 0 ? { record, text, cut } : { record: JSON.parse(short), text: short, cut }
+}
+
+/** JSON; of what is nested so deep that writing it would exhaust the stack, the names at its top. */
+export function writeJson(value: unknown): string {
+  if (!isDeeper(value, DEPTH_MAX)) return JSON.stringify(value) ?? 'null'
+  return JSON.stringify({ names: Object.keys(Object(value)).slice(0, 100) })
 }
 
 /** The first 64 kB at most, without half a character at the end. */

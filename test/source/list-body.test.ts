@@ -175,6 +175,12 @@ describe('the body of a list', () => {
     expect(records?.map((record) => record.value)).toMatchObject([{ id: 1 }, { id: 2 }])
   })
 
+  it('has the last of two lists under one name, its records whole however large', () => {
+    const record = JSON.stringify({ id: 2, name: 'x'.repeat(2_000_000) })
+    const bytes = Buffer.from(`{"data":[{"id":1}],"data":[${record}]}`)
+    expect(readListBody(bytes, profileOf('data')).records?.map((each) => each.text)).toEqual([record])
+  })
+
   it('shows what its records say of the list, where the profile looks for it there', () => {
     const bytes = Buffer.from('{"data":[{"id":1,"of":30},{"id":2,"of":30}]}')
     const paging = { kind: 'offset', param: 'skip', total: 'data.0.of' } as const

@@ -149,6 +149,21 @@ describe('a lead', () => {
     expect(JSON.parse(long.raw).about).toBe(long.companyOneLiner)
   })
 
+  it('keeps its JSON as it was sent, unless spaces alone make it too large or a text in it is cut', () => {
+    const mapSent = (sent: string) => mapLead(parseJson(sent), PROFILE, sent)
+    const sent = '{ "id": 9007199254740993, "name":"Zo\\u00eb", "score": 1.0 }'
+    expect(mapSent(sent)).toMatchObject({ id: '9007199254740993', companyName: 'Zoë', raw: sent })
+    const wide = `{"id":1,${' '.repeat(100_000)}"name":"a"}`
+    expect(mapSent(wide)).toMatchObject({ raw: wide, cut: 0 })
+    expect(mapSent(`{"id":1,${' '.repeat(1024 * 1024)}"name":"a"}`)).toMatchObject({
+      raw: '{"id":1,"name":"a"}',
+    })
+    const long = mapSent(`{"id":1,"about": "${'x'.repeat(70_000)}"}`)
+    expect(long).toMatchObject({ cut: 1 })
+    expect(long.raw.length).toBeLessThan(70_000)
+    expect(mapSent(`{"id":1,"name":"${'x'.repeat(1024 * 1024)}"}`)).toMatchObject({ isWhole: false })
+  })
+
   it('comes through or is held, whatever is sent: 10,000 generated records (row 17)', () => {
     const seed = Number(process.env['SEED'] ?? 17)
     const next = random(seed)
