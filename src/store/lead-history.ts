@@ -66,12 +66,12 @@ export function historyOf(steps: readonly Step[], absences: readonly Absence[]):
  */
 function beginOf(state: LeadState, before: Step | undefined, next: LeadState | undefined): Instant {
   const { changed_at, status_changed_at, observed_at } = state
-  const isToldBy = status_changed_at !== null && status_changed_at <= changed_at
-  if (!before) return isToldBy ? status_changed_at : changed_at
+  const isStatusDated = status_changed_at !== null && status_changed_at <= changed_at
+  if (!before) return isStatusDated ? status_changed_at : changed_at
   const seenBefore = lastSightingOf(before)
   const isOfSameTime = changed_at === seenBefore
   const isMove = state.status !== before.state.status
-  let told = isMove && isToldBy && status_changed_at > seenBefore ? status_changed_at : changed_at
+  let told = isMove && isStatusDated && status_changed_at > seenBefore ? status_changed_at : changed_at
   if (isOfSameTime && (!next || observed_at < next.changed_at)) told = observed_at
   return told > before.from ? told : after(before.from)
 }

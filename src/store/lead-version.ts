@@ -84,16 +84,14 @@ async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation):
     WHERE returned_at IS NULL AND lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
-/** What stands in `lead` now comes last: dated like the state before it where it is not dated or dated before. */
+/** What stands in `lead` now comes last: dated like the state before it where the upstream dates it before that. */
 function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
   const last = states.at(-1)
-  if (!last) states.push(state)
-  else {
-    const changed_at = state.changed_at > last.changed_at ? state.changed_at : last.changed_at
-    const isDated = lead.updatedAt !== null && changed_at !== last.changed_at
-    if (isDated || !hasSameTracked(last, state)) states.push({ ...state, changed_at })
-  }
+  const isSame = last !== undefined && hasSameTracked(last, state)
+  if (last && last.changed_at >= state.changed_at) {
+    if (!isSame) states.push({ ...state, changed_at: last.changed_at })
+  } else if (!isSame || lead.updatedAt !== null) states.push(state)
 }
 
 /** One of an instant that is known changes nothing, unless it differs from all of that instant. */

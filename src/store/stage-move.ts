@@ -127,7 +127,20 @@ function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[])
     )
   }
   events.push(...left.map((activity) => eventOf(activity, activity.first_seen_at)))
-  return events.sort((a, b) => compare(a.at, b.at) || compare(a.source, b.source))
+  return chained(events.sort((a, b) => compare(a.at, b.at) || compare(a.source, b.source)))
+}
+
+/** Of events of one instant, each after the one that leads to it, as far as they tell. */
+function chained(events: readonly Event[]): Event[] {
+  const waiting = [...events]
+  const chain: Event[] = []
+  for (let first = waiting[0]; first; first = waiting[0]) {
+    const { at } = first
+    const status = chain.at(-1)?.to ?? null
+    const next = waiting.findIndex((event) => event.at === at && event.from === status)
+    chain.push(...waiting.splice(Math.max(next, 0), 1))
+  }
+  return chain
 }
 
 /**

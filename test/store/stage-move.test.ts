@@ -130,6 +130,14 @@ describe('the moves of a lead', () => {
     ])
   })
 
+  it('lead from one to the next where several are of one instant, whatever the order of their entries', () => {
+    const activities = [told(3, 'contacted', 'won'), told(3, 'new', 'contacted'), told(3, null, 'new')]
+    expect(moves([seen(9, 'won', 3)], activities)).toEqual([
+      ['new', 'contacted', on(3), 'activity'],
+      ['contacted', 'won', on(3), 'activity'],
+    ])
+  })
+
   it('have the pipeline that the lead was in then', () => {
     const states = [seen(1, 'new', 1), { ...seen(4, 'new', 1), pipeline_id: 'p2' }, seen(6, 'won', 6)]
     const found = movesOf(stepsOf(states), [told(2, 'new', 'contacted'), told(5, 'contacted', 'lost')])
