@@ -103,6 +103,12 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
        SELECT id, '${NOW}', updated_at, run_id, '{}' FROM lead WHERE no = 3;`,
   ],
   'each lead is in a pipeline that is known': [`UPDATE lead SET pipeline_id = 'nowhere' WHERE no = 3;`],
+  'the counts of leads are those of the leads': [
+    'UPDATE lead_count SET leads = leads + 1 WHERE leads > 0;',
+    'UPDATE lead_count SET value_amount = value_amount + 1;',
+    'DELETE FROM lead_count;',
+    `INSERT INTO lead_count VALUES ('nowhere', 'won', '', 1, 0);`,
+  ],
   'every lead that the last complete scan met is there': [
     'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
   ],

@@ -1,0 +1,16 @@
+/** What one rule of the store is made of, and what can be done where it is broken. */
+import type { RawBuilder } from 'kysely'
+
+export interface Invariant {
+  /** As a sentence. */
+  readonly rule: string
+  /** One row for each violation, which it names as `what`; the present is `(SELECT now FROM moment)`. */
+  readonly violations: RawBuilder<unknown>
+  readonly remedy: string
+}
+
+export const RESTORE =
+  'restore the last backup with `leadsheet restore`, or move the file away: the next sync reads all anew'
+export const READ_ALL = 'run `leadsheet sync --full`'
+export const TELL =
+  'this is a fault of leadsheet: please report it with what is named here; a backup from before may be without it'

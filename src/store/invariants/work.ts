@@ -1,0 +1,75 @@
+/** What holds of the program's own work: scans, runs, due times and letters. All of it is answered at once. */
+import { sql } from 'kysely'
+import { type Invariant, READ_ALL, TELL } from './invariant.ts'
+
+export const OF_WORK: readonly Invariant[] = [
+  {
+    rule: 'a scan under way has as many pages as were written with it, and a place in the list only after the first',
+    violations: sql`SELECT 'page ' || scan.pages || ', ' || coalesce(scan.cursor, 'no cursor') AS what
+      FROM sync_scan AS scan
+      WHERE scan.pages <> (SELECT count(*) FROM sync_scan_page)
+        OR scan.pass_pages <> (SELECT count(*) FROM sync_scan_page WHERE pass = scan.pass)
+        OR (scan.pass_pages = 0 AND scan.cursor IS NOT NULL)`,
+    remedy: TELL,
+  },
+  {
+    rule: 'pages that were read belong to a scan that is under way',
+    violations: sql`SELECT page AS what FROM sync_scan_page WHERE NOT EXISTS (SELECT 1 FROM sync_scan)`,
+    remedy: TELL,
+  },
+  {
+    rule: 'indexes are put aside only while a sync runs',
+    violations: sql`SELECT name AS what FROM sync_dropped_index
+      WHERE NOT EXISTS (SELECT 1 FROM lease WHERE name = 'sync' AND expires_at > (SELECT now FROM moment))`,
+    remedy: 'run `leadsheet sync`: it makes them anew',
+  },
+  {
+    rule: 'a run that calls its leads whole has read a list that was proven complete',
+    violations: sql`SELECT run.id AS what FROM sync_run AS run
+      LEFT JOIN sync_scan_verdict AS verdict ON verdict.run_id = run.id
+      WHERE run.leads_as_of IS NOT NULL AND verdict.verdict IS NOT 'complete'`,
+    remedy: READ_ALL,
+  },
+  {
+    rule: 'of all runs only the last may be without an outcome',
+    violations: sql`SELECT id AS what FROM sync_run
+      WHERE outcome IS NULL AND rowid < (SELECT max(rowid) FROM sync_run)`,
+    remedy: TELL,
+  },
+  {
+    rule: 'the leads of a run are those that it inserted, updated and found unchanged',
+    violations: sql`SELECT id AS what FROM sync_run
+      WHERE leads_seen <> leads_inserted + leads_updated + leads_unchanged`,
+    remedy: TELL,
+  },
+  {
+    rule: 'changes are asked for only since a list that was read to its end',
+    violations: sql`SELECT updated_at AS what FROM sync_watermark
+      WHERE updated_at <> '' AND NOT EXISTS (SELECT 1 FROM sync_run WHERE leads_as_of IS NOT NULL)`,
+    remedy: READ_ALL,
+  },
+  {
+    rule: 'a due time is being worked on only while a daemon runs',
+    violations: sql`SELECT schedule || ' ' || slot AS what FROM schedule_slot WHERE state = 'running'
+      AND NOT EXISTS (SELECT 1 FROM lease WHERE name = 'daemon' AND expires_at > (SELECT now FROM moment))`,
+    remedy: 'start `leadsheet run`: it takes up what was left',
+  },
+  {
+    rule: 'each letter is the one to its recipient',
+    violations: sql`SELECT message_id AS what FROM delivery
+      WHERE letter ->> '$.messageId' IS NOT message_id OR letter ->> '$.to' IS NOT recipient`,
+    remedy: TELL,
+  },
+  {
+    rule: 'each letter that was sent has the answer of the server that took it',
+    violations: sql`SELECT message_id AS what FROM delivery WHERE state = 'sent' AND response IS NULL`,
+    remedy: TELL,
+  },
+  {
+    rule: 'no letter has been leaving for more than ten minutes',
+    violations: sql`SELECT message_id AS what FROM delivery
+      WHERE state IN ('sending', 'data') AND state_at < (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', now, '-10 minutes') FROM moment)
+        AND NOT EXISTS (SELECT 1 FROM lease WHERE name = 'delivery' AND expires_at > (SELECT now FROM moment))`,
+    remedy: 'start `leadsheet run`, or send the report again: what may have arrived is marked as in doubt',
+  },
+]
