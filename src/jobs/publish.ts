@@ -77,7 +77,7 @@ export async function publishIfDue(deps: PublishDeps, signal: AbortSignal): Prom
 function isDue({ version, now }: PublishDeps, info: SnapshotInfo | null, news: SnapshotNews): boolean {
   if (news.wholeRunId === null) return false
   if (info === null || info.schema !== news.schema || info.version !== version) return true
-  if (news.editions > 0) return true
+  if (news.editions + news.details > 0) return true
   if (news.wholeRunId === info.runId) return false
   return news.changes > 0 || now().getTime() - Date.parse(info.madeAt) >= IDLE_MS
 }

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { publishIfDue, publishSnapshot } from '../../src/jobs/publish.ts'
 import { snapshotSchedule } from '../../src/jobs/work.ts'
 import { makeSnapshot } from '../../src/store/snapshot.ts'
+import { startRun } from '../../src/store/sync-run.ts'
 import { folderWith } from '../support/folder.ts'
 import { ask, publishing } from '../support/publishing.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
@@ -176,6 +177,22 @@ describe('publishing what is due', () => {
     )
     expect(await publishIfDue(deps, NEVER)).toMatchObject({ leadsAsOf: '2026-11-21T06:32:00.000Z' })
     expect(await publishIfDue(deps, NEVER)).toBeNull()
+    await store.close()
+  })
+
+  it('makes another when a sync of the details alone has read some, once', async () => {
+    const { store, folder } = await openFilledStore()
+    const deps = publishing(store, folder)
+    await publishIfDue(deps, NEVER)
+    const run = { mode: 'incremental', parts: ['details'], at: '2026-11-21T06:31:00.000Z' } as const
+    await store.write(async (trx) => {
+      const id = await startRun(trx, run)
+      const done = { details_read: 5, outcome: 'ok', finished_at: '2026-11-21T06:32:00.000Z' } as const
+      await trx.updateTable('sync_run').where('id', '=', id).set(done).execute()
+    })
+    const later = { ...deps, now: () => new Date('2026-11-21T06:33:00Z') }
+    expect(await publishIfDue(later, NEVER)).not.toBeNull()
+    expect(await publishIfDue(later, NEVER)).toBeNull()
     await store.close()
   })
 

@@ -8,8 +8,10 @@ export interface SnapshotNews {
   readonly schema: string
   /** The last sync that read the leads to their end, shown or not; null before the first. */
   readonly wholeRunId: string | null
-  /** Leads that syncs since the one shown have brought, changed or removed, or whose details they have read. */
+  /** Leads that syncs since the one shown have brought, changed or removed. */
   readonly changes: number
+  /** Leads whose details they have read. */
+  readonly details: number
   /** Reports that were made since. */
   readonly editions: number
 }
@@ -19,10 +21,12 @@ export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promi
   const { rows } = await sql<SnapshotNews>`
     SELECT (SELECT max(name) FROM kysely_migration) AS schema,
       (SELECT id FROM sync_run WHERE leads_as_of IS NOT NULL ORDER BY rowid DESC LIMIT 1) AS "wholeRunId",
-      (SELECT coalesce(sum(leads_inserted + leads_updated + leads_removed + details_read), 0) FROM sync_run
-        WHERE rowid > coalesce((SELECT rowid FROM sync_run WHERE id = ${info?.runId ?? null}), 0)) AS changes,
-      (SELECT count(*) FROM report_edition WHERE rendered_at > ${info?.madeAt ?? ''}) AS editions`.execute(db)
+      coalesce(sum(leads_inserted + leads_updated + leads_removed), 0) AS changes,
+      coalesce(sum(details_read) FILTER (WHERE finished_at > ${info?.madeAt ?? ''}), 0) AS details,
+      (SELECT count(*) FROM report_edition WHERE rendered_at > ${info?.madeAt ?? ''}) AS editions
+    FROM sync_run
+    WHERE rowid > coalesce((SELECT rowid FROM sync_run WHERE id = ${info?.runId ?? null}), 0)`.execute(db)
   const [news] = rows
-  if (!news) throw new TypeError('a SELECT without FROM has one row')
+  if (!news) throw new TypeError('a sum has one row')
   return news
 }
