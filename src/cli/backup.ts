@@ -36,7 +36,15 @@ export function contentJson({ schema, runId, leadsAsOf, rows }: BackupContent) {
 
 /** `3,003 leads, 9,120 versions, 12 reports, as of 2026-11-21 06:00Z` */
 export function contentLine({ leadsAsOf, rows }: BackupContent): string {
-  const n = (table: string): string => (rows[table] ?? 0).toLocaleString('en')
+  const counted = (table: string, noun: string): string => {
+    const count = rows[table] ?? 0
+    return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+  }
   const asOf = leadsAsOf === null ? 'before the first whole sync' : `as of ${formatInstant(leadsAsOf)}`
-  return `${n('lead')} leads, ${n('lead_version')} versions, ${n('report_edition')} reports, ${asOf}`
+  return [
+    counted('lead', 'lead'),
+    counted('lead_version', 'version'),
+    counted('report_edition', 'report'),
+    asOf,
+  ].join(', ')
 }
