@@ -103,10 +103,9 @@ async function runChild(job: SnapshotJob, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   // SQLite sorts large indexes in files, which belong where there is room.
   const env = { SQLITE_TMPDIR: dirname(job.target) }
-  const child = spawn(process.execPath, [CHILD, JSON.stringify(job)], {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const child = spawn(process.execPath, [CHILD], { env, stdio: ['pipe', 'ignore', 'pipe'] })
+  // One that ends before it has read its job says so by its status.
+  child.stdin.on('error', () => {}).end(JSON.stringify(job))
   const kill = (): void => void child.kill('SIGKILL')
   signal.addEventListener('abort', kill)
   try {

@@ -1,9 +1,10 @@
-/** The process that builds a snapshot: the job as JSON in its one argument, a failure as JSON on standard error. */
+/** The process that builds a snapshot: the job as JSON on standard input, a failure as JSON on standard error. */
+import { readFileSync } from 'node:fs'
 import { LeadsheetError } from '../../errors.ts'
 import { fileFailure } from '../sqlite.ts'
 import { buildSnapshot, type SnapshotJob } from './build.ts'
 
-const job: SnapshotJob = JSON.parse(process.argv[2] ?? '')
+const job: SnapshotJob = JSON.parse(readFileSync(0, 'utf8'))
 try {
   buildSnapshot(job)
 } catch (thrown) {
