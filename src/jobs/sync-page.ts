@@ -4,13 +4,12 @@ import type { HeldRow, Instant, Lead } from '../model.ts'
 import { pathText } from '../source/field-path.ts'
 import { isHeld } from '../source/mapping.ts'
 import type { Source } from '../source/open.ts'
-import type { RawRecord } from '../source/raw-record.ts'
+import type { FindKnown, RawRecord } from '../source/raw-record.ts'
 import { outdateDetails } from '../store/detail.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../store/known-leads.ts'
 import { findLeadNos, insertLeads, readTimes, type SavedLead, saveLeads } from '../store/lead.ts'
 import type { Met } from '../store/met-leads.ts'
-import type { NumberIndex } from '../store/number-index.ts'
 import type { Trx } from '../store/open.ts'
 import { forgetAbsence } from '../store/removal.ts'
 import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
@@ -25,20 +24,20 @@ export interface MappedPage {
   /** Numbers of the leads whose records are as they were stored. */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
-  /** The record of each of the leads. */
-  readonly records: ReadonlyMap<Lead, RawRecord>
   readonly held: readonly HeldRow[]
-  readonly rows: number
+  /** All of the page, and that of each of the leads. */
+  readonly records: readonly RawRecord[]
+  readonly recordOf: ReadonlyMap<Lead, RawRecord>
 }
 
 /** @throws LeadsheetError api_unexpected when none of the records has an id */
-export function mapPage(source: Source, records: readonly RawRecord[], knownLeads: NumberIndex): MappedPage {
+export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
   const known = new Set<number>()
   const leads = new Map<Lead, RawRecord>()
   const held: HeldRow[] = []
   for (const record of records) {
     // Not what was known when the page came in: pages before it have been written since.
-    const no = knownLeads.find(record.high, record.low)
+    const no = findKnown(record.high, record.low)
     if (no !== null) {
       known.add(no)
       continue
@@ -49,23 +48,22 @@ export function mapPage(source: Source, records: readonly RawRecord[], knownLead
   }
   const isWithoutIds = held.length === records.length && held.every((row) => row.id === null)
   if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
-  return { known: [...known], leads: [...leads.keys()], records: leads, held, rows: records.length }
+  return { known: [...known], leads: [...leads.keys()], held, records, recordOf: leads }
 }
 
 /** Returns the scan after the page, and what the run has read so far. */
 export async function savePage(
   run: SyncRun,
   before: Scan,
-  page: MappedPage,
+  mapped: MappedPage,
   step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>,
   memory: ScanMemory,
 ): Promise<{ scan: Scan; pages: number; seen: number }> {
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
-  const heldIds = page.held.flatMap(({ id }) => (id === null ? [] : [id]))
-  const leadIds = page.leads.map((lead) => lead.id)
-  const isAllNew = memory.firstLoad?.takes(leadIds, heldIds) === true
+  const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), heldIdsOf(mapped)) === true
   if (!isAllNew) await memory.firstLoad?.end()
+  const page = isAllNew ? mapped : await mapRepeated(run, mapped, memory)
   const done = await writeHolding(run, async (trx) => {
     const saved = isAllNew
       ? await insertLeads(trx, page.leads, seen)
@@ -79,9 +77,10 @@ export async function savePage(
     const fingerprints = fingerprintsOf(before, saved, page)
     await saveFingerprints(trx, fingerprints)
     await hold(trx, page, seen.at, memory)
-    const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, heldIds)
-    // When the record of such a lead is again as it was stored, it has to be released.
-    await forgetFingerprints(trx, [...heldNos.values()])
+    const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, heldIdsOf(page))
+    // Else the record that was stored before would pass for the present one when it comes again.
+    const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
+    await forgetFingerprints(trx, unknown)
     const savedNos = new Set(saved.map(({ no }) => no))
     const known = page.known.filter((no) => !savedNos.has(no))
     for (const { lead, no } of saved) memory.met.number(lead.id, no)
@@ -107,7 +106,7 @@ export async function savePage(
       freshInPass: met.filter((each) => memory.met.passOf(each) !== before.pass).length,
       born: saved.filter(isBorn).length + told.created,
       withoutId: page.held.filter((row) => row.id === null).length,
-      rows: page.rows,
+      rows: page.records.length,
       mended: page.leads.filter((lead) => lead.mended.length > 0).length,
       cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
       maxUpdatedAt: latestOf([told.updatedAt, ...page.leads.map((lead) => lead.updatedAt)]),
@@ -127,15 +126,35 @@ export async function savePage(
       removed: 0,
       held: before.pass === 1 ? page.held.filter(isNewHere).length : 0,
     })
-    return { scan, met, fingerprints, heldNos, ...counts }
+    return { scan, met, fingerprints, unknown, ...counts }
   })
   for (const each of done.met) {
     memory.met.note(each, before.pass)
     if (typeof each === 'number') memory.absent.delete(each)
   }
   for (const { no, high, low } of done.fingerprints) memory.known.set(no, high, low)
-  for (const no of done.heldNos.values()) memory.known.forget(no)
+  for (const no of done.unknown) memory.known.forget(no)
   return done
+}
+
+/** A page that tells of one lead twice, as it was stored and otherwise, with both of them mapped. */
+async function mapRepeated(run: SyncRun, page: MappedPage, memory: ScanMemory): Promise<MappedPage> {
+  if (page.known.length === 0) return page
+  const nos = await findLeadNos(run.store.db, [...leadIdsOf(page), ...heldIdsOf(page)])
+  const repeated = new Set(nos.values()).intersection(new Set(page.known))
+  if (repeated.size === 0) return page
+  return mapPage(run.source, page.records, (high, low) => {
+    const no = memory.known.find(high, low)
+    return no !== null && repeated.has(no) ? null : no
+  })
+}
+
+function leadIdsOf(page: MappedPage): string[] {
+  return page.leads.map((lead) => lead.id)
+}
+
+function heldIdsOf(page: MappedPage): string[] {
+  return page.held.flatMap(({ id }) => (id === null ? [] : [id]))
 }
 
 /** Keeps what cannot be mapped and releases what can be now. */
@@ -143,28 +162,27 @@ async function hold(trx: Trx, page: MappedPage, at: Instant, memory: ScanMemory)
   await saveHeldRows(trx, page.held, at)
   if (page.held.length > 0) memory.hasHeld = true
   if (memory.hasHeld) {
-    await releaseHeldRows(
-      trx,
-      'lead',
-      page.leads.map((lead) => lead.id),
-    )
+    await releaseHeldRows(trx, 'lead', leadIdsOf(page))
   }
 }
 
 /** All that is there upstream, held records too, each once. */
 function metOn(page: MappedPage, leads: readonly number[], heldNos: ReadonlyMap<string, number>): Met[] {
-  const held = page.held.flatMap(({ id }) => (id === null ? [] : [heldNos.get(id) ?? id]))
+  const held = heldIdsOf(page).map((id) => heldNos.get(id) ?? id)
   return [...new Set<Met>([...leads, ...held])]
 }
 
-/**
- * A lead whose record was mended or cut is read anew each time, so that each scan can tell of it. In a scan of
- * changes, which knows none, one that is unchanged has its fingerprint already.
- */
+/** A lead whose record was mended or cut is read anew each time, so that each scan can tell of it. */
+function isUnknown({ lead }: SavedLead): boolean {
+  return lead.mended.length > 0 || lead.cut > 0
+}
+
+/** In a scan of changes, which knows no lead, one that is unchanged has its fingerprint already. */
 function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
-  return saved.flatMap(({ no, lead, isLate, change }) => {
-    const record = page.records.get(lead)
-    if (record === undefined || isLate || lead.mended.length > 0 || lead.cut > 0) return []
+  return saved.flatMap((one) => {
+    const { no, lead, isLate, change } = one
+    const record = page.recordOf.get(lead)
+    if (record === undefined || isLate || isUnknown(one)) return []
     if (scan.mode === 'incremental' && change === 'unchanged') return []
     return [{ no, high: record.high, low: record.low }]
   })

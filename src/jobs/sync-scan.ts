@@ -49,7 +49,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory): P
         throw thrown
       })
       if (page === null) return { scan, stop: 'past_end' }
-      const mapped = mapPage(source, page.records, memory.known)
+      const mapped = mapPage(source, page.records, memory.known.find)
       const tail = tailOf(scan)
       const isInPlace = begins(source, page.records, tail)
       const isContinued = isInPlace || continues(tail, idsOf(source, page.records))
@@ -81,6 +81,9 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory): P
         isBroken: !isContinued,
         isAgain,
       }
+      // What waits gets its turn, a stop too: a page is mapped, and written, without a pause.
+      await new Promise(setImmediate)
+      options.signal.throwIfAborted()
       const saved = await savePage(run, scan, mapped, step, memory)
       const { pages, seen: done } = saved
       options.onProgress?.({ part: 'leads', pages, done: begun.seen + done, total: page.total })

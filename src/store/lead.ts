@@ -84,9 +84,9 @@ export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observ
 }
 
 /** The number of each of these ids that is a lead. */
-export async function findLeadNos(trx: Trx, ids: readonly string[]): Promise<Map<string, number>> {
+export async function findLeadNos(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
-  const rows = await trx.selectFrom('lead').where('id', 'in', listOf(ids)).select(['id', 'no']).execute()
+  const rows = await db.selectFrom('lead').where('id', 'in', listOf(ids)).select(['id', 'no']).execute()
   return new Map(rows.map((row) => [row.id, row.no]))
 }
 
