@@ -15,9 +15,9 @@ import { IS_FULL, SEED } from './support/scale.ts'
 
 const KILLS = IS_FULL ? 50 : 4
 const REPLACEMENTS = IS_FULL ? 150 : 3
-const LEADS = 500
+const LEADS = 200
 const NEVER = new AbortController().signal
-const TIMEOUT_MS = IS_FULL ? 600_000 : 60_000
+const TIMEOUT_MS = IS_FULL ? 900_000 : 60_000
 
 /** A store in a folder of its own whose leads all have the same score. */
 async function openScored(score: number) {
