@@ -149,8 +149,9 @@ export const FIGURES = [
     meaning:
       'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days)',
     unit: 'leads',
-    reads: ['idle', 'idle_then'],
-    sql: `SELECT (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE})
+    reads: ['open_now', 'idle', 'idle_then'],
+    sql: `SELECT (SELECT coalesce(sum(leads), 0) FROM open_now)
+      - (SELECT count(*) FROM idle WHERE changed_at > ${STALLED_SINCE})
       - (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN changed)
       + (SELECT count(*) FROM idle_then WHERE changed_at <= ${STALLED_SINCE}) AS value`,
   },

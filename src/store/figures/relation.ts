@@ -16,6 +16,7 @@ export const RELATION_NAMES = [
   'entered',
   'entry',
   'ended',
+  'open_now',
   'idle',
   'idle_then',
 ] as const
@@ -191,6 +192,11 @@ export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, days_before AS days
     FROM stage_move WHERE moved_at < :to${inScope('AND')}`,
         },
+    open_now: {
+      reads: [],
+      sql: `-- how many leads are open now
+    SELECT leads FROM lead_count WHERE status IN ${OPEN_STATUSES}${inScope('AND')}`,
+    },
     idle: {
       reads: [],
       sql: `-- leads that are open now, and when they last changed in any way
