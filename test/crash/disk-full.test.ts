@@ -8,7 +8,7 @@ import { hashTables } from './support/contents.ts'
 import { MAIN, type Program, run } from './support/program.ts'
 import { expectSound } from './support/store.ts'
 
-const LEADS = 2_000
+const LEADS = 1_200
 const HAS_PRLIMIT = spawnSync('prlimit', ['--version']).status === 0
 const CAN_MOUNT = canMount()
 
@@ -95,7 +95,7 @@ it.skipIf(!CAN_MOUNT)(
 
     const sync = syncIn(newFolder(), upstream)
     const file = join(sync.cwd, 'leadsheet.db')
-    mountSmall(sync.cwd, 4)
+    mountSmall(sync.cwd, 3)
     expectUnwritable(await run(sync))
     expectUnwritable(await run(sync))
     spawnSync('mount', ['-o', 'remount,size=64m', sync.cwd])

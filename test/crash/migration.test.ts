@@ -83,7 +83,7 @@ it.each([
 
     const numbers = points.flatMap((name, index) => (/^before|^after commit/.test(name) ? [index + 1] : []))
     expect(numbers.length).toBeGreaterThan(50)
-    await forEachCase(sampleOf(numbers, 4), async (point) => {
+    await forEachCase(sampleOf(numbers, 3), async (point) => {
       const folder = copyOf(base, copies, String(point))
       await runKilledAt(point, programIn(folder))
       expect([before, after]).toContain(schemaOf(databaseIn(folder)))
@@ -94,5 +94,5 @@ it.each([
       rmSync(folder, { recursive: true })
     })
   },
-  300_000,
+  1_200_000,
 )

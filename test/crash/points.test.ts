@@ -74,14 +74,14 @@ describe('a program killed at every point, and again at that of its next runs', 
     const second = hashTables(databaseIn(next))
     expect(second['lead']).not.toEqual(first['lead'])
     await killEverywhere(full, (folder) => openSyncCase(folder, env, second))
-  }, 300_000)
+  }, 1_200_000)
 
   it('sends each letter once, or again under the same Message-ID where it may have been lost, and knows which (row 38)', async () => {
     await using world = await openWorld(5)
     const folder = await openFolder()
     expect(await run({ args: ['sync'], cwd: folder, env: world.env })).toMatchObject({ status: 0 })
     await killEverywhere(folder, (copy) => openReportCase(copy, world.env))
-  }, 300_000)
+  }, 1_200_000)
 })
 
 async function openReportCase(folder: string, env: Program['env']): Promise<Case> {

@@ -14,11 +14,12 @@ import { expectSound } from './support/store.ts'
 const KILLS = IS_FULL ? 200 : 25
 /** Then a new database takes the place of the old one, so that first loads are killed too. */
 const KILLS_A_DATABASE = 25
-const LEADS = 4_000
+const LEADS = 3_000
 
-const LOADS = IS_FULL ? 20 : 1
-/** Enough for indexes to be made in a thread of their own. */
-const MANY_LEADS = 22_000
+const LOADS = IS_FULL ? 20 : 2
+/** In full, enough for indexes to be made in a thread of their own. */
+const MANY_LEADS = IS_FULL ? 22_000 : 2_200
+const PAGES = 22
 
 function syncOf(upstream: Upstream, pageSize: number): Program {
   return {
@@ -62,20 +63,20 @@ describe('a sync killed with SIGKILL', () => {
     }
     expect(inMidSync).toBeGreaterThan(KILLS * 0.8)
     expect(resumed).toBeGreaterThan(KILLS * 0.5)
-  }, 300_000)
+  }, 1_200_000)
 
   it(`makes its indexes again when it was killed in its first load or while it made them; ${LOADS} loads, SEED=${SEED} (row 37)`, async () => {
     await using upstream = await startUpstream(MANY_LEADS)
-    const expected = await unkilled(upstream, 1_000)
+    const expected = await unkilled(upstream, MANY_LEADS / PAGES)
     const next = random(SEED)
     for (let load = 0; load < LOADS; load++) {
-      const program = syncOf(upstream, 1_000)
+      const program = syncOf(upstream, MANY_LEADS / PAGES)
       const file = join(program.cwd, 'leadsheet.db')
       for (let kill = 0; kill < 3; kill++) {
         upstream.requests.length = 0
         const child = start(program)
         // The first kill falls into the load, the others mostly into its end and the making of indexes.
-        await untilRequests(upstream, kill === 0 ? 1 + Math.floor(next() * 22) : 22, child)
+        await untilRequests(upstream, kill === 0 ? 1 + Math.floor(next() * PAGES) : PAGES, child)
         await killAfter(child, (next() * expected.ms) / 3)
         await expectSound(file)
       }
@@ -84,7 +85,7 @@ describe('a sync killed with SIGKILL', () => {
       expect(hashTables(file)).toEqual(expected.tables)
       rmSync(file)
     }
-  }, 300_000)
+  }, 1_200_000)
 })
 
 /** Until the upstream has had so many requests, or the program has ended. */
