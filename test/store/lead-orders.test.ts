@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../src/model.ts'
+import { findViolations } from '../../src/store/invariants.ts'
 import { saveLeads } from '../../src/store/lead.ts'
 import { historyOf, type LeadState, stepsOf } from '../../src/store/lead-history.ts'
 import { recordGone } from '../../src/store/lead-version.ts'
@@ -156,5 +157,6 @@ describe('the history of a lead', () => {
         { status: latest?.status, score: latest?.score, updated_at: latest?.updatedAt, removed_at: null },
       ])
     }
+    expect(await findViolations(store.db, instant(START + 60 * DAY_MS), 'all')).toEqual([])
   }, 60_000)
 })
