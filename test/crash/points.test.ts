@@ -25,6 +25,7 @@ async function killEverywhere(base: string, openCase: (folder: string) => Promis
   const copies = folderWith()
   await using unkilled = await openCase(copyOf(base, copies, 'unkilled'))
   const points = await listPoints(unkilled.program)
+  expect(points.length).toBeGreaterThan(30)
   await unkilled.check()
   const numbers = sampleOf(
     points.map((_name, index) => index + 1),

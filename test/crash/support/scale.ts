@@ -4,7 +4,7 @@ export const IS_FULL = process.env['CRASH'] === 'full'
 /** Printed with each random test, and taken from there to repeat it. */
 export const SEED = Number(process.env['SEED'] ?? 1)
 
-/** Twice the processors of a small machine: more would only make each other slow. */
+/** As many as a small machine has processors. */
 const LANES = 2
 
 /** Does the work for each of the items, a few at a time. */
@@ -17,10 +17,10 @@ export async function forEachCase<T>(items: readonly T[], work: (item: T) => Pro
 }
 
 /** Of a list, `count` items spread evenly over it; all of them in the full run. */
-export function sampleOf<T>(items: readonly T[], count: number): T[] {
-  if (IS_FULL || items.length <= count) return [...items]
-  return Array.from(
-    { length: count },
-    (_, index) => items[Math.floor(((index + 0.5) * items.length) / count)] as T,
+export function sampleOf<T>(items: readonly T[], count: number): readonly T[] {
+  if (IS_FULL) return items
+  const chosen = Array.from({ length: count }, (_, index) =>
+    Math.floor(((index + 0.5) * items.length) / count),
   )
+  return items.filter((_item, index) => chosen.includes(index))
 }
