@@ -95,7 +95,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'check everything: settings, data, the upstream against its profile, mail',
+    summary: 'check everything: settings, data, the database against its rules, upstream, mail',
     group: WORK,
     load: async () => (await import('./doctor.ts')).defineDoctor,
   },
