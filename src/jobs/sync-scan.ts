@@ -48,6 +48,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory): P
         if (isPastEnd(run, scan, thrown)) return null
         throw thrown
       })
+      // It may have come before the run was stopped.
+      options.signal.throwIfAborted()
       if (page === null) return { scan, stop: 'past_end' }
       const mapped = mapPage(source, page.records, memory.known.find)
       const tail = tailOf(scan)

@@ -2,7 +2,6 @@
  * Pages of a list, on their way before they are asked for: the next one as soon as the one before has come, and
  * several at once where positions are numbers. A reader sees what it would have seen asking one after another.
  */
-
 import { chainPages } from './chained-pages.ts'
 import type { LeadFilters } from './filters.ts'
 import { guessPages } from './guessed-pages.ts'

@@ -102,7 +102,9 @@ describe('the daemon', () => {
     await finished(next)
     await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
     const [second, first] = await listRuns(store.db, 5)
-    expect([first?.outcome, first?.seen]).toEqual(['partial', 30])
+    expect(first?.outcome).toBe('partial')
+    // The third page is in hand, or waits, when the fourth is asked for.
+    expect([20, 30]).toContain(first?.seen)
     expect((second?.seen ?? 0) + (first?.seen ?? 0)).toBe(200)
   })
 
