@@ -13,6 +13,8 @@ const SAME_SIGNAL_MS = 500
 
 // Pages come and go: room for short-lived objects that doubles with them costs 80 MB and gains no time.
 setFlagsFromString('--semi-space-growth-factor=1')
+// And what outlives a page is little: a heap that at most doubles before it is tidied saves 80 MB more.
+setFlagsFromString('--heap-growing-percent=100')
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<number> {

@@ -83,9 +83,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory): P
         isBroken: !isContinued,
         isAgain,
       }
-      // What waits gets its turn, a stop too: a page is mapped, and written, without a pause.
+      // What waits gets its turn: a page is mapped, and written, without a pause.
       await new Promise(setImmediate)
-      options.signal.throwIfAborted()
       const saved = await savePage(run, scan, mapped, step, memory)
       const { pages, seen: done } = saved
       options.onProgress?.({ part: 'leads', pages, done: begun.seen + done, total: page.total })

@@ -8,6 +8,7 @@ import { file, leads, timeStep, url } from '../step.ts'
 
 // As in main.ts, which is not part of what is measured.
 setFlagsFromString('--semi-space-growth-factor=1')
+setFlagsFromString('--heap-growing-percent=100')
 
 const log = pino({ level: 'silent' })
 await using store = await openStore(file, new Date())
