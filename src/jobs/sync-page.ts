@@ -10,6 +10,7 @@ import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../store/known-leads.ts'
 import { findLeadNos, insertLeads, readTimes, type SavedLead, saveLeads } from '../store/lead.ts'
 import type { Met } from '../store/met-leads.ts'
+import type { Observation } from '../store/observation.ts'
 import type { Trx } from '../store/open.ts'
 import { forgetAbsence } from '../store/removal.ts'
 import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
@@ -65,46 +66,22 @@ export async function savePage(
   if (!isAllNew) await memory.firstLoad?.end()
   const page = isAllNew ? mapped : await mapRepeated(run, mapped, memory)
   const done = await writeHolding(run, async (trx) => {
-    const saved = isAllNew
-      ? await insertLeads(trx, page.leads, seen)
-      : await saveLeads(trx, page.leads, seen, before.is_remap === 1)
-    const updated = saved.filter(({ change }) => change === 'updated')
-    await outdateDetails(
-      trx,
-      updated.map(({ no }) => no),
-      seen.at,
-    )
-    const fingerprints = fingerprintsOf(before, saved, page)
-    await saveFingerprints(trx, fingerprints)
-    await hold(trx, page, seen.at, memory)
-    const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, heldIdsOf(page))
-    // Else the record that was stored before would pass for the present one when it comes again.
-    const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
-    await forgetFingerprints(trx, unknown)
-    const savedNos = new Set(saved.map(({ no }) => no))
-    const known = page.known.filter((no) => !savedNos.has(no))
-    for (const { lead, no } of saved) memory.met.number(lead.id, no)
-    const met = metOn(page, [...known, ...savedNos], heldNos)
-    const fresh = met.filter((each) => memory.met.passOf(each) === 0)
-    const isFresh = new Set(fresh)
-    await forgetAbsence(
-      trx,
-      met.filter((each) => typeof each === 'number').filter((no) => memory.absent.has(no)),
-    )
+    const written = await writePage(trx, before, page, isAllNew, memory, seen)
+    for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
+    const met = metOn(written)
+    const fresh = new Set(met.filter((each) => memory.met.passOf(each) === 0))
+    const absent = met.filter((each) => typeof each === 'number').filter((no) => memory.absent.has(no))
+    await forgetAbsence(trx, absent)
     const born = bornSince(before.started_at)
-    const told = await readTimes(
-      trx,
-      known.filter((no) => isFresh.has(no)),
-      born,
-    )
-    const isBorn = ({ no, lead }: SavedLead): boolean =>
-      isFresh.has(no) && (lead.createdAt ?? lead.updatedAt ?? '') >= born
+    const knownFresh = written.known.filter((no) => fresh.has(no))
+    const told = await readTimes(trx, knownFresh, born)
+    const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
     const scan = await advanceScan(trx, before, {
       ...step,
       met,
-      fresh: fresh.length,
+      fresh: fresh.size,
       freshInPass: met.filter((each) => memory.met.passOf(each) !== before.pass).length,
-      born: saved.filter(isBorn).length + told.created,
+      born: told.created + savedFresh.filter(({ lead }) => createdAt(lead) >= born).length,
       withoutId: page.held.filter((row) => row.id === null).length,
       rows: page.records.length,
       mended: page.leads.filter((lead) => lead.mended.length > 0).length,
@@ -113,27 +90,20 @@ export async function savePage(
     })
     // Each lead counts where the scan meets it first, so that the counts add up to the leads seen.
     const count = (change: SavedLead['change']): number =>
-      saved.filter((lead) => lead.change === change && isFresh.has(lead.no)).length
-    const knownFresh = known.filter((no) => isFresh.has(no)).length
-    const savedFresh = saved.filter(({ no }) => isFresh.has(no)).length
-    const isNewHere = (row: HeldRow): boolean => row.id === null || isFresh.has(heldNos.get(row.id) ?? row.id)
+      savedFresh.filter((lead) => lead.change === change).length
+    const heldFresh = written.held.filter((each) => each === null || fresh.has(each))
     const counts = await addCounts(trx, run.runId, {
       pages: 1,
-      seen: savedFresh + knownFresh,
+      seen: savedFresh.length + knownFresh.length,
       inserted: count('inserted'),
       updated: count('updated'),
-      unchanged: count('unchanged') + knownFresh,
+      unchanged: count('unchanged') + knownFresh.length,
       removed: 0,
-      held: before.pass === 1 ? page.held.filter(isNewHere).length : 0,
+      held: before.pass === 1 ? heldFresh.length : 0,
     })
-    return { scan, met, fingerprints, unknown, ...counts }
+    return { scan, met, written, ...counts }
   })
-  for (const each of done.met) {
-    memory.met.note(each, before.pass)
-    if (typeof each === 'number') memory.absent.delete(each)
-  }
-  for (const { no, high, low } of done.fingerprints) memory.known.set(no, high, low)
-  for (const no of done.unknown) memory.known.forget(no)
+  remember(memory, before.pass, done.met, done.written)
   return done
 }
 
@@ -157,19 +127,67 @@ function heldIdsOf(page: MappedPage): string[] {
   return page.held.flatMap(({ id }) => (id === null ? [] : [id]))
 }
 
-/** Keeps what cannot be mapped and releases what can be now. */
-async function hold(trx: Trx, page: MappedPage, at: Instant, memory: ScanMemory): Promise<void> {
-  await saveHeldRows(trx, page.held, at)
+interface Written {
+  readonly saved: readonly SavedLead[]
+  /** Numbers of the leads that needed no writing. */
+  readonly known: readonly number[]
+  /** Each record held: the lead that it is, else its id, else null. */
+  readonly held: readonly (Met | null)[]
+  readonly fingerprints: readonly Fingerprint[]
+  /** Numbers of the leads that have none. */
+  readonly unknown: readonly number[]
+}
+
+async function writePage(
+  trx: Trx,
+  scan: Scan,
+  page: MappedPage,
+  isAllNew: boolean,
+  memory: ScanMemory,
+  seen: Observation,
+): Promise<Written> {
+  const saved = isAllNew
+    ? await insertLeads(trx, page.leads, seen)
+    : await saveLeads(trx, page.leads, seen, scan.is_remap === 1)
+  const updated = saved.filter(({ change }) => change === 'updated').map(({ no }) => no)
+  await outdateDetails(trx, updated, seen.at)
+  await saveHeldRows(trx, page.held, seen.at)
   if (page.held.length > 0) memory.hasHeld = true
-  if (memory.hasHeld) {
-    await releaseHeldRows(trx, 'lead', leadIdsOf(page))
+  if (memory.hasHeld) await releaseHeldRows(trx, 'lead', leadIdsOf(page))
+  const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, heldIdsOf(page))
+  const fingerprints = fingerprintsOf(scan, saved, page)
+  await saveFingerprints(trx, fingerprints)
+  // Else the record that was stored before would pass for the present one when it comes again.
+  const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
+  await forgetFingerprints(trx, unknown)
+  const savedNos = new Set(saved.map(({ no }) => no))
+  return {
+    saved,
+    known: page.known.filter((no) => !savedNos.has(no)),
+    held: page.held.map(({ id }) => (id === null ? null : (heldNos.get(id) ?? id))),
+    fingerprints,
+    unknown,
   }
 }
 
 /** All that is there upstream, held records too, each once. */
-function metOn(page: MappedPage, leads: readonly number[], heldNos: ReadonlyMap<string, number>): Met[] {
-  const held = heldIdsOf(page).map((id) => heldNos.get(id) ?? id)
-  return [...new Set<Met>([...leads, ...held])]
+function metOn({ saved, known, held }: Written): Met[] {
+  const ofHeld = held.filter((each) => each !== null)
+  return [...new Set<Met>([...known, ...saved.map(({ no }) => no), ...ofHeld])]
+}
+
+/** Only once the page is in: a transaction may still fail. */
+function remember(memory: ScanMemory, pass: number, met: readonly Met[], written: Written): void {
+  for (const each of met) {
+    memory.met.note(each, pass)
+    if (typeof each === 'number') memory.absent.delete(each)
+  }
+  for (const { no, high, low } of written.fingerprints) memory.known.set(no, high, low)
+  for (const no of written.unknown) memory.known.forget(no)
+}
+
+function createdAt(lead: Lead): Instant {
+  return lead.createdAt ?? lead.updatedAt ?? ''
 }
 
 /** A lead whose record was mended or cut is read anew each time, so that each scan can tell of it. */
