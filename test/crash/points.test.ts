@@ -12,7 +12,7 @@ import { copyOf, databaseIn, openFolder, openWorld } from './support/world.ts'
 
 /** Of one folder, killed this often at the same point before it may end. */
 const ROUNDS = IS_FULL ? 3 : 1
-const SAMPLES = 3
+const SAMPLES = 2
 
 /** A program in a folder of its own, and what must hold of it when it has come to its end. */
 interface Case extends AsyncDisposable {

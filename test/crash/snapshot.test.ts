@@ -1,5 +1,5 @@
 /** The snapshot under kills, under readers and for other users. */
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,17 +48,24 @@ it(
     const store = await openScored(1)
     const folder = join(store.file, '..')
     const file = join(folder, 'snapshot.db')
-    await publishSnapshot(publishing(store, folder), NEVER)
+    /** Starts one, and comes back when its file is there but not whole, or when it has ended already. */
+    const begin = async (): Promise<{ child: ChildProcess; isUnfinished: () => boolean }> => {
+      const child = startLeadsheet(['snapshot'], { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
+      const isUnfinished = (): boolean => readdirSync(folder).includes(`snapshot.db.tmp-${child.pid}`)
+      while (!isUnfinished() && child.exitCode === null) await waitMs(1)
+      return { child, isUnfinished }
+    }
+    const { isUnfinished: isBeingMade } = await begin()
+    const begun = performance.now()
+    while (isBeingMade()) await waitMs(1)
+    const lastsMs = performance.now() - begun
     await saveScore(store, 2)
     await store.close()
-    const env = { LEADSHEET_DATA_DIR: folder }
     const next = random(SEED)
     let cut = 0
     for (let kill = 0; kill < KILLS; kill++) {
-      const child = startLeadsheet(['snapshot'], { cwd: folder, env })
-      const isUnfinished = (): boolean => readdirSync(folder).includes(`snapshot.db.tmp-${child.pid}`)
-      while (!isUnfinished() && child.exitCode === null) await waitMs(1)
-      await waitMs(next() * 200)
+      const { child, isUnfinished } = await begin()
+      await waitMs(next() * lastsMs)
       if (child.exitCode === null) {
         child.kill('SIGKILL')
         await once(child, 'exit')
@@ -69,7 +76,7 @@ it(
       expect([1, 2]).toContain(score)
     }
     expect(cut).toBeGreaterThan(KILLS / 3)
-    const last = await runLeadsheet(['snapshot'], { cwd: folder, env })
+    const last = await runLeadsheet(['snapshot'], { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
     expect(last).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') })
     expect(scoresIn(file)).toEqual([2])
     expect(readdirSync(folder).filter((name) => name.includes('.tmp-'))).toEqual([])

@@ -16,7 +16,7 @@ const KILLS = IS_FULL ? 200 : 25
 const KILLS_A_DATABASE = 25
 const LEADS = 3_000
 
-const LOADS = IS_FULL ? 20 : 2
+const LOADS = IS_FULL ? 8 : 1
 /** In full, enough for indexes to be made in a thread of their own. */
 const MANY_LEADS = IS_FULL ? 22_000 : 2_200
 const PAGES = 22
