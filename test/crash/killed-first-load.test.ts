@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { hashTables } from './support/contents.ts'
-import { listPoints, run, runKilledAt } from './support/program.ts'
+import { listPoints, type Program, run, runKilledAt } from './support/program.ts'
 import { expectSound } from './support/store.ts'
 import { copyOf } from './support/world.ts'
 
@@ -15,11 +15,16 @@ it('a first load that was killed before its indexes were made can be looked at, 
   })
   const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
   const whole = copyOf(empty, folderWith(), 'whole')
-  const points = await listPoints({ args: ['sync', '--only', 'leads'], cwd: whole, env })
+  const sync = (cwd: string): Program => ({
+    args: ['sync', '--only', 'leads'],
+    cwd,
+    env: { ...env, EVERY_STATEMENT: '1' },
+  })
+  const points = await listPoints(sync(whole))
   const cwd = copyOf(empty, folderWith(), 'killed')
   const file = join(cwd, 'leadsheet.db')
   const lastIndex = points.findLastIndex((name) => /^before CREATE.* INDEX/i.test(name))
-  expect(await runKilledAt(lastIndex + 1, { args: ['sync', '--only', 'leads'], cwd, env })).toBe(true)
+  expect(await runKilledAt(lastIndex + 1, sync(cwd))).toBe(true)
   const database = new Database(file)
   expect(database.prepare('SELECT count(*) FROM sync_dropped_index').pluck().get()).toBeGreaterThan(0)
   database.close()

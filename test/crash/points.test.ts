@@ -60,7 +60,7 @@ async function openSyncCase(folder: string, env: Program['env'], expected: unkno
 
 describe('a program killed at every point, and again at that of its next runs', () => {
   it('ends a first sync and one of a day’s changes with the tables of one never killed (row 38)', async () => {
-    await using world = await openWorld(12)
+    await using world = await openWorld(6)
     const { env } = world
     const empty = await openFolder()
     const full = copyOf(empty, folderWith(), 'full')
