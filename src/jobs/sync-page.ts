@@ -16,7 +16,7 @@ import { forgetAbsence } from '../store/removal.ts'
 import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
 import { addCounts } from '../store/sync-run.ts'
 import type { ScanMemory } from './scan-memory.ts'
-import { type SyncRun, writeHolding } from './sync-run.ts'
+import { type SyncRun, writePageHolding } from './sync-run.ts'
 
 /** How far apart our clock and the upstream's may be. */
 export const CLOCK_SKEW_MS = 2 * 60_000
@@ -65,7 +65,7 @@ export async function savePage(
   const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), heldIdsOf(mapped)) === true
   if (!isAllNew) await memory.firstLoad?.end()
   const page = isAllNew ? mapped : await mapRepeated(run, mapped, memory)
-  const done = await writeHolding(run, async (trx) => {
+  const done = await writePageHolding(run, async (trx) => {
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
     const met = metOn(written)

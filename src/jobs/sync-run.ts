@@ -43,14 +43,24 @@ export interface SyncRun {
 }
 
 /**
- * A write of the run: all or nothing, and nothing when another process has taken the lease over meanwhile.
+ * A write of the run: all or nothing, and nothing when another process has taken the lease over meanwhile. It does
+ * not wait for the disk; the end of the run does.
  * @throws LeadsheetError job_busy
  */
 export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
-  return run.store.write(async (trx) => {
+  return run.store.write(holding(run, work))
+}
+
+/** The same for a page of a list: what a power cut undoes of them, the next run reads again. */
+export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
+  return run.store.writeSoon(holding(run, work))
+}
+
+function holding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx) => Promise<T> {
+  return async (trx) => {
     await run.lease.renew(trx, run.now())
     return work(trx)
-  })
+  }
 }
 
 /** What a record that was held means for the run: it is not whole, and the record can be looked at. */

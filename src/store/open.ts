@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { LeadsheetError } from '../errors.ts'
 import { migrate } from './migrate.ts'
-import { openSqlite } from './sqlite.ts'
+import { openSqlite, writeUnflushed } from './sqlite.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -18,6 +18,11 @@ export interface Store {
   readonly installationId: string
   /** All or nothing; inside, use the argument only: `db` would wait for ever. */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /**
+   * As `write`, without waiting for the disk: for what can be read again from the upstream. A power cut takes the
+   * last of these away, whole and in order; the next `write` puts them on the disk with its own.
+   */
+  writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -51,7 +56,8 @@ async function openOnce(file: string, now: Date): Promise<Store> {
     const write = <T>(work: (trx: Trx) => Promise<T>): Promise<T> => db.transaction().execute(work)
     const installationId = await write((trx) => readOrCreateInstallation(trx, now))
     const close = (): Promise<void> => db.destroy()
-    return { db, file, installationId, write, close, [Symbol.asyncDispose]: close }
+    const writeSoon: Store['writeSoon'] = (work) => writeUnflushed(db, work)
+    return { db, file, installationId, write, writeSoon, close, [Symbol.asyncDispose]: close }
   } catch (thrown) {
     await db.destroy()
     throw thrown

@@ -3,7 +3,7 @@
  * dialect replaces both files and the migrations.
  */
 import Database from 'better-sqlite3'
-import { type Expression, Kysely, type RawBuilder, sql } from 'kysely'
+import { type Expression, Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { errorText, LeadsheetError } from '../errors.ts'
 import { batchOf, dialectOf } from './sqlite-driver.ts'
 import type { Tables } from './tables.ts'
@@ -12,7 +12,7 @@ import type { Tables } from './tables.ts'
 const BUSY_TIMEOUT_MS = 50
 
 /**
- * Opens or creates the file: write-ahead log, every commit on disk, foreign keys checked.
+ * Opens or creates the file: write-ahead log, every commit on disk unless told otherwise, foreign keys checked.
  * @throws LeadsheetError data_unwritable, store_corrupt, store_busy
  */
 export function openSqlite(file: string): Kysely<Tables> {
@@ -47,6 +47,24 @@ function isOursOrNew(database: Database.Database): boolean {
  */
 export async function emptyLog(db: Kysely<Tables>): Promise<void> {
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
+}
+
+/**
+ * A transaction whose commit does not wait for the disk, but stands in the log in its order. The connection is held
+ * until commits wait again, so that nobody else's comes in between.
+ */
+export async function writeUnflushed<T>(
+  db: Kysely<Tables>,
+  work: (trx: Transaction<Tables>) => Promise<T>,
+): Promise<T> {
+  return db.connection().execute(async (connection) => {
+    await sql`PRAGMA synchronous = NORMAL`.execute(connection)
+    try {
+      return await connection.transaction().execute(work)
+    } finally {
+      await sql`PRAGMA synchronous = FULL`.execute(connection)
+    }
+  })
 }
 
 /** What a person can do something about: the file, its folder or its disk. Null for a mistake of ours. */
