@@ -7,6 +7,7 @@ import type { Instant, ScanReport, ScanStop, SyncProblem } from '../model.ts'
 import { outdateAllDetails } from '../store/detail.ts'
 import { restoreIndexes } from '../store/dropped-index.ts'
 import { beginFirstLoad } from '../store/first-load.ts'
+import { findLastUpdate } from '../store/lead.ts'
 import { createMetLeads } from '../store/met-leads.ts'
 import { recordAbsence } from '../store/removal.ts'
 import { clearScan, findScan, type Scan, startPass, startScan } from '../store/scan.ts'
@@ -133,6 +134,7 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanMemory, thrown: 
 async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemory): Promise<SyncProblem[]> {
   const { scan, verdict } = end
   const seen = { runId: run.runId, at: run.now().toISOString() }
+  const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
   return writeHolding(run, async (trx) => {
     const problems: SyncProblem[] = []
     if (verdict === 'complete') {
@@ -140,10 +142,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
       const absence = isProof
         ? await recordAbsence(trx, memory.met, { ...seen, startedAt: scan.started_at })
         : { removed: 0, refused: null }
-      const newest = Math.min(
-        Date.parse(scan.max_updated_at ?? ''),
-        Date.parse(scan.started_at) - CLOCK_SKEW_MS,
-      )
+      const newest = Math.min(Date.parse(lastUpdate ?? ''), Date.parse(scan.started_at) - CLOCK_SKEW_MS)
       if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
       await markLeadsWhole(trx, run.runId, scan.started_at, absence.removed)
       if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)

@@ -8,7 +8,7 @@ import type { FindKnown, RawRecord } from '../source/raw-record.ts'
 import { outdateDetails } from '../store/detail.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../store/known-leads.ts'
-import { findLeadNos, insertLeads, readTimes, type SavedLead, saveLeads } from '../store/lead.ts'
+import { countCreated, findLeadNos, insertLeads, type SavedLead, saveLeads } from '../store/lead.ts'
 import type { Met } from '../store/met-leads.ts'
 import type { Observation } from '../store/observation.ts'
 import type { Trx } from '../store/open.ts'
@@ -74,19 +74,20 @@ export async function savePage(
     await forgetAbsence(trx, absent)
     const born = bornSince(before.started_at)
     const knownFresh = written.known.filter((no) => fresh.has(no))
-    const told = await readTimes(trx, knownFresh, born)
+    // The first pass has met none before, so that it does not matter when they were created.
+    const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
     const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
     const scan = await advanceScan(trx, before, {
       ...step,
       met,
       fresh: fresh.size,
       freshInPass: met.filter((each) => memory.met.passOf(each) !== before.pass).length,
-      born: told.created + savedFresh.filter(({ lead }) => createdAt(lead) >= born).length,
+      born: knownBorn + savedFresh.filter(({ lead }) => createdAt(lead) >= born).length,
       withoutId: page.held.filter((row) => row.id === null).length,
       rows: page.records.length,
       mended: page.leads.filter((lead) => lead.mended.length > 0).length,
       cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
-      maxUpdatedAt: latestOf([told.updatedAt, ...page.leads.map((lead) => lead.updatedAt)]),
+      maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
     })
     // Each lead counts where the scan meets it first, so that the counts add up to the leads seen.
     const count = (change: SavedLead['change']): number =>

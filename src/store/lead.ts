@@ -2,7 +2,6 @@
  * Leads as last seen. A page of leads is compared with what is stored, and only what differs is written; what
  * that says of their past goes to `lead-version.ts`.
  */
-import { sql } from 'kysely'
 import type { Instant, Lead } from '../model.ts'
 import { saveHistory } from './lead-version.ts'
 import type { Observation } from './observation.ts'
@@ -27,6 +26,9 @@ type Stored = Pick<
 
 /** Columns that say when and by which run a row was read, not what the lead is. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
+/** Read at once, of all. */
+const PART_LEADS = 20_000
+
 /** Columns that stay as they were first written. */
 const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
@@ -99,21 +101,37 @@ export async function findLastNo(db: Db): Promise<number> {
   return row?.no ?? 0
 }
 
+/** How many of these leads were created since an instant. */
+export async function countCreated(trx: Trx, leadNos: readonly number[], since: Instant): Promise<number> {
+  const row = await trx
+    .selectFrom('lead')
+    .where('no', 'in', listOf(leadNos))
+    .where('created_at', '>=', since)
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return row.n
+}
+
 /**
- * Of some leads: how many were created since an instant, and the latest update that the upstream told of. Where it
- * tells of none, `updated_at` is when we read the lead.
+ * The latest update of all leads that are there, as the upstream told it; where it tells none, `updated_at` is when
+ * we read the lead, and does not count. Read in parts, so that others get their turn.
  */
-export async function readTimes(
-  trx: Trx,
-  leadNos: readonly number[],
-  since: Instant,
-): Promise<{ created: number; updatedAt: Instant | null }> {
-  if (leadNos.length === 0) return { created: 0, updatedAt: null }
-  const { rows } = await sql<{ created: number; updatedAt: Instant | null }>`
-    SELECT count(*) FILTER (WHERE created_at >= ${since}) AS created,
-      max(updated_at) FILTER (WHERE updated_at <> observed_at) AS "updatedAt"
-    FROM lead WHERE no IN ${listOf(leadNos)}`.execute(trx)
-  return rows[0] ?? { created: 0, updatedAt: null }
+export async function findLastUpdate(db: Db): Promise<Instant | null> {
+  let latest: Instant | null = null
+  const last = await findLastNo(db)
+  for (let from = 1; from <= last; from += PART_LEADS) {
+    const row = await db
+      .selectFrom('lead')
+      .where('no', '>=', from)
+      .where('no', '<', from + PART_LEADS)
+      .where('removed_at', 'is', null)
+      .whereRef('updated_at', '<>', 'observed_at')
+      .select((eb) => eb.fn.max<Instant | null>('updated_at').as('at'))
+      .executeTakeFirst()
+    if (row && row.at !== null && (latest === null || row.at > latest)) latest = row.at
+    await new Promise(setImmediate)
+  }
+  return latest
 }
 
 /** How many leads are there upstream, as far as we know. */
