@@ -18,11 +18,7 @@ export interface SavedLead {
   readonly isLate: boolean
 }
 
-type Stored = Pick<
-  LeadTable,
-  'no' | 'id' | 'status' | 'created_at' | 'updated_at' | 'status_changed_at' | 'removed_at'
-> &
-  Partial<LeadTable> & { raw: string }
+type Stored = LeadTable & { raw: string }
 
 /** Columns that say when and by which run a row was read, not what the lead is. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
@@ -45,9 +41,10 @@ export async function saveLeads(
 ): Promise<SavedLead[]> {
   if (leads.length === 0) return []
   const { newest, older } = newestById(leads)
-  const stored = await readStored(trx, [...newest.keys()], isRemap)
+  const stored = await readStored(trx, [...newest.keys()])
   const saved: SavedLead[] = []
   const rows: Row[] = []
+  const changed = new Set<string>()
   const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
   let no = await findLastNo(trx)
 
@@ -66,11 +63,13 @@ export async function saveLeads(
     if (isLate) arrived.late.push(lead)
     if (before.removed_at !== null) arrived.returned.push(lead.id)
     if (isSettled || isLate) continue
-    rows.push(rowOf(before.no, lead, before, seen))
+    const row = rowOf(before.no, lead, before, seen)
+    for (const column of changedColumns(before, row.lead)) changed.add(column)
+    rows.push(row)
     arrived.present.push(lead)
   }
 
-  await writeLeads(trx, rows, seen)
+  await writeLeads(trx, rows, seen, [...changed])
   await markReturned(trx, arrived.returned, seen)
   await saveHistory(trx, arrived, seen)
   return saved
@@ -80,7 +79,7 @@ export async function saveLeads(
 export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
   const last = await findLastNo(trx)
   const rows = leads.map((lead, index) => rowOf(last + 1 + index, lead, undefined, seen))
-  await writeLeads(trx, rows, seen)
+  await writeLeads(trx, rows, seen, [])
   await saveHistory(trx, { fresh: leads, present: [], late: [], returned: [] }, seen)
   return leads.map((lead, index) => ({ no: last + 1 + index, lead, change: 'inserted', isLate: false }))
 }
@@ -158,13 +157,13 @@ function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older:
   return { newest, older }
 }
 
-async function readStored(trx: Trx, ids: readonly string[], isRemap: boolean): Promise<Map<string, Stored>> {
+async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string, Stored>> {
   const rows = await trx
     .selectFrom('lead')
     .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
     .where('lead.id', 'in', listOf(ids))
-    .select(['no', 'id', 'status', 'created_at', 'updated_at', 'status_changed_at', 'removed_at', 'raw'])
-    .$if(isRemap, (query) => query.selectAll('lead'))
+    .selectAll('lead')
+    .select('raw')
     .execute()
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -176,8 +175,14 @@ function isOlder(before: Stored, lead: Lead): boolean {
 function isStored(before: Stored, lead: Lead, seen: Observation, isRemap: boolean): boolean {
   if (before.raw !== lead.raw) return false
   if (!isRemap) return true
-  const row = Object.entries(rowOf(before.no, lead, before, seen).lead)
-  return row.every(([column, value]) => OF_READING.has(column) || Reflect.get(before, column) === value)
+  const { lead: row } = rowOf(before.no, lead, before, seen)
+  return changedColumns(before, row).every((column) => OF_READING.has(column))
+}
+
+/** Where nothing else is written, no index is touched that has only the others. */
+function changedColumns(before: LeadTable, row: LeadTable): string[] {
+  const columns = Object.entries(row).filter(([column, value]) => Reflect.get(before, column) !== value)
+  return columns.map(([column]) => column).filter((column) => !LASTING.has(column))
 }
 
 /** Those that came back as an older record than the stored one have no row written. */
@@ -196,14 +201,16 @@ interface Row {
   readonly raw: string
 }
 
-async function writeLeads(trx: Trx, rows: readonly Row[], seen: Observation): Promise<void> {
+/** @param changed the columns in which one of them differs from what is stored */
+async function writeLeads(
+  trx: Trx,
+  rows: readonly Row[],
+  seen: Observation,
+  changed: readonly string[],
+): Promise<void> {
   const leads = rows.map((row) => row.lead)
-  const columns = Object.keys(leads[0] ?? {})
   await insertRows(trx, 'pipeline', pipelinesOf(leads, seen), { key: ['id'], update: [] })
-  await insertRows(trx, 'lead', leads, {
-    key: ['no'],
-    update: columns.filter((column) => !LASTING.has(column)),
-  })
+  await insertRows(trx, 'lead', leads, { key: ['no'], update: changed })
   const raws = rows.map(({ lead, raw }) => ({ lead_no: lead.no, raw }))
   await insertRows(trx, 'lead_raw', raws, { key: ['lead_no'] })
 }

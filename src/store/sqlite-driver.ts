@@ -18,6 +18,8 @@ import { LeadsheetError } from '../errors.ts'
 
 const BUSY_ATTEMPTS = 120
 const BUSY_PAUSE_MS = 50
+/** After a statement that took longer, whatever waits in the process gets its turn: SQLite runs in its only thread. */
+const LONG_MS = 5
 /** Past so many different statements, all are forgotten. */
 const STATEMENTS_MAX = 300
 
@@ -73,8 +75,12 @@ class WriteLockDriver extends SqliteDriver {
 
   override async acquireConnection(): Promise<DatabaseConnection> {
     const connection = await super.acquireConnection()
-    const execute = async (query: CompiledQuery): Promise<QueryResult<never>> =>
-      isBatch(query) ? this.#runBatch(query) : connection.executeQuery<never>(query)
+    const execute = async (query: CompiledQuery): Promise<QueryResult<never>> => {
+      const started = performance.now()
+      const result = isBatch(query) ? this.#runBatch(query) : await connection.executeQuery<never>(query)
+      if (performance.now() - started > LONG_MS) await new Promise(setImmediate)
+      return result
+    }
     return {
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
       executeQuery: (query) =>
