@@ -16,7 +16,8 @@ const KILLS = IS_FULL ? 200 : 25
 const KILLS_A_DATABASE = 25
 const LEADS = 3_000
 
-const LOADS = IS_FULL ? 8 : 1
+const LOADS = IS_FULL ? 4 : 1
+const KILLS_A_LOAD = IS_FULL ? 3 : 1
 /** In full, enough for indexes to be made in a thread of their own. */
 const MANY_LEADS = IS_FULL ? 22_000 : 2_200
 const PAGES = 22
@@ -72,7 +73,7 @@ describe('a sync killed with SIGKILL', () => {
     for (let load = 0; load < LOADS; load++) {
       const program = syncOf(upstream, MANY_LEADS / PAGES)
       const file = join(program.cwd, 'leadsheet.db')
-      for (let kill = 0; kill < 3; kill++) {
+      for (let kill = 0; kill < KILLS_A_LOAD; kill++) {
         upstream.requests.length = 0
         const child = start(program)
         // The first kill falls into the load, the others mostly into its end and the making of indexes.
