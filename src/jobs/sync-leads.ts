@@ -5,7 +5,6 @@
 import { LeadsheetError } from '../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../model.ts'
 import { outdateAllDetails } from '../store/detail.ts'
-import { restoreIndexes } from '../store/dropped-index.ts'
 import { beginFirstLoad } from '../store/first-load.ts'
 import { findLastUpdate } from '../store/lead.ts'
 import { createMetLeads } from '../store/met-leads.ts'
@@ -43,7 +42,6 @@ export async function planScan(
 
 /** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
-  await restoreIndexes(run.store)
   const begun = await beginScan(run)
   await using firstLoad = begun.mode === 'full' && begun.pages === 0 ? await beginFirstLoad(run.store) : null
   const memory = await loadScanMemory(run.store.db, begun, firstLoad)

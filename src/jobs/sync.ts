@@ -6,6 +6,7 @@ import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../model.ts'
 import type { Source } from '../source/open.ts'
+import { restoreIndexes } from '../store/dropped-index.ts'
 import { claimLease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
 import { findVerdict } from '../store/scan-verdict.ts'
@@ -42,6 +43,8 @@ export async function sync(
   const started = deps.now()
   const lease = await claimLease(deps.store, 'sync', deps.now)
   try {
+    // Put aside by a first load that was killed: without them no part can refer to a lead.
+    await restoreIndexes(deps.store)
     const mode = await planScan(deps, options, started)
     const runId = await deps.store.write(async (trx) => {
       await saveStages(trx, deps.source.stages)

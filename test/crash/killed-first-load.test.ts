@@ -1,41 +1,42 @@
-import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
-import { startUpstream } from '../support/upstream.ts'
 import { hashTables } from './support/contents.ts'
 import { listPoints, type Program, run, runKilledAt } from './support/program.ts'
 import { expectSound } from './support/store.ts'
-import { copyOf } from './support/world.ts'
+import { copyOf, databaseIn, openFolder, openWorld } from './support/world.ts'
 
-it('a first load that was killed before its indexes were made can be looked at, backed up, restored and gone on with (row 37)', async () => {
-  await using upstream = await startUpstream(60)
-  const empty = folderWith({
-    'leadsheet.yaml': 'api: { page_size: 20 }\ndata_dir: .\nsnapshot: { when: never }',
-  })
-  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
+it('a first load that was killed before its indexes were made can be looked at, backed up, restored and gone on with, by any part of a sync (row 37)', async () => {
+  await using world = await openWorld(3)
+  const { env } = world
+  const empty = await openFolder()
   const whole = copyOf(empty, folderWith(), 'whole')
-  const sync = (cwd: string): Program => ({
+  const load = (cwd: string): Program => ({
     args: ['sync', '--only', 'leads'],
     cwd,
     env: { ...env, EVERY_STATEMENT: '1' },
   })
-  const points = await listPoints(sync(whole))
+  const points = await listPoints(load(whole))
   const cwd = copyOf(empty, folderWith(), 'killed')
-  const file = join(cwd, 'leadsheet.db')
-  const lastIndex = points.findLastIndex((name) => /^before CREATE.* INDEX/i.test(name))
-  expect(await runKilledAt(lastIndex + 1, sync(cwd))).toBe(true)
-  const database = new Database(file)
+  const firstIndex = points.findIndex((name) => /^before CREATE.* INDEX/i.test(name))
+  expect(await runKilledAt(firstIndex + 1, load(cwd))).toBe(true)
+  const database = new Database(databaseIn(cwd))
   expect(database.prepare('SELECT count(*) FROM sync_dropped_index').pluck().get()).toBeGreaterThan(0)
   database.close()
 
-  for (const args of [['status'], ['prune'], ['backup', 'backup.db']]) {
+  const commands = [
+    ['status'],
+    ['prune'],
+    ['backup', 'backup.db'],
+    ['restore', 'backup.db'],
+    ['sync', '--only', 'details'],
+    ['sync', '--only', 'leads', '--full'],
+  ]
+  for (const args of commands) {
     const { status, stderr } = await run({ args, cwd, env })
     expect(status, `${args.join(' ')}: ${stderr}`).toBe(0)
   }
-  const { status, stderr } = await run({ args: ['restore', 'backup.db'], cwd, env })
-  expect(status, stderr).toBe(0)
-  expect(await run({ args: ['sync', '--only', 'leads', '--full'], cwd, env })).toMatchObject({ status: 0 })
-  await expectSound(file)
-  expect(hashTables(file)).toEqual(hashTables(join(whole, 'leadsheet.db')))
+  expect(await run({ args: ['sync', '--only', 'details'], cwd: whole, env })).toMatchObject({ status: 0 })
+  await expectSound(databaseIn(cwd))
+  expect(hashTables(databaseIn(cwd))).toEqual(hashTables(databaseIn(whole)))
 })
