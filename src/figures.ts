@@ -1,0 +1,251 @@
+/**
+ * What a report tells, as data: types only. `store/figures/` reads it, `report/` makes words of it, and it is
+ * kept as JSON with each edition. How each number is counted stands in `store/figures/definition.ts`.
+ */
+import type { Freshness, FunnelStage, Instant, Money, Period, Ratio } from './model.ts'
+
+/** A value of the period beside the same value of the period it is compared with. */
+export interface Compared<T> {
+  readonly current: T
+  readonly prior: T
+}
+
+/** Which leads a report is about: those that meet every condition. */
+export interface LeadFilter {
+  /** Only these pipelines; null for all. */
+  readonly pipelineIds: readonly string[] | null
+  readonly conditions: readonly FilterCondition[]
+}
+
+/** On a column of `lead` as it is now: one of these texts, or a number within these bounds, both included. */
+export type FilterCondition =
+  | { readonly field: string; readonly in: readonly string[] }
+  | { readonly field: string; readonly min: number | null; readonly max: number | null }
+
+export type PeriodKind = 'day' | 'working_day' | 'week' | 'month' | 'since_last'
+
+export interface ReportFigures {
+  readonly kind: PeriodKind
+  readonly period: Period
+  /** What it is compared with. */
+  readonly prior: Period
+  readonly filter: LeadFilter
+  readonly freshness: Freshness
+  /** Names of the pipelines covered, in order of name. */
+  readonly pipelines: readonly string[]
+  /** Leads in the copy, all statuses. */
+  readonly leads: number
+  readonly newLeads: Compared<number>
+  readonly won: Compared<number>
+  readonly lost: Compared<number>
+  /** Value won, a currency each, largest first. */
+  readonly wonValue: Compared<readonly Money[]>
+  /** Won out of won + lost, over the 30 days up to the end of each period. */
+  readonly winRate: Compared<Ratio>
+  /** Value of the open leads at the end of each period, a currency each, largest first. */
+  readonly openValue: Compared<readonly Money[]>
+  readonly sparklines: Sparklines
+  readonly trend: readonly TrendDay[]
+  readonly funnel: Funnel
+  readonly changes: Changes
+  readonly topLeads: TopLeads
+  readonly stalled: Stalled
+  /** The pipelines side by side, in order of name. */
+  readonly byPipeline: readonly PipelineLine[]
+  /** The sources of leads, most new leads first. */
+  readonly bySource: readonly SourceLine[]
+  readonly agents: Agents
+  readonly serviceStats: readonly StatDifference[]
+  readonly dataQuality: DataQuality
+  /** What the SQL of the report's own folder found, in its order. */
+  readonly queries: readonly QueryTable[]
+}
+
+/**
+ * The last periods of the same kind up to this one, oldest first, as many points each: 14 days, 12 weeks or 12
+ * months. Null where nothing is known of a period.
+ */
+export interface Sparklines {
+  readonly newLeads: readonly (number | null)[]
+  readonly won: readonly (number | null)[]
+  readonly winRate: readonly (number | null)[]
+  /** In the currency that is the largest now. */
+  readonly openValue: readonly (number | null)[]
+}
+
+/** A local day; the last 96 up to the end of the period, so that 90 have a mean of 7. Null before the first lead. */
+export interface TrendDay {
+  /** `2026-11-20`, on the report's calendar. */
+  readonly day: string
+  readonly newLeads: number | null
+  readonly won: number | null
+}
+
+export interface Funnel {
+  /**
+   * `service`: the upstream's own statistics, all time. `ours`: counted by us over the same leads, where a filter
+   * asks for what those statistics do not tell apart.
+   */
+  readonly source: 'service' | 'ours'
+  readonly asOf: Instant | null
+  readonly stages: readonly (FunnelStage & {
+    /** Median days that leads spent in it, of the stays that ended in the last 90 days; null where none is known. */
+    readonly medianDays: number | null
+  })[]
+}
+
+export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'gone' | 'returned'
+
+/** What leads went through; a lead is told once, by what it ended as. */
+export interface Changes {
+  /**
+   * Since when: the beginning of the period, or the end of what the last edition sent covers where that is earlier.
+   * What is dated before it but became known only after that edition is told too.
+   */
+  readonly since: Instant
+  /** Of each kind how many there are, in this order, with the first of them by value. */
+  readonly kinds: readonly {
+    readonly kind: ChangeKind
+    readonly total: number
+    readonly value: readonly Money[]
+    readonly rows: readonly ChangedLead[]
+  }[]
+}
+
+export interface ChangedLead {
+  readonly id: string
+  readonly companyName: string
+  readonly pipelineName: string
+  /** Null where it is not known, and for leads that are gone or came back. */
+  readonly fromStatus: string | null
+  readonly toStatus: string
+  readonly at: Instant
+  readonly value: Money | null
+}
+
+/** A lead as the lists of a report name it; a superset of what any of them shows, and of their attachments. */
+export interface ListedLead {
+  readonly id: string
+  readonly companyName: string
+  readonly companyOneLiner: string | null
+  readonly companyDomain: string | null
+  readonly companyCountry: string | null
+  readonly contactName: string | null
+  readonly contactTitle: string | null
+  readonly pipelineId: string
+  readonly pipelineName: string
+  readonly status: string
+  readonly score: number | null
+  readonly source: string | null
+  readonly value: Money | null
+  readonly createdAt: Instant
+  readonly changedAt: Instant
+}
+
+/** New leads with `minScore` or more, the best first; `rows` are the first of `total`. */
+export interface TopLeads {
+  readonly minScore: number
+  readonly total: number
+  readonly rows: readonly ListedLead[]
+}
+
+/** Open leads without any change for `days` days or more, the longest first; `rows` are the first of `total`. */
+export interface Stalled {
+  readonly days: number
+  readonly total: number
+  readonly rows: readonly (ListedLead & {
+    /** Whole days without any change of the lead, up to the end of the period. */
+    readonly idleDays: number
+  })[]
+}
+
+export interface PipelineLine {
+  readonly id: string
+  readonly name: string
+  readonly leads: number
+  readonly newLeads: Compared<number>
+  readonly won: Compared<number>
+  readonly winRate: Ratio
+  readonly openValue: readonly Money[]
+  readonly stalled: number
+}
+
+export interface SourceLine {
+  /** Null for leads of which none is told. */
+  readonly source: string | null
+  readonly newLeads: Compared<number>
+  readonly won: Compared<number>
+  readonly winRate: Ratio
+}
+
+export interface Agents {
+  readonly asOf: Instant | null
+  readonly rows: readonly AgentLine[]
+  /** Spans of failing that touch the period, longest first. */
+  readonly outages: readonly Outage[]
+}
+
+export interface AgentLine {
+  readonly name: string
+  readonly kind: string | null
+  readonly status: string
+  readonly statusChangedAt: Instant | null
+  readonly taskType: string | null
+  readonly taskPipelineName: string | null
+  readonly lastSeenAt: Instant | null
+  readonly errors24h: number | null
+  readonly lastErrorMessage: string | null
+}
+
+export interface Outage {
+  readonly agentName: string
+  readonly beganAt: Instant
+  /** Null while it lasts. */
+  readonly endedAt: Instant | null
+  readonly hours: number
+}
+
+/** A number of the upstream's own statistics that is not the one that we count for the same moment. */
+export interface StatDifference {
+  readonly pipelineName: string
+  readonly figure:
+    | 'leads'
+    | 'open'
+    | 'won'
+    | 'lost'
+    | 'disqualified'
+    | 'win_rate'
+    | 'open_value'
+    | 'won_value'
+  /** ISO 4217, of a value; null for other figures. */
+  readonly currency: string | null
+  readonly ours: number
+  readonly upstream: number
+  readonly asOf: Instant
+}
+
+export interface DataQuality {
+  /** Records that could not be read and wait in `held_row`, by their reason, most first. */
+  readonly held: readonly { readonly resource: string; readonly reason: string; readonly records: number }[]
+  /** Fields of the records that came, went or changed their type in the period. */
+  readonly drift: readonly {
+    readonly change: 'new' | 'vanished' | 'retyped'
+    readonly path: string
+    readonly at: Instant
+  }[]
+  /** Whether the last scan of the leads proved complete; null before the first. */
+  readonly lastScan: { readonly verdict: 'complete' | 'incomplete' | 'unproven'; readonly at: Instant } | null
+}
+
+/** The answer to a query of a report's own folder. */
+export interface QueryTable {
+  readonly name: string
+  readonly title: string
+  /** What stands below the title; null for nothing. */
+  readonly note: string | null
+  readonly sql: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+  /** There were more rows than are kept. */
+  readonly isCut: boolean
+}
