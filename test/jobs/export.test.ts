@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { readSheet } from 'read-excel-file/node'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { EXPORT_FORMATS, type ExportFormat, type ExportOptions, exportToFile } from '../../src/jobs/export.ts'
 import { openStore } from '../../src/store/open.ts'
 import { buildSnapshot } from '../../src/store/snapshot/build.ts'
@@ -182,6 +182,16 @@ describe('an export as Excel', () => {
     expect(row[0]).toBe('<&>"\b_x0041_\ré😀')
     expect(String(row[1])).toHaveLength(32_767)
     expect(result.cut).toBe(1)
+  })
+
+  test('is the same file whenever it is made', async () => {
+    const made: Buffer[] = []
+    for (const now of ['2026-11-21T06:00:00Z', '2027-01-04T18:30:00Z']) {
+      vi.useFakeTimers({ toFake: ['Date'], now: new Date(now) })
+      const { file } = await exported(ODD, 'odd', 'xlsx').finally(() => vi.useRealTimers())
+      made.push(readFileSync(file))
+    }
+    expect(made[1]).toEqual(made[0])
   })
 
   test('refuses more rows than a sheet has', async () => {

@@ -1,10 +1,11 @@
 /**
- * An Excel workbook of one sheet (ECMA-376), streamed. Numbers and dates are real ones, dates in UTC; texts are
- * inline strings, so that no cell can be a formula.
+ * An Excel workbook of one sheet (ECMA-376), streamed. Numbers and dates are real ones, dates as they are written,
+ * in UTC or by a local clock; texts are inline strings, so that no cell can be a formula. The same rows give the
+ * same bytes, whenever it is made.
  */
 import { Readable } from 'node:stream'
 import { LeadsheetError } from '../../errors.ts'
-import type { Cell, Row, SnapshotTable } from '../../store/snapshot/table.ts'
+import type { Cell, Row } from '../../store/snapshot/table.ts'
 import { harmlessText } from './spreadsheet-text.ts'
 
 /** What Excel can hold. */
@@ -14,11 +15,18 @@ const NAME_MAX = 31
 /** Of a number; one with more would lose the last ones. */
 const DIGITS_MAX = 15
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+/** `2026-11-20T08:15:00.000Z`, or by a local clock `2026-11-20 09:15:00`. */
+const TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d+)?)Z| (\d\d:\d\d:\d\d))$/
 const DAY_MS = 86_400_000
 /** The day from which Excel counts right: before it there is one that never was. */
 const FIRST_DAY_MS = Date.UTC(1900, 2, 1)
 const EPOCH_DAY = 25_569
+
+const NARROW = 16
+const WIDTH_OF_TIME = 20
+
+/** The first day that a ZIP archive can tell; it counts by the clock of the machine, hence no UTC. */
+const ZIP_ENTRY = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true }
 
 /** Index of a format in `cellXfs` of STYLES. */
 const STYLE = { date: 1, heading: 2 } as const
@@ -34,12 +42,26 @@ const ROOT_RELATIONS = `${XML}<Relationships xmlns="${PACKAGE}/relationships"><R
 const BOOK_RELATIONS = `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${RELATIONS}/styles" Target="styles.xml"/></Relationships>`
 const STYLES = `${XML}<styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs></styleSheet>`
 
+/** What a workbook is made of beside its rows. */
+export interface Sheet {
+  readonly name: string
+  /** Null where they are not counted yet. */
+  readonly rows: number | null
+  readonly columns: readonly {
+    readonly name: string
+    /** Texts of it that are times become dates. */
+    readonly isInstant: boolean
+    /** In characters; about as wide as its kind needs if not given. */
+    readonly width?: number
+  }[]
+}
+
 /**
  * @param onCut called for each text that was cut to what a cell can hold
  * @throws LeadsheetError export_too_large
  */
 export async function* encodeXlsx(
-  table: SnapshotTable,
+  table: Sheet,
   chunks: Iterable<readonly Row[]>,
   onCut: () => void,
 ): AsyncGenerator<Uint8Array> {
@@ -52,12 +74,12 @@ export async function* encodeXlsx(
     'xl/_rels/workbook.xml.rels': BOOK_RELATIONS,
     'xl/styles.xml': STYLES,
   }))
-    zip.addBuffer(Buffer.from(content), path)
+    zip.addBuffer(Buffer.from(content), path, ZIP_ENTRY)
   const sheet = Readable.from(sheetXml(table, chunks, onCut))
   const output = Readable.from(zip.outputStream)
   // The archive does not pass on why its source failed.
   sheet.on('error', (error) => output.destroy(error))
-  zip.addReadStream(sheet, 'xl/worksheets/sheet1.xml')
+  zip.addReadStream(sheet, 'xl/worksheets/sheet1.xml', ZIP_ENTRY)
   zip.end()
   yield* output
 }
@@ -68,7 +90,7 @@ function workbookXml(table: string): string {
 }
 
 function* sheetXml(
-  { name, rows: count, columns }: SnapshotTable,
+  { name, rows: count, columns }: Sheet,
   chunks: Iterable<readonly Row[]>,
   onCut: () => void,
 ): Generator<string> {
@@ -77,7 +99,7 @@ function* sheetXml(
   const frozen = `<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>`
   const widths = columns.map(
     (column, index) =>
-      `<col min="${index + 1}" max="${index + 1}" width="${column.isInstant ? 20 : 16}" customWidth="1"/>`,
+      `<col min="${index + 1}" max="${index + 1}" width="${column.width ?? (column.isInstant ? WIDTH_OF_TIME : NARROW)}" customWidth="1"/>`,
   )
   const headings = columns.map(
     (column, index) => `<c r="${letters[index]}1" s="${STYLE.heading}" ${textOf(column.name, onCut)}</c>`,
@@ -101,7 +123,7 @@ function* sheetXml(
 
   function cellXml(cell: Exclude<Cell, null>, isInstant: boolean): string {
     if (typeof cell === 'string') {
-      const day = isInstant && INSTANT.test(cell) ? dayNumber(cell) : null
+      const day = isInstant ? dayNumber(cell) : null
       return day === null ? textOf(cell, onCut) : `s="${STYLE.date}"><v>${day}</v>`
     }
     const digits = String(cell)
@@ -110,9 +132,10 @@ function* sheetXml(
   }
 }
 
-/** Days since the last one of 1899; null where Excel has no such date. */
-function dayNumber(instant: string): number | null {
-  const ms = Date.parse(instant)
+/** Days since the last one of 1899; null for what is no time, or none that Excel has. */
+function dayNumber(text: string): number | null {
+  const [, day, utc, local] = TIME.exec(text) ?? []
+  const ms = Date.parse(`${day}T${utc ?? local}Z`)
   return ms >= FIRST_DAY_MS ? EPOCH_DAY + ms / DAY_MS : null
 }
 
