@@ -2,6 +2,7 @@
  * What a report tells, as data: types only. `store/figures/` reads it, `report/` makes words of it, and it is
  * kept as JSON with each edition. How each number is counted stands in `store/figures/definition.ts`.
  */
+import type { PERIOD_KINDS } from './choices.ts'
 import type { Freshness, FunnelStage, Instant, Money, Period, Ratio } from './model.ts'
 
 /** A value of the period beside the same value of the period it is compared with. */
@@ -22,7 +23,7 @@ export type FilterCondition =
   | { readonly field: string; readonly in: readonly string[] }
   | { readonly field: string; readonly min: number | null; readonly max: number | null }
 
-export type PeriodKind = 'day' | 'working_day' | 'week' | 'month' | 'since_last'
+export type PeriodKind = (typeof PERIOD_KINDS)[number]
 
 export interface ReportFigures {
   readonly kind: PeriodKind

@@ -1,0 +1,63 @@
+/**
+ * What a report can be made of: the names on which the settings, a report's own folder and the SQL of its filter
+ * agree. Data only.
+ */
+
+export const PERIOD_KINDS = ['day', 'working_day', 'week', 'month', 'since_last'] as const
+
+/** The parts of a report, in the order in which they stand unless its folder says otherwise. */
+export const BLOCKS = [
+  'headline',
+  'freshness',
+  'attention',
+  'kpis',
+  'trend',
+  'funnel',
+  'changes',
+  'top_leads',
+  'stalled',
+  'pipelines',
+  'sources',
+  'agents',
+  'service_stats',
+  'data_quality',
+  'queries',
+] as const
+export type BlockName = (typeof BLOCKS)[number]
+
+/** Languages that reports are written in: a file each in `report/words/`. */
+export const LANGUAGES = ['en', 'de'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+/** Where no locale is given. Its dates are those of most of the world. */
+export const DEFAULT_LOCALE = 'en-GB'
+
+/** Lists of a report that can go with it as a file; a report's own queries can too, by their names. */
+export const ATTACHED_LISTS = ['top_leads', 'stalled', 'changes', 'pipelines', 'sources'] as const
+export const ATTACHED_FORMATS = ['csv', 'xlsx'] as const
+
+/**
+ * The columns of `lead` that a filter can ask for. Of `text`, and of the texts of a `list`, one must be among those
+ * asked for; a `number` must lie within bounds.
+ */
+export const FILTER_COLUMNS = {
+  status: 'text',
+  company_name: 'text',
+  company_domain: 'text',
+  company_industry: 'text',
+  company_subindustry: 'text',
+  company_employees: 'number',
+  company_city: 'text',
+  company_country: 'text',
+  company_region: 'text',
+  contact_name: 'text',
+  contact_title: 'text',
+  contact_email: 'text',
+  score: 'number',
+  value_amount: 'number',
+  value_currency: 'text',
+  source: 'text',
+  agent_id: 'text',
+  tags: 'list',
+} as const satisfies Record<string, 'text' | 'number' | 'list'>
+export type FilterColumn = keyof typeof FILTER_COLUMNS
