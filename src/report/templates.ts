@@ -1,13 +1,12 @@
 /**
- * The templates of the reports: one folder each with subject, html and text, and `layout` for what they share.
- * Read and compiled once. They are trusted as code is; only values come from data, and those are escaped.
+ * The templates of the reports, read and compiled once. They are trusted as code is; only values come from data, and
+ * those are escaped. A report's folder needs nothing: what it lacks, the layout has.
  */
-import { readdir, readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import Handlebars, { type TemplateDelegate } from 'handlebars'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { LeadsheetError } from '../errors.ts'
 import type { Rendered } from '../model.ts'
-import { finishHtml, finishSubject, finishText, type PageStyles } from './render.ts'
+import { createCompiler } from './compile.ts'
+import { finishHtml, finishSubject, finishText } from './render.ts'
+import { readTemplateFiles, type TemplateFile, type TemplateFiles } from './template-files.ts'
 
 export interface Templates {
   /** The reports that there are templates for, in order of name. */
@@ -19,143 +18,78 @@ export interface Templates {
   render(name: string, view: object): Rendered
 }
 
-const LAYOUT = 'layout'
+export interface TemplatePlaces {
+  /** An installation's own folder, whose files go before those of the program. */
+  readonly own?: string | null
+  /** Only these reports; what is wrong in others is then not looked for. */
+  readonly only?: readonly string[]
+}
+
 const PARTS = ['subject', 'html', 'text'] as const
 type Part = (typeof PARTS)[number]
 
-/** For the text part: columns have to be filled by hand there. */
-const HELPERS = {
-  padEnd: (text: string, columns: number) => text.padEnd(columns),
-  padStart: (text: string, columns: number) => text.padStart(columns),
-  upper: (text: string) => text.toUpperCase(),
-}
-const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
-
-/** @throws LeadsheetError report_template when a template is missing or cannot be compiled */
-export async function openTemplates(directory: string): Promise<Templates> {
-  const folders = (await readdir(directory, { withFileTypes: true }).catch(unreadable(directory)))
-    .filter((entry) => entry.isDirectory() && entry.name !== LAYOUT)
-    .map((entry) => entry.name)
-    .sort()
-  const layout = await readFolder(join(directory, LAYOUT))
-  const styles = {
-    inline: take(layout, directory, 'styles.css'),
-    mobile: take(layout, directory, 'mobile.css'),
-    dark: take(layout, directory, 'dark.css'),
-  }
-  const reports = new Map<string, Report>()
-  for (const name of folders) reports.set(name, await openReport(directory, name, layout, styles))
+/**
+ * @param folder the one that comes with the program
+ * @throws LeadsheetError report_template when a template is missing or cannot be compiled
+ */
+export async function openTemplates(
+  folder: string,
+  { own = null, only }: TemplatePlaces = {},
+): Promise<Templates> {
+  const files = await readTemplateFiles(folder, own)
+  const wanted = files.reports.filter((name) => only?.includes(name) ?? true)
+  const reports = new Map(wanted.map((name) => [name, compileReport(files, name)]))
   return {
-    names: () => folders,
+    names: () => files.reports,
     render: (name, view) => {
-      const report = reports.get(name)
-      if (!report) {
-        throw new LeadsheetError('report_unknown', `there is no report named ${JSON.stringify(name)}`, {
-          hint: `Known reports: ${folders.join(', ')}.`,
-        })
-      }
-      return report(view)
+      const render = reports.get(name)
+      if (render) return render(view)
+      throw new LeadsheetError('report_unknown', `there is no report named ${JSON.stringify(name)}`, {
+        hint: `Known reports: ${files.reports.join(', ')}.`,
+      })
     },
   }
 }
 
-type Report = (view: object) => Rendered
-
-async function openReport(
-  directory: string,
-  name: string,
-  layout: ReadonlyMap<string, string>,
-  styles: PageStyles,
-): Promise<Report> {
-  const files = await readFolder(join(directory, name))
-  const source = (part: Part) => take(files, join(directory, name), `${part}.hbs`)
-  const handlebars = Handlebars.create()
-  handlebars.registerHelper(HELPERS)
-  const compile = (file: string, text: string, noEscape = false) =>
-    compileNamed(handlebars, file, text, noEscape)
-  for (const [file, text] of layout) {
-    if (!file.endsWith('.hbs')) continue
-    handlebars.registerPartial(basename(file, '.hbs'), compile(`${LAYOUT}/${file}`, text))
+/** HTML and text each have parts of their own: `kpis.html.hbs` and `kpis.text.hbs` are both `{{> kpis}}`. */
+function compileReport(files: TemplateFiles, name: string): (view: object) => Rendered {
+  const html = new Map<string, TemplateFile>()
+  const text = new Map<string, TemplateFile>()
+  for (const [file, partial] of files.partials(name)) {
+    const [, called, kind] = /^(.+?)(\.html|\.text)?\.hbs$/.exec(file) ?? []
+    if (called === undefined || PARTS.some((part) => part === called)) continue
+    const partials = kind === '.text' ? text : html
+    partials.set(called, partial)
   }
-  handlebars.registerPartial('body', compile(`${name}/html.hbs`, source('html')))
-  const page = compile(`${LAYOUT}/page.hbs`, take(layout, directory, 'page.hbs'))
-  const subjectOf = compile(`${name}/subject.hbs`, source('subject'), true)
-  const textOf = compile(`${name}/text.hbs`, source('text'), true)
+  html.set('body', partOf(files, name, 'html'))
+  const pageOf = createCompiler('html', html)(layoutOf(files, 'page.hbs'))
+  const compileText = createCompiler('text', text)
+  const subjectOf = compileText(partOf(files, name, 'subject'))
+  const textOf = compileText(partOf(files, name, 'text'))
+  const styles = {
+    inline: files.styles(name, 'styles.css'),
+    mobile: files.styles(name, 'mobile.css'),
+    dark: files.styles(name, 'dark.css'),
+  }
   return (view) => {
     const subject = finishSubject(subjectOf(view))
     return {
       subject,
-      html: finishHtml(page({ ...view, subject }), styles),
+      html: finishHtml(pageOf({ ...view, subject }), styles),
       text: finishText(textOf(view)),
     }
   }
 }
 
-/** Compiles at once, and names the file in whatever goes wrong, also when it does as a partial of another. */
-function compileNamed(
-  handlebars: typeof Handlebars,
-  file: string,
-  text: string,
-  noEscape: boolean,
-): TemplateDelegate {
-  const named = <T>(work: () => T): T => {
-    try {
-      return work()
-    } catch (thrown) {
-      if (thrown instanceof LeadsheetError) throw thrown
-      throw templateError(file, thrown)
-    }
-  }
-  const options = { strict: true, knownHelpersOnly: true, knownHelpers: KNOWN_HELPERS, noEscape }
-  // `compile` puts its work off until the first call; a mistake must show before there is anything to send.
-  named(() => handlebars.precompile(text, options))
-  const filled = handlebars.compile(text, options)
-  return (view: unknown, runtime) => named(() => filled(view, runtime))
+function partOf(files: TemplateFiles, name: string, part: Part): TemplateFile {
+  const file = `${part}.hbs`
+  return files.find(name, file) ?? layoutOf(files, file)
 }
 
-/** Handlebars says where in three ways: in its text, in fields, or (for calls) not at all. */
-function templateError(file: string, cause: unknown): LeadsheetError {
-  const message = errorText(cause)
-  const field = cause instanceof Error && 'lineNumber' in cause ? cause.lineNumber : undefined
-  const line = field ?? /line (\d+)/.exec(message)?.[1] ?? / - (\d+):\d+$/.exec(message)?.[1]
-  const place = line === undefined ? file : `${file}, line ${line}`
-  const what = message
-    .replace(/ in \[object Object\]/, '')
-    .replace(/ - \d+:\d+$/, '')
-    .split('\n')[0]
-  return new LeadsheetError('report_template', `template ${place}: ${what}`, {
-    hint: 'Mend the template; nothing was sent.',
-    cause,
-  })
-}
-
-async function readFolder(folder: string): Promise<ReadonlyMap<string, string>> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(folder))
-  const names = entries.filter((entry) => entry.isFile())
-  return new Map(
-    await Promise.all(
-      names.map(async ({ name }) => [name, await readFile(join(folder, name), 'utf8')] as const),
-    ),
-  )
-}
-
-function unreadable(folder: string): (cause: unknown) => never {
-  return (cause) => {
-    throw new LeadsheetError(
-      'report_template',
-      `templates cannot be read from ${folder}: ${errorText(cause)}`,
-      {
-        hint: 'The folder comes with the program; it needs layout/ and a folder for each report.',
-        cause,
-      },
-    )
-  }
-}
-
-function take(files: ReadonlyMap<string, string>, folder: string, name: string): string {
-  const text = files.get(name)
-  if (text !== undefined) return text
-  throw new LeadsheetError('report_template', `template ${name} is missing in ${folder}`, {
-    hint: 'Restore the file; a report needs subject.hbs, html.hbs and text.hbs.',
+function layoutOf(files: TemplateFiles, file: string): TemplateFile {
+  const found = files.findLayout(file)
+  if (found) return found
+  throw new LeadsheetError('report_template', `template ${file} is missing in the layout`, {
+    hint: 'Restore layout/ as it came with the program.',
   })
 }

@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs'
-import { cp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { composeDaily } from '../../src/report/daily.ts'
@@ -88,7 +87,8 @@ describe('the templates', () => {
     for (const tag of tags ?? []) expect(tag).toMatch(/^<[a-z0-9]+(?:\s+[\w:-]+="[^"]*")*\s*>$/)
   })
 
-  it.each(pages)('$file has no expression in a style, a script or an address', ({ text }) => {
+  it.each(pages)('$file has no expression in a style, a script or an address', ({ text: whole }) => {
+    const text = whole.replace(/"\{\{safeUrl [^}"]*\}\}"/g, '""')
     expect(text).not.toMatch(/(?:style|href|src|on\w+)="[^"]*\{\{/)
     expect(text).not.toMatch(/<(?:script|style)[^>]*>[^<]*\{\{/)
   })
@@ -113,19 +113,13 @@ describe('the templates', () => {
 })
 
 describe('a mistake in a template', () => {
-  async function openWith(files: Readonly<Record<string, string>>) {
-    const folder = folderWith()
-    await cp(TEMPLATES_FOLDER, folder, { recursive: true })
-    for (const [path, content] of Object.entries(files)) {
-      await writeFile(join(folder, path), content)
-    }
-    return openTemplates(folder)
-  }
+  const openWith = (files: Readonly<Record<string, string>>) =>
+    openTemplates(TEMPLATES_FOLDER, { own: folderWith(files) })
 
   it('of writing is named with file and line before anything is rendered', async () => {
     await expect(openWith({ 'daily/text.hbs': 'one\n{{#if title}}\nthree' })).rejects.toMatchObject({
       code: 'report_template',
-      message: expect.stringMatching(/^template daily\/text\.hbs, line 3: /),
+      message: expect.stringMatching(/^template \S+\/daily\/text\.hbs, line 3: /),
     })
   })
 
@@ -134,22 +128,38 @@ describe('a mistake in a template', () => {
     expect(() => templates.render('daily', view)).toThrow(
       expect.objectContaining({
         code: 'report_template',
-        message: 'template daily/html.hbs, line 3: "titel" not defined',
+        message: expect.stringMatching(/^template \S+\/daily\/html\.hbs, line 3: "titel" not defined$/),
       }),
     )
   })
 
-  it('of a helper that there is not is named with its file', async () => {
-    await expect(openWith({ 'layout/kpi.hbs': 'one\n{{shout label}}' })).rejects.toMatchObject({
+  it('of a helper that there is not is named with file and line, and the helpers that there are', async () => {
+    await expect(openWith({ 'layout/page.hbs': 'one\n{{shout label}}' })).rejects.toMatchObject({
       code: 'report_template',
-      message: expect.stringMatching(/^template layout\/kpi\.hbs.*shout/),
+      message: expect.stringMatching(
+        /^template \S+\/layout\/page\.hbs, line 2: there is no helper shout; known: if, .*safeUrl$/,
+      ),
     })
   })
 
+  it('of a part that there is not is named with file and line, also where it is not reached', async () => {
+    const text = 'one\n{{#if title}}{{else}}{{> kpi}}\n{{> tabel}}{{/if}}'
+    await expect(openWith({ 'daily/html.hbs': text })).rejects.toMatchObject({
+      code: 'report_template',
+      message: expect.stringMatching(/^template \S+\/daily\/html\.hbs, line 3: there is no part {{> tabel}}/),
+    })
+  })
+
+  it('in a report that is not asked for stops nothing', async () => {
+    const own = folderWith({ 'draft/text.hbs': '{{#if' })
+    await expect(openTemplates(TEMPLATES_FOLDER, { own })).rejects.toThrow('draft/text.hbs')
+    const templates = await openTemplates(TEMPLATES_FOLDER, { own, only: ['daily'] })
+    expect(templates.names()).toEqual(['daily', 'draft'])
+  })
+
   it('of a missing folder is named', async () => {
-    const folder = folderWith({ 'daily/html.hbs': '' })
-    for (const missing of [join(folder, 'layout'), join(folder, 'nowhere')]) {
-      const opening = openTemplates(missing.endsWith('layout') ? folder : missing)
+    const missing = join(folderWith(), 'nowhere')
+    for (const opening of [openTemplates(missing), openTemplates(TEMPLATES_FOLDER, { own: missing })]) {
       await expect(opening).rejects.toMatchObject({
         code: 'report_template',
         message: expect.stringContaining(`templates cannot be read from ${missing}: `),
@@ -158,13 +168,74 @@ describe('a mistake in a template', () => {
   })
 
   it('of a missing file is named', async () => {
-    const folder = folderWith()
-    await cp(TEMPLATES_FOLDER, folder, { recursive: true })
-    await rm(join(folder, 'daily', 'text.hbs'))
-    await expect(openTemplates(folder)).rejects.toMatchObject({
+    await expect(openTemplates(folderWith({ 'daily/html.hbs': '' }))).rejects.toMatchObject({
       code: 'report_template',
-      message: expect.stringContaining('text.hbs is missing'),
+      message: 'template page.hbs is missing in the layout',
     })
+  })
+})
+
+describe('an own folder', () => {
+  const render = async (own: Readonly<Record<string, string>>, name: string, shown: object) =>
+    (await openTemplates(TEMPLATES_FOLDER, { own: folderWith(own) })).render(name, shown)
+  const page = { lang: 'en', dir: 'ltr', preheader: '', title: 'Mine', footer: [] }
+
+  it('goes before that of the program, file by file', async () => {
+    const mine = await render({ 'daily/subject.hbs': 'Mine: {{title}}' }, 'daily', view)
+    expect(mine.subject).toBe('Mine: Daily leads')
+    expect(mine.text).toBe(renderDaily(busyDay()).text)
+  })
+
+  it('may leave out every template: subject, page and text are then those of the layout', async () => {
+    const own = {
+      'mine/report.yaml': '',
+      'mine/blocks/hello.html.hbs': '<tr><td class="head">Hello {{name}}</td></tr>',
+      'mine/blocks/hello.text.hbs': 'Hello {{name}}',
+    }
+    const mine = await render(own, 'mine', { ...page, blocks: [{ kind: 'hello', name: '<Ana & Ben>' }] })
+    expect(mine.subject).toContain('Mine')
+    expect(mine.html).toMatch(/Hello &lt;Ana &amp; Ben&gt;/)
+    expect(mine.text).toContain('Hello <Ana & Ben>')
+  })
+
+  it('has its parts nearest to the report that it is of', async () => {
+    const own = {
+      'one/html.hbs': '<tr><td>{{> greeting}}</td></tr>',
+      'two/html.hbs': '<tr><td>{{> greeting}}</td></tr>',
+      'blocks/greeting.html.hbs': 'Dear all',
+      'two/blocks/greeting.html.hbs': 'Dear two',
+    }
+    expect((await render(own, 'one', { ...page, blocks: [] })).html).toContain('Dear all')
+    expect((await render(own, 'two', { ...page, blocks: [] })).html).toContain('Dear two')
+  })
+
+  it('adds its styles behind those of the layout', async () => {
+    const own = {
+      'daily/styles.css': 'h1 { color: #123456; }',
+      'layout/dark.css': '@media (prefers-color-scheme: dark) { h1 { color: #abcdef !important; } }',
+    }
+    const { html } = await render(own, 'daily', view)
+    expect(html).toMatch(/<h1 style="[^"]*color: ?#123456/)
+    expect(html).toMatch(/<h1 style="[^"]*font-weight/)
+    expect(html).toContain('#abcdef')
+    expect(html).toContain('.bg {')
+  })
+
+  it('has addresses only of the web and of mail', async () => {
+    const links = [
+      'https://example.com/a?b=1',
+      'mailto:ana@example.com',
+      'javascript:alert(1)',
+      ' data:text/html,x',
+    ]
+    const html = '<tr><td>{{#each links}}<a href="{{safeUrl this}}">x</a>{{/each}}</td></tr>'
+    const mine = await render({ 'mine/html.hbs': html }, 'mine', { ...page, blocks: [], links })
+    expect([...mine.html.matchAll(/href="([^"]*)"/g)].map(([, address]) => address)).toEqual([
+      'https://example.com/a?b=1',
+      'mailto:ana@example.com',
+      '#',
+      '#',
+    ])
   })
 })
 

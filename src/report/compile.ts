@@ -1,0 +1,112 @@
+/** Handlebars as the reports use it: strict, with a few helpers, and every mistake named by file and line. */
+import Handlebars, { type TemplateDelegate } from 'handlebars'
+import { errorText, LeadsheetError } from '../errors.ts'
+import type { TemplateFile } from './template-files.ts'
+
+export const HELPERS = {
+  // For text, where columns have to be filled by hand.
+  padEnd: (text: string, columns: number) => text.padEnd(columns),
+  padStart: (text: string, columns: number) => text.padStart(columns),
+  upper: (text: string) => text.toUpperCase(),
+  /** For addresses: escaping alone would let `javascript:` through. */
+  safeUrl: (url: string) => (/^(?:https?|mailto):/i.test(url) ? url : '#'),
+}
+const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
+const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup']
+
+/** @throws LeadsheetError report_template */
+export type Compile = (file: TemplateFile) => (view: unknown) => string
+
+/**
+ * @param kind whether values are escaped for HTML, or stand as they are
+ * @param partials what templates include as `{{> name}}`, by its name
+ * @throws LeadsheetError report_template
+ */
+export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<string, TemplateFile>): Compile {
+  const handlebars = Handlebars.create()
+  handlebars.registerHelper(HELPERS)
+  const noEscape = kind === 'text'
+  const options = { strict: true, knownHelpersOnly: true, knownHelpers: KNOWN_HELPERS, noEscape }
+  const known = new Set(partials.keys())
+  const compile = (file: TemplateFile): TemplateDelegate =>
+    named(file, () => {
+      const program = Handlebars.parse(file.text)
+      new PartialNames(known).accept(program)
+      // `compile` puts its work off until the first call; a mistake must show before there is anything to send.
+      handlebars.precompile(program, options)
+      const filled = handlebars.compile(program, options)
+      return (view: unknown, runtime) => named(file, () => filled(view, runtime))
+    })
+  for (const [name, file] of partials) handlebars.registerPartial(name, compile(file))
+  return (file) => {
+    const filled = compile(file)
+    return (view) => filled(view)
+  }
+}
+
+/** Handlebars itself misses a part only where it is reached. */
+class PartialNames extends Handlebars.Visitor {
+  readonly known: ReadonlySet<string>
+
+  constructor(known: ReadonlySet<string>) {
+    super()
+    this.known = known
+  }
+
+  override PartialStatement(partial: hbs.AST.PartialStatement): void {
+    this.check(partial)
+    super.PartialStatement(partial)
+  }
+
+  override PartialBlockStatement(partial: hbs.AST.PartialBlockStatement): void {
+    this.check(partial)
+    super.PartialBlockStatement(partial)
+  }
+
+  private check({ name, loc }: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement): void {
+    // One that is computed, as `{{> (lookup this "kind")}}`, is known only later.
+    if (name.type !== 'PathExpression') return
+    const wanted = (name as hbs.AST.PathExpression).original
+    if (wanted === '@partial-block' || this.known.has(wanted)) return
+    const known = [...this.known].sort().join(', ')
+    throw new Error(
+      `there is no part {{> ${wanted}}}; known: ${known} - ${loc.start.line}:${loc.start.column}`,
+    )
+  }
+}
+
+function named<T>(file: TemplateFile, work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError) throw thrown
+    throw templateError(file, thrown)
+  }
+}
+
+/** Handlebars says where in three ways: in its text, in fields, or (for calls) not at all. */
+function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetError {
+  const message = errorText(cause)
+  const field = cause instanceof Error && 'lineNumber' in cause ? Number(cause.lineNumber) : undefined
+  const [, helper] = /unknown helper (\S+)/.exec(message) ?? []
+  const told = field ?? /line (\d+)/.exec(message)?.[1] ?? / - (\d+):\d+$/.exec(message)?.[1]
+  const line = told ?? (helper === undefined ? undefined : lineOf(text, helper))
+  const what =
+    helper === undefined
+      ? message
+          .replace(/ in \[object Object\]/, '')
+          .replace(/ - \d+:\d+$/, '')
+          .split('\n')[0]
+      : `there is no helper ${helper}; known: ${[...BUILT_IN, ...Object.keys(HELPERS)].join(', ')}`
+  return new LeadsheetError(
+    'report_template',
+    `template ${path}${line === undefined ? '' : `, line ${line}`}: ${what}`,
+    { hint: 'Mend the template; nothing was sent.', cause },
+  )
+}
+
+/** Of the first expression that begins so. */
+function lineOf(text: string, name: string): number | undefined {
+  const at = text.split('\n').findIndex((line) => new RegExp(`\\{\\{[#^]?\\s*${name}\\b`).test(line))
+  return at < 0 ? undefined : at + 1
+}
