@@ -1,0 +1,33 @@
+/** What a report is made for, beside its figures: its reader's wishes, and what goes with the mail. */
+import type { BlockName } from './blocks/block.ts'
+
+/** Lists that can be attached as files. */
+export type ListName = 'top_leads' | 'stalled' | 'changes' | 'pipelines' | 'sources'
+
+/** A chart where the page finds it: `cid:…` in a mail, a path in the archive. */
+export interface ChartSource {
+  readonly light: string
+  readonly dark: string
+  readonly width: number
+  readonly height: number
+}
+
+export type ChartName = 'trend' | 'spark-new-leads' | 'spark-won' | 'spark-win-rate' | 'spark-open-value'
+
+export interface ReportContext {
+  /** What the report is called, such as `Daily leads`; begins the subject. */
+  readonly title: string
+  /** The address it goes to; null for the archive. */
+  readonly recipient: string | null
+  /** In order; those that the figures have nothing for say so. */
+  readonly blocks: readonly BlockName[]
+  /** `https://crm.example.com/leads/{id}`; null for no links. */
+  readonly leadUrl: string | null
+  readonly charts: ReadonlyMap<ChartName, ChartSource>
+  /** The files that hold lists whole, by list. */
+  readonly attached: ReadonlyMap<ListName, string>
+  /** Files that would have made the mail too large, with their size. */
+  readonly leftOut: readonly { readonly name: string; readonly megabytes: number }[]
+  /** Where one can stop getting it, a mailto: or https: address; null for nowhere. */
+  readonly unsubscribe: string | null
+}

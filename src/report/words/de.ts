@@ -1,0 +1,329 @@
+/** The words of the reports in German. */
+import type { ChangeKind, StatDifference } from '../../figures.ts'
+import type { PeriodNames } from '../dates.ts'
+import type { Numbers } from '../numbers.ts'
+import type { Words } from './en.ts'
+
+export function german(numbers: Numbers, locale: string): Words {
+  const { count } = numbers
+  const plural = (n: number, one: string, many: string) => `${count(n)} ${n === 1 ? one : many}`
+  const conjunction = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const days = (n: number) => plural(n, 'Tag', 'Tage')
+  /** After "seit" and "von". */
+  const daysDative = (n: number) => plural(n, 'Tag', 'Tagen')
+  const records = (n: number) => plural(n, 'Datensatz', 'Datensätze')
+  const changes: Record<ChangeKind, string> = {
+    won: 'Gewonnen',
+    forward: 'Vorangekommen',
+    back: 'Zurückgefallen',
+    lost: 'Verloren',
+    gone: 'Im Dienst nicht mehr vorhanden',
+    returned: 'Zurückgekehrt',
+  }
+  const figures: Record<StatDifference['figure'], string> = {
+    leads: 'Leads',
+    open: 'Offen',
+    won: 'Gewonnen',
+    lost: 'Verloren',
+    disqualified: 'Disqualifiziert',
+    win_rate: 'Abschlussquote',
+    open_value: 'Offene Pipeline',
+    won_value: 'Gewonnener Wert',
+  }
+  const fields: Record<string, string> = {
+    company_country: 'Land',
+    company_region: 'Region',
+    company_industry: 'Branche',
+    company_employees: 'Mitarbeitende',
+    agent_id: 'Agent',
+    value_amount: 'Wert',
+    score: 'Score',
+    source: 'Quelle',
+  }
+  const statuses: Record<string, string> = {
+    discovered: 'Entdeckt',
+    enriched: 'Angereichert',
+    qualified: 'Qualifiziert',
+    contacted: 'Kontaktiert',
+    replied: 'Geantwortet',
+    meeting: 'Termin',
+    won: 'Gewonnen',
+    lost: 'Verloren',
+    disqualified: 'Disqualifiziert',
+    running: 'In Arbeit',
+    idle: 'Bereit',
+    paused: 'Pausiert',
+    failing: 'Gestört',
+    failed: 'Gestört',
+    error: 'Gestört',
+    offline: 'Offline',
+  }
+
+  return {
+    dir: 'ltr',
+    isNew: 'neu',
+    noChange: 'unverändert',
+    none: '–',
+    points: (size) => `${size} Pkt.`,
+    counts: (part, whole) => `${count(part)} von ${count(whole)}`,
+    and: (parts) => conjunction.format(parts),
+    days,
+    fields,
+    statuses,
+
+    duration: {
+      moment: 'weniger als eine Minute',
+      minutes: (n) => plural(n, 'Minute', 'Minuten'),
+      hours: (n) => plural(n, 'Stunde', 'Stunden'),
+      days,
+    },
+
+    period: {
+      long: ({ week, long }: PeriodNames) => (week === null ? long : `KW ${week} · ${long}`),
+      short: ({ week, short }: PeriodNames) => (week === null ? short : `KW ${week}`),
+      brief: ({ week, shape, brief }: PeriodNames) =>
+        week === null ? (shape === 'month' ? `im ${brief}` : `am ${brief}`) : `in KW ${week}`,
+      before: ({ shape, name }: PeriodNames) =>
+        ({
+          day: `der ${name} davor`,
+          days: 'der gleich lange Zeitraum davor',
+          week: 'die Woche davor',
+          month: `der ${name}`,
+        })[shape],
+    },
+
+    scope: {
+      pipelines: (n) => plural(n, 'Pipeline', 'Pipelines'),
+      noPipelines: 'Noch keine Pipelines',
+      comparedWith: (period) => `im Vergleich zu: ${period}`,
+      only: (conditions) => `nur ${conditions}`,
+      atLeast: (field, value) => `${field} ab ${value}`,
+      atMost: (field, value) => `${field} bis ${value}`,
+      between: (field, min, max) => `${field} von ${min} bis ${max}`,
+    },
+
+    subject: {
+      newLeads: (n, percent) => `${count(n)} neu${percent ? ` (${percent})` : ''}`,
+      won: (n) => `${count(n)} gewonnen`,
+      stalled: (n) => `${count(n)} ohne Bewegung`,
+      failing: (n) => `${plural(n, 'Agent', 'Agenten')} gestört`,
+      quiet: 'ruhig, nichts Neues',
+      incomplete: (newLeads, won) =>
+        `Daten unvollständig, bisher ${count(newLeads)} neu und ${count(won)} gewonnen`,
+      noData: (since) => (since ? `keine Daten seit ${since}` : 'noch keine Daten'),
+      empty: 'noch keine Leads',
+    },
+
+    headline: {
+      counts: (newLeads, won) =>
+        `${newLeads === 0 ? 'Keine neuen Leads' : plural(newLeads, 'neuer Lead', 'neue Leads')} und ${won === 0 ? 'keiner' : count(won)} gewonnen`,
+      better: (than) => `besser als ${than}`,
+      slower: (than) => `schwächer als ${than}`,
+      moreLeads: (than) => `mehr Leads, aber weniger Abschlüsse als ${than}`,
+      fewerLeads: (than) => `weniger Leads, aber mehr Abschlüsse als ${than}`,
+      same: (than) => `ähnlich wie ${than}`,
+      verdict: (counts, verdict, newLeads, won) => `${counts}: ${verdict} (${newLeads} und ${won}).`,
+      first: (counts) => `${counts}.`,
+      firstDetail: 'Das sind die ersten Zahlen; einen Vergleich gibt es noch nicht.',
+      quiet: ({ shape, name }: PeriodNames) =>
+        `${{ day: `Ein ruhiger ${name}`, days: 'Ruhige Tage', week: 'Eine ruhige Woche', month: `Ein ruhiger ${name}` }[shape]}: keine neuen Leads, nichts gewonnen.`,
+      quietBefore: (before, newLeads, won) =>
+        `${before.charAt(0).toUpperCase()}${before.slice(1)} brachte ${newLeads === 0 ? 'keine neuen Leads' : plural(newLeads, 'neuen Lead', 'neue Leads')} und ${won === 0 ? 'keinen Abschluss' : plural(won, 'Abschluss', 'Abschlüsse')}.`,
+      incomplete: (newLeads, won) =>
+        `Unvollständig: mindestens ${plural(newLeads, 'neuer Lead', 'neue Leads')} und ${count(won)} gewonnen.`,
+      noData: (since) =>
+        since
+          ? `Keine Daten für diese Zeit: Der letzte vollständige Abgleich war ${since}.`
+          : 'Noch keine Daten.',
+      empty: 'Noch keine Leads: Der Dienst hat keine gemeldet.',
+      emptyFilter: 'Keine Leads: Keiner erfüllt die Bedingungen dieses Berichts.',
+      allWell: 'Nichts braucht Aufmerksamkeit.',
+    },
+
+    freshness: {
+      fresh: (at, age) => `Datenstand ${at}, ${age} vor diesem Bericht.`,
+      coveredThenFailed: (at) => `Datenstand ${at}; das deckt diesen Bericht ganz ab.`,
+      ends: (at, age) => `Die Daten enden ${at}, ${age} vor diesem Bericht; was danach kam, fehlt unten.`,
+      before: (at, age) =>
+        `Die Daten sind von ${at}, ${age} vor diesem Bericht; alles unten zeigt den Stand jener Zeit.`,
+      never: 'Noch kein Abgleich hat alles gelesen. Unten steht nur, was bisher gelesen wurde.',
+      failed: (at, message) => `Der Abgleich von ${at} kam nicht zu Ende: ${message}`,
+    },
+
+    attention: {
+      title: 'Braucht Aufmerksamkeit',
+      failing: (name, since, error) =>
+        `${name} ist ${since ? `seit ${since} ` : ''}gestört${error ? ` (${error})` : ''}.`,
+      moreFailing: (n) => `${plural(n, 'weiterer Agent ist', 'weitere Agenten sind')} gestört.`,
+      stalled: (n, idleDays, company, idle) =>
+        `${plural(n, 'Lead steht', 'Leads stehen')} seit mindestens ${daysDative(idleDays)} still${
+          company ? `, am längsten ${company}: ${idle}.` : '.'
+        }`,
+      held: (n) =>
+        `${records(n)} des Dienstes ${n === 1 ? 'war' : 'waren'} nicht lesbar und ${n === 1 ? 'fehlt' : 'fehlen'} hier.`,
+    },
+
+    kpi: {
+      newLeads: 'Neue Leads',
+      won: 'Gewonnen',
+      winRate: 'Quote, 30 Tage',
+      openValue: 'Offene Pipeline',
+      inAll: (n) => `${count(n)} insgesamt`,
+      worth: (value) => `im Wert von ${value}`,
+      wonOfClosed: (counts) => `${counts} beendet`,
+      closedWon: 'der beendeten gewonnen',
+      noneClosed: 'keine beendet',
+      noValues: 'ohne Wertangabe',
+      nothing: 'nichts',
+      inCurrency: (currency) => `in ${currency}`,
+      soFar: 'bisher',
+      soFarWorth: (value) => `bisher, im Wert von ${value}`,
+      basis: (value, when) => `${value} ${when}`,
+      range: (low, high, n, kind) =>
+        `${low} bis ${high} in ${kind === 'week' ? plural(n, 'Woche', 'Wochen') : kind === 'month' ? plural(n, 'Monat', 'Monaten') : daysDative(n)}`,
+    },
+
+    trend: {
+      title: 'Neue und gewonnene Leads pro Tag',
+      note: (n) => `Die letzten ${days(n)}; die dicke Linie ist das Mittel aus 7 Tagen`,
+      newLeads: (mean) => `Neu ${mean}`,
+      won: (mean) => `Gew. ${mean}`,
+      finding: (newLeads, won, from, newBefore, wonBefore) =>
+        `In den letzten 7 Tagen im Mittel ${newLeads} neue Leads und ${won} Abschlüsse pro Tag; um den ${from} waren es ${newBefore} und ${wonBefore}.`,
+      short: (newLeads, won) =>
+        `In den letzten 7 Tagen im Mittel ${newLeads} neue Leads und ${won} Abschlüsse pro Tag.`,
+      empty: 'Für einen Verlauf sind es noch zu wenige Tage.',
+    },
+
+    funnel: {
+      title: 'Trichter',
+      stage: 'Stufe',
+      reached: 'Erreicht',
+      conversion: 'Anteil',
+      inStage: 'Verweildauer',
+      medianDays: (value) => `${value} T.`,
+      ofService: (asOf) =>
+        `Gesamte Zeit, wie der Dienst zählt · Stand ${asOf} · Verweildauer: Median der letzten 90 Tage`,
+      ofOurs: (asOf) =>
+        `Gesamte Zeit, nach der höchsten bekannten Stufe · Stand ${asOf} · Verweildauer: Median der letzten 90 Tage`,
+      empty: 'Vom Dienst wurden noch keine Statistiken gelesen.',
+    },
+
+    changes: {
+      title: 'Was sich bewegt hat',
+      since: (at) => `Seit ${at}`,
+      kinds: changes,
+      total: (n, value) => `${count(n)}${value ? ` · ${value}` : ''}`,
+      move: (from, to) => `${from} → ${to}`,
+      more: (n) => `und ${count(n)} weitere`,
+      empty: (at) => `Seit ${at} hat sich kein Lead bewegt.`,
+    },
+
+    topLeads: {
+      title: 'Neue Top-Leads',
+      lead: 'Lead',
+      score: 'Score',
+      some: (shown, total, score) =>
+        `Die besten ${count(shown)} von ${count(total)} neuen Leads mit einem Score ab ${score}`,
+      all: (total, score) => `${plural(total, 'neuer Lead', 'neue Leads')} mit einem Score ab ${score}`,
+      empty: (score) => `Kein neuer Lead erreicht einen Score von ${score}.`,
+      unread: 'Aus dieser Zeit wurde noch nichts gelesen.',
+    },
+
+    stalled: {
+      title: 'Leads ohne Bewegung',
+      lead: 'Lead',
+      stage: 'Stufe',
+      idle: 'Ruht seit',
+      some: (idleDays) => `Seit mindestens ${daysDative(idleDays)} unbewegt, die längsten zuerst`,
+      unread: 'Es wurden noch keine Leads gelesen.',
+      empty: (idleDays) => `Jeder offene Lead hat sich in den letzten ${daysDative(idleDays)} bewegt.`,
+    },
+
+    pipelines: {
+      title: 'Pipelines',
+      note: (before) => `Veränderung gegen: ${before}`,
+      pipeline: 'Pipeline',
+      newLeads: 'Neu',
+      won: 'Gew.',
+      winRate: 'Quote',
+      open: (value) => `${value} offen`,
+      stalled: (n) => `${count(n)} ohne Bewegung`,
+      empty: 'Es wurden noch keine Pipelines gelesen.',
+      more: (n) => `und ${plural(n, 'weitere Pipeline', 'weitere Pipelines')}`,
+    },
+
+    sources: {
+      title: 'Quellen',
+      note: (before) => `Die meisten neuen Leads zuerst; Veränderung gegen: ${before}`,
+      source: 'Quelle',
+      unknown: 'Ohne Angabe',
+      empty: 'Die Leads nennen keine Quellen.',
+      more: (n) => `und ${plural(n, 'weitere Quelle', 'weitere Quellen')}`,
+    },
+
+    agents: {
+      title: 'Agenten',
+      allHealthy: (n) => (n === 1 ? 'Der eine Agent arbeitet ungestört' : `Alle ${count(n)} ungestört`),
+      someHealthy: (well, total) => `${count(well)} von ${count(total)} ungestört`,
+      all: (state) => `alle ${state}`,
+      asOf: (at) => `Stand ${at}`,
+      since: (at) => `seit ${at}`,
+      lastSeen: (at) => `zuletzt gesehen ${at}`,
+      errors: (n) => `${plural(n, 'Fehler', 'Fehler')} in 24 Std.`,
+      outage: (name, from, to, hours) =>
+        to
+          ? `${name} war von ${from} bis ${to} gestört (${hours} Std.).`
+          : `${name} ist seit ${from} gestört (${hours} Std.).`,
+      moreOutages: (n) => `und ${plural(n, 'weitere Störung', 'weitere Störungen')}`,
+      empty: 'Vom Dienst wurden noch keine Agenten gelesen.',
+    },
+
+    serviceStats: {
+      title: 'Statistik des Dienstes',
+      note: 'Wo der Dienst anders zählt als wir',
+      figure: 'Kennzahl',
+      ours: 'Wir',
+      upstream: 'Dienst',
+      figures,
+      agree: 'Der Dienst zählt dasselbe wie wir.',
+    },
+
+    dataQuality: {
+      title: 'Datenqualität',
+      held: (n, resource, reason) => `${records(n)} (${resource}) zurückgehalten: ${reason}`,
+      appeared: (path, at) => `Das Feld ${path} ist seit ${at} neu.`,
+      vanished: (path, at) => `Das Feld ${path} fehlt seit ${at}.`,
+      retyped: (path, at) => `Das Feld ${path} hat seit ${at} einen anderen Typ.`,
+      incomplete: (at) => `Das Lesen von ${at} kam nicht ans Ende der Liste.`,
+      unproven: (at) => `Die Liste der Leads stand beim Lesen um ${at} nicht still.`,
+      more: (n) => `und ${count(n)} weitere`,
+      good: 'Jeder Datensatz war lesbar, kein Feld kam hinzu oder fiel weg.',
+    },
+
+    query: {
+      empty: 'Keine Zeilen.',
+      cut: (shown) => `Die ersten ${count(shown)} Zeilen`,
+    },
+
+    more: {
+      inDatabase: (n) => `und ${count(n)} weitere in der Datenbank`,
+      inFile: (n, file) => `und ${count(n)} weitere in der angehängten Datei ${file}`,
+    },
+
+    files: {
+      leftOut: (name, megabytes) =>
+        `${name} (${megabytes} MB) ist nicht angehängt: Die Mail würde zu groß. Die Datei liegt im Archiv.`,
+    },
+
+    footer: {
+      leads: (n) => `${plural(n, 'Lead', 'Leads')} im Umfang dieses Berichts`,
+      dataAsOf: (at) => (at ? `Datenstand ${at}` : 'Noch kein vollständiger Abgleich'),
+      run: (id, requests) =>
+        `vollständiger Abgleich ${id}${requests === null ? '' : ` (${plural(requests, 'Anfrage', 'Anfragen')})`}`,
+      zone: (name) => `Zeiten in ${name}`,
+      recipient: (address, title) => `Gesendet an ${address} als Empfänger von „${title}“.`,
+      unsubscribe: 'Abbestellen',
+    },
+  }
+}

@@ -1,0 +1,318 @@
+/**
+ * The words of the reports in English, all of them; another language is another file of this shape. Values arrive
+ * as ready strings, counts as numbers where the grammar needs them.
+ */
+import type { ChangeKind, PeriodKind, StatDifference } from '../../figures.ts'
+import type { PeriodNames } from '../dates.ts'
+import type { Numbers } from '../numbers.ts'
+
+export type Words = ReturnType<typeof english>
+
+export function english(numbers: Numbers, locale: string) {
+  const { count } = numbers
+  const plural = (n: number, one: string, many: string) => `${count(n)} ${n === 1 ? one : many}`
+  const conjunction = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const days = (n: number) => plural(n, 'day', 'days')
+  const records = (n: number) => plural(n, 'record', 'records')
+  const changes: Record<ChangeKind, string> = {
+    won: 'Won',
+    forward: 'Moved forward',
+    back: 'Moved back',
+    lost: 'Lost',
+    gone: 'Gone from the service',
+    returned: 'Came back',
+  }
+  const figures: Record<StatDifference['figure'], string> = {
+    leads: 'Leads',
+    open: 'Open',
+    won: 'Won',
+    lost: 'Lost',
+    disqualified: 'Disqualified',
+    win_rate: 'Win rate',
+    open_value: 'Open pipeline',
+    won_value: 'Won value',
+  }
+  /** Of columns of `lead`, where the name of the column does not read well. */
+  const fields: Record<string, string> = {
+    company_country: 'country',
+    company_region: 'region',
+    company_industry: 'industry',
+    company_employees: 'employees',
+    agent_id: 'agent',
+    value_amount: 'value',
+  }
+  const statuses: Record<string, string> = {}
+
+  return {
+    dir: 'ltr',
+    isNew: 'new',
+    noChange: 'no change',
+    none: '–',
+    points: (size: string) => `${size} pt`,
+    counts: (part: number, whole: number) => `${count(part)} of ${count(whole)}`,
+    and: (parts: readonly string[]) => conjunction.format(parts),
+    days,
+    fields,
+    /** A status of leads or agents as people say it, where its own name is not that. */
+    statuses,
+
+    duration: {
+      moment: 'less than a minute',
+      minutes: (n: number) => plural(n, 'minute', 'minutes'),
+      hours: (n: number) => plural(n, 'hour', 'hours'),
+      days,
+    },
+
+    period: {
+      /** `Week 47 · 16–22 November 2026` */
+      long: ({ week, long }: PeriodNames) => (week === null ? long : `Week ${week} · ${long}`),
+      short: ({ week, short }: PeriodNames) => (week === null ? short : `week ${week}`),
+      brief: ({ week, brief }: PeriodNames) => (week === null ? `on ${brief}` : `in week ${week}`),
+      /** What a period is compared with, as the subject of a sentence. */
+      before: ({ shape, name }: PeriodNames) =>
+        ({
+          day: `the ${name} before`,
+          days: 'the same span before',
+          week: 'the week before',
+          month: name,
+        })[shape],
+    },
+
+    scope: {
+      pipelines: (n: number) => plural(n, 'pipeline', 'pipelines'),
+      noPipelines: 'No pipelines yet',
+      comparedWith: (period: string) => `compared with ${period}`,
+      only: (conditions: string) => `only ${conditions}`,
+      atLeast: (field: string, value: string) => `${field} ${value} or more`,
+      atMost: (field: string, value: string) => `${field} ${value} or less`,
+      between: (field: string, min: string, max: string) => `${field} ${min} to ${max}`,
+    },
+
+    subject: {
+      newLeads: (n: number, percent: string | null) => `${count(n)} new${percent ? ` (${percent})` : ''}`,
+      won: (n: number) => `${count(n)} won`,
+      stalled: (n: number) => `${count(n)} stalled`,
+      failing: (n: number) => `${plural(n, 'agent', 'agents')} failing`,
+      quiet: 'quiet, nothing new',
+      incomplete: (newLeads: number, won: number) =>
+        `incomplete data, ${count(newLeads)} new and ${count(won)} won so far`,
+      noData: (since: string | null) => (since ? `no data since ${since}` : 'no data yet'),
+      empty: 'no leads yet',
+    },
+
+    headline: {
+      counts: (newLeads: number, won: number) =>
+        `${newLeads === 0 ? 'No new leads' : plural(newLeads, 'new lead', 'new leads')} and ${won === 0 ? 'none' : count(won)} won`,
+      better: (than: string) => `better than ${than}`,
+      slower: (than: string) => `slower than ${than}`,
+      moreLeads: (than: string) => `more leads but fewer wins than ${than}`,
+      fewerLeads: (than: string) => `fewer leads but more wins than ${than}`,
+      same: (than: string) => `much like ${than}`,
+      verdict: (counts: string, verdict: string, newLeads: string, won: string) =>
+        `${counts}: ${verdict} (${newLeads} and ${won}).`,
+      first: (counts: string) => `${counts}.`,
+      firstDetail: 'These are the first figures; there is nothing yet to compare them with.',
+      quiet: ({ shape, name }: PeriodNames) =>
+        `${{ day: `A quiet ${name}`, days: 'Quiet days', week: 'A quiet week', month: `A quiet ${name}` }[shape]}: no new leads and nothing won.`,
+      quietBefore: (before: string, newLeads: number, won: number) =>
+        `${before.charAt(0).toUpperCase()}${before.slice(1)} brought ${newLeads === 0 ? 'no new leads' : plural(newLeads, 'new lead', 'new leads')} and ${won === 0 ? 'no wins' : plural(won, 'win', 'wins')}.`,
+      incomplete: (newLeads: number, won: number) =>
+        `Incomplete: at least ${plural(newLeads, 'new lead', 'new leads')} and ${count(won)} won.`,
+      noData: (since: string | null) =>
+        since ? `No data for this time: the last complete sync was ${since}.` : 'No data yet.',
+      empty: 'No leads yet: the service has listed none.',
+      emptyFilter: 'No leads: none meets the conditions of this report.',
+      allWell: 'Nothing needs attention.',
+    },
+
+    freshness: {
+      fresh: (at: string, age: string) => `Data as of ${at}, ${age} before this report.`,
+      coveredThenFailed: (at: string) => `Data as of ${at}, which covers all of this report.`,
+      ends: (at: string, age: string) =>
+        `The data ends ${at}, ${age} before this report; what came after is missing below.`,
+      before: (at: string, age: string) =>
+        `The data is from ${at}, ${age} before this report; everything below shows the state of that time.`,
+      never: 'No sync has read everything yet. What stands below is only what has been read so far.',
+      failed: (at: string, message: string) => `The sync at ${at} did not finish: ${message}`,
+    },
+
+    attention: {
+      title: 'Needs attention',
+      failing: (name: string, since: string | null, error: string | null) =>
+        `${name} ${since ? `has been failing since ${since}` : 'is failing'}${error ? ` (${error})` : ''}.`,
+      moreFailing: (n: number) => `${plural(n, 'more agent is', 'more agents are')} failing.`,
+      stalled: (n: number, idleDays: number, company: string | null, idle: string) =>
+        `${plural(n, 'lead has', 'leads have')} not moved for ${days(idleDays)} or more${
+          company ? `; the longest is ${company}, ${idle}.` : '.'
+        }`,
+      held: (n: number) =>
+        `${records(n)} from the service could not be read; ${n === 1 ? 'it is' : 'they are'} missing here.`,
+    },
+
+    kpi: {
+      newLeads: 'New leads',
+      won: 'Won',
+      winRate: 'Win rate, 30 days',
+      openValue: 'Open pipeline',
+      inAll: (n: number) => `${count(n)} in all`,
+      worth: (value: string) => `worth ${value}`,
+      wonOfClosed: (counts: string) => `${counts} closed`,
+      closedWon: 'of closed leads won',
+      noneClosed: 'none closed',
+      noValues: 'no values given',
+      nothing: 'none',
+      inCurrency: (currency: string) => `in ${currency}`,
+      soFar: 'so far',
+      soFarWorth: (value: string) => `so far, worth ${value}`,
+      basis: (value: string, when: string) => `vs ${value} ${when}`,
+      /** Alternative text of a tile's line: what the last periods ranged between. */
+      range: (low: string, high: string, n: number, kind: PeriodKind) =>
+        `${low} to ${high} in ${kind === 'week' ? plural(n, 'week', 'weeks') : kind === 'month' ? plural(n, 'month', 'months') : days(n)}`,
+    },
+
+    trend: {
+      title: 'New and won leads per day',
+      note: (n: number) => `Last ${days(n)}; the thick line is the mean of 7 days`,
+      newLeads: (mean: string) => `New ${mean}`,
+      won: (mean: string) => `Won ${mean}`,
+      finding: (newLeads: string, won: string, from: string, newBefore: string, wonBefore: string) =>
+        `Over the last 7 days ${newLeads} new leads and ${won} won a day on average; around ${from} it was ${newBefore} and ${wonBefore}.`,
+      short: (newLeads: string, won: string) =>
+        `Over the last 7 days ${newLeads} new leads and ${won} won a day on average.`,
+      empty: 'There are not enough days yet for a trend.',
+    },
+
+    funnel: {
+      title: 'Funnel',
+      stage: 'Stage',
+      reached: 'Reached',
+      conversion: 'From prior',
+      inStage: 'In stage',
+      medianDays: (value: string) => `${value} d`,
+      ofService: (asOf: string) =>
+        `All time, as the service counts it · as of ${asOf} · in stage: median of the last 90 days`,
+      ofOurs: (asOf: string) =>
+        `All time, by the furthest stage known · as of ${asOf} · in stage: median of the last 90 days`,
+      empty: 'No statistics have been read from the service yet.',
+    },
+
+    changes: {
+      title: 'What changed',
+      since: (at: string) => `Since ${at}`,
+      kinds: changes,
+      total: (n: number, value: string | null) => `${count(n)}${value ? ` · ${value}` : ''}`,
+      move: (from: string, to: string) => `${from} → ${to}`,
+      more: (n: number) => `and ${count(n)} more`,
+      empty: (at: string) => `No lead has moved since ${at}.`,
+    },
+
+    topLeads: {
+      title: 'New top leads',
+      lead: 'Lead',
+      score: 'Score',
+      some: (shown: number, total: number, score: number) =>
+        `The best ${count(shown)} of ${count(total)} new leads with a score of ${score} or more`,
+      all: (total: number, score: number) =>
+        `${plural(total, 'new lead', 'new leads')} with a score of ${score} or more`,
+      empty: (score: number) => `No new lead scored ${score} or more.`,
+      unread: 'Nothing of this time has been read yet.',
+    },
+
+    stalled: {
+      title: 'Stalled leads',
+      lead: 'Lead',
+      stage: 'Stage',
+      idle: 'Idle',
+      some: (idleDays: number) => `Not moved for ${days(idleDays)} or more, longest first`,
+      unread: 'No leads have been read yet.',
+      empty: (idleDays: number) => `Every open lead has moved within ${days(idleDays)}.`,
+    },
+
+    pipelines: {
+      title: 'Pipelines',
+      note: (before: string) => `Changes against ${before}`,
+      pipeline: 'Pipeline',
+      newLeads: 'New',
+      won: 'Won',
+      winRate: 'Win rate',
+      open: (value: string) => `${value} open`,
+      stalled: (n: number) => `${count(n)} stalled`,
+      empty: 'No pipelines have been read yet.',
+      more: (n: number) => `and ${plural(n, 'more pipeline', 'more pipelines')}`,
+    },
+
+    sources: {
+      title: 'Sources',
+      note: (before: string) => `Most new leads first; changes against ${before}`,
+      source: 'Source',
+      unknown: 'Not told',
+      empty: 'The leads name no sources.',
+      more: (n: number) => `and ${plural(n, 'more source', 'more sources')}`,
+    },
+
+    agents: {
+      title: 'Agents',
+      allHealthy: (n: number) => (n === 1 ? 'The one agent is healthy' : `All ${count(n)} healthy`),
+      someHealthy: (well: number, total: number) => `${count(well)} of ${count(total)} healthy`,
+      all: (state: string) => `all ${state}`,
+      asOf: (at: string) => `as of ${at}`,
+      since: (at: string) => `since ${at}`,
+      lastSeen: (at: string) => `last seen ${at}`,
+      errors: (n: number) => `${plural(n, 'error', 'errors')} in 24 h`,
+      outage: (name: string, from: string, to: string | null, hours: string) =>
+        to
+          ? `${name} was failing from ${from} to ${to} (${hours} h).`
+          : `${name} has been failing since ${from} (${hours} h).`,
+      moreOutages: (n: number) => `and ${plural(n, 'more outage', 'more outages')}`,
+      empty: 'No agents have been read from the service yet.',
+    },
+
+    serviceStats: {
+      title: 'Service statistics',
+      note: 'Where the service counts otherwise than we do',
+      figure: 'Figure',
+      ours: 'Ours',
+      upstream: 'Service',
+      figures,
+      agree: 'The service counts the same as we do.',
+    },
+
+    dataQuality: {
+      title: 'Data quality',
+      held: (n: number, resource: string, reason: string) =>
+        `${records(n)} of ${resource} held back: ${reason}`,
+      appeared: (path: string, at: string) => `The field ${path} is new since ${at}.`,
+      vanished: (path: string, at: string) => `The field ${path} is gone since ${at}.`,
+      retyped: (path: string, at: string) => `The field ${path} has another type since ${at}.`,
+      incomplete: (at: string) => `The reading of ${at} did not come to the end of the list.`,
+      unproven: (at: string) => `The list of leads did not hold still while it was read at ${at}.`,
+      more: (n: number) => `and ${count(n)} more`,
+      good: 'Every record could be read, and no field has come or gone.',
+    },
+
+    query: {
+      empty: 'No rows.',
+      cut: (shown: number) => `The first ${count(shown)} rows`,
+    },
+
+    more: {
+      inDatabase: (n: number) => `and ${count(n)} more in the database`,
+      inFile: (n: number, file: string) => `and ${count(n)} more in the attached ${file}`,
+    },
+
+    files: {
+      leftOut: (name: string, megabytes: string) =>
+        `${name} (${megabytes} MB) is not attached: the mail would be too large. It can be had from the archive.`,
+    },
+
+    footer: {
+      leads: (n: number) => `${plural(n, 'lead', 'leads')} in this report’s scope`,
+      dataAsOf: (at: string | null) => (at ? `Data as of ${at}` : 'No complete sync yet'),
+      run: (id: string, requests: number | null) =>
+        `complete sync ${id}${requests === null ? '' : ` (${plural(requests, 'request', 'requests')})`}`,
+      zone: (name: string) => `times in ${name}`,
+      recipient: (address: string, title: string) => `Sent to ${address} as a recipient of “${title}”.`,
+      unsubscribe: 'Unsubscribe',
+    },
+  }
+}
