@@ -5,12 +5,18 @@
 import { LeadsheetError } from '../errors.ts'
 import type { Rendered } from '../model.ts'
 import { createCompiler } from './compile.ts'
+import { DEFAULT_DEFINITION, parseDefinition, type ReportDefinition } from './definition.ts'
 import { finishHtml, finishSubject, finishText } from './render.ts'
 import { readTemplateFiles, type TemplateFile, type TemplateFiles } from './template-files.ts'
 
 export interface Templates {
   /** The reports that there are templates for, in order of name. */
   names(): readonly string[]
+  /**
+   * What `report.yaml` says, with defaults where it says nothing.
+   * @throws LeadsheetError report_unknown
+   */
+  definition(name: string): ReportDefinition
   /**
    * Fills in the templates of a report. Pure; the view is plain data of ready strings.
    * @throws LeadsheetError report_unknown, report_template
@@ -30,7 +36,7 @@ type Part = (typeof PARTS)[number]
 
 /**
  * @param folder the one that comes with the program
- * @throws LeadsheetError report_template when a template is missing or cannot be compiled
+ * @throws LeadsheetError report_template when a template is missing or cannot be compiled, or a report.yaml is wrong
  */
 export async function openTemplates(
   folder: string,
@@ -38,16 +44,31 @@ export async function openTemplates(
 ): Promise<Templates> {
   const files = await readTemplateFiles(folder, own)
   const wanted = files.reports.filter((name) => only?.includes(name) ?? true)
-  const reports = new Map(wanted.map((name) => [name, compileReport(files, name)]))
+  const reports = new Map(wanted.map((name) => [name, openReport(files, name)]))
+  const find = (name: string): Report => {
+    const report = reports.get(name)
+    if (report) return report
+    throw new LeadsheetError('report_unknown', `there is no report named ${JSON.stringify(name)}`, {
+      hint: `Known reports: ${files.reports.join(', ')}.`,
+    })
+  }
   return {
     names: () => files.reports,
-    render: (name, view) => {
-      const render = reports.get(name)
-      if (render) return render(view)
-      throw new LeadsheetError('report_unknown', `there is no report named ${JSON.stringify(name)}`, {
-        hint: `Known reports: ${files.reports.join(', ')}.`,
-      })
-    },
+    definition: (name) => find(name).definition,
+    render: (name, view) => find(name).render(view),
+  }
+}
+
+interface Report {
+  readonly definition: ReportDefinition
+  readonly render: (view: object) => Rendered
+}
+
+function openReport(files: TemplateFiles, name: string): Report {
+  const yaml = files.find(name, 'report.yaml')
+  return {
+    definition: yaml ? parseDefinition(yaml) : DEFAULT_DEFINITION,
+    render: compileReport(files, name),
   }
 }
 

@@ -1,0 +1,175 @@
+/**
+ * `report.yaml`, what the folder of a report says of it beside its templates. Nothing in it is needed; the settings
+ * of an installation go before it.
+ */
+import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { BLOCKS, type BlockName, PERIOD_KINDS, SEND_RULES, type SendRule } from '../choices.ts'
+import { errorText, LeadsheetError } from '../errors.ts'
+import type { PeriodKind } from '../figures.ts'
+import type { TemplateFile } from './template-files.ts'
+
+export interface ReportDefinition {
+  /** Null where it is made of the report's name. */
+  readonly title: string | null
+  readonly period: PeriodKind
+  /** In their order. */
+  readonly blocks: readonly BlockName[]
+  readonly send: SendRule
+  readonly queries: readonly QueryDefinition[]
+}
+
+export interface QueryDefinition {
+  /** Lower-case, with hyphens; unique in its report. */
+  readonly name: string
+  readonly title: string
+  readonly note: string | null
+  readonly sql: string
+  /** `templates/weekly/report.yaml:12:10`, for messages. */
+  readonly place: string
+}
+
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+const line = (accepted: string) => z.string({ error: accepted }).trim().min(1, { error: accepted })
+const group = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject(shape, { error: 'names and values, indented below' })
+const oneOf = <const T extends readonly string[]>(names: T) =>
+  z.enum(names, { error: `one of ${names.join(', ')}` })
+
+const query = group({
+  title: line('a title').optional(),
+  note: line('a sentence').optional(),
+  sql: line('a SELECT'),
+})
+const threshold = group({ if_threshold: line('a condition, such as "stalled > 20"') })
+const schema = group({
+  title: line('a title').optional(),
+  period: oneOf(PERIOD_KINDS).default('day'),
+  blocks: z
+    .array(oneOf(BLOCKS), { error: 'a list of blocks' })
+    .min(1, { error: 'at least one block' })
+    .default([...BLOCKS]),
+  send: z
+    .union([oneOf(SEND_RULES), threshold], {
+      error: `${SEND_RULES.join(', ')}, or if_threshold with a condition`,
+    })
+    .default('always'),
+  queries: z.record(z.string().regex(NAME), query, { error: 'names, each with title and sql' }).default({}),
+})
+
+/** @throws LeadsheetError report_template, with a line for each mistake: place, found, expected */
+export function parseDefinition(file: TemplateFile): ReportDefinition {
+  const lines = new LineCounter()
+  const document = parseDocument(file.text, { lineCounter: lines, prettyErrors: false })
+  const placeAt = (offset: number) => {
+    const { line: row, col } = lines.linePos(offset)
+    return `${file.path}:${row}:${col}`
+  }
+  if (document.errors.length > 0) {
+    throw mistakes(
+      file,
+      document.errors.map(({ pos, message }) => `${placeAt(pos[0])}  ${message}`),
+    )
+  }
+  const place = (path: Path, part: 'value' | 'name' = 'value') => placeAt(offsetOf(document, path, part))
+  const data = toData(file, document)
+  const parsed = schema.safeParse(data)
+  if (!parsed.success) {
+    throw mistakes(
+      file,
+      parsed.error.issues.flatMap((issue) => explainIssue(issue, data, place)),
+    )
+  }
+  const { title, period, blocks, send, queries } = parsed.data
+  return {
+    title: title ?? null,
+    period,
+    blocks,
+    send: typeof send === 'string' ? send : { ifThreshold: send.if_threshold },
+    queries: Object.entries(queries).map(([name, each]) => ({
+      name,
+      title: each.title ?? titleOf(name),
+      note: each.note ?? null,
+      sql: each.sql,
+      place: place(['queries', name, 'sql']),
+    })),
+  }
+}
+
+/** That of a report without a `report.yaml`. */
+export const DEFAULT_DEFINITION: ReportDefinition = {
+  title: null,
+  period: 'day',
+  blocks: BLOCKS,
+  send: 'always',
+  queries: [],
+}
+
+type Path = readonly (string | number)[]
+type Document = ReturnType<typeof parseDocument>
+type FindPlace = (path: Path, part?: 'value' | 'name') => string
+
+function toData(file: TemplateFile, document: Document): unknown {
+  try {
+    // A name with nothing behind it is as good as absent: so reads a group that is all comments.
+    return document.toJS({ reviver: (_, value) => value ?? undefined }) ?? {}
+  } catch (error) {
+    // An alias without its anchor, or too many of them.
+    throw mistakes(file, [`${file.path}:1:1  ${errorText(error)}`])
+  }
+}
+
+function mistakes({ path }: TemplateFile, problems: readonly string[]): LeadsheetError {
+  const count = problems.length === 1 ? 'a mistake' : `${problems.length} mistakes`
+  return new LeadsheetError(
+    'report_template',
+    `${count} in ${path}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+    { hint: 'The README shows what a report.yaml may hold, under "Making a report".' },
+  )
+}
+
+function explainIssue(issue: z.core.$ZodIssue, data: unknown, place: FindPlace): string[] {
+  const path = issue.path.filter((key) => typeof key !== 'symbol')
+  const name = path.join('.') || 'report.yaml'
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map(
+      (key) =>
+        `${place([...path, key], 'name')}  ${[...path, key].join('.')}: there is no such setting; known here: ${knownAt(path)}`,
+    )
+  }
+  if (issue.code === 'invalid_key') {
+    return [`${place(path, 'name')}  ${name}: expected a name of lower-case letters, digits and hyphens`]
+  }
+  const found = path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    data,
+  )
+  const shown = found === undefined || found === null ? 'not set' : `found ${JSON.stringify(found)}`
+  return [`${place(path)}  ${name}: ${shown}, expected ${issue.message}`]
+}
+
+function knownAt(path: Path): string {
+  const inner = path[0] === 'queries' ? query : schema
+  return Object.keys(inner.shape).join(', ')
+}
+
+/** Of the value, or of the name; where there is none, of the group that lacks it. */
+function offsetOf(document: Document, path: Path, part: 'value' | 'name'): number {
+  for (let length = path.length; length > 0; length--) {
+    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true)
+    const pair = isMap(parent)
+      ? parent.items.find((item) => isScalar(item.key) && item.key.value === path[length - 1])
+      : undefined
+    const isName = part === 'name' || length < path.length
+    const node = isName && pair ? pair.key : document.getIn(path.slice(0, length), true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return 0
+}
+
+/** `by-industry` -> `By industry` */
+function titleOf(name: string): string {
+  const words = name.replaceAll('-', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
