@@ -117,6 +117,14 @@ export function periodBefore(period: Period): Period {
   return spanOf(from - (to - from), from, period.timeZone)
 }
 
+/** The local dates of a period as part of a file's name: `2026-11-20`, of several `2026-11-16--2026-11-22` (ISO 8601). */
+export function localDates(period: Period): string {
+  const { from, to } = daysOf(period)
+  // A date that the zone left out is none of the period's.
+  const last = dayHolding(startOfDay(to, period.timeZone) - 1, period.timeZone)
+  return from >= last ? dateOf(from) : `${dateOf(from)}--${dateOf(last)}`
+}
+
 /** The local dates that a period begins and ends with, in days since 1970-01-01. */
 function daysOf({ from, to, timeZone }: Period): { from: number; to: number } {
   return { from: dayHolding(Date.parse(from), timeZone), to: dayHolding(Date.parse(to), timeZone) }

@@ -42,7 +42,7 @@ function endOfGap(day: number, timeZone: string): number {
 }
 
 /** What the local clock shows, read as if it were UTC, in ms. */
-function wallMs(atMs: number, timeZone: string): number {
+export function wallMs(atMs: number, timeZone: string): number {
   const parts = clockOf(timeZone).formatToParts(atMs)
   const read = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((part) => part.type === type)?.value)
   const wholeSeconds = Date.UTC(

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { dayBefore, daysBefore, periodBefore, periodBetween, weekBefore } from '../../src/report/period.ts'
+import {
+  dayBefore,
+  daysBefore,
+  localDates,
+  periodBefore,
+  periodBetween,
+  weekBefore,
+} from '../../src/report/period.ts'
 import { localDay } from '../../src/report/zone.ts'
 
 const HOUR_MS = 3_600_000
@@ -94,5 +101,16 @@ describe('periods of several days', () => {
     const week = daysBefore(new Date('2026-10-28T12:00:00Z'), 7, 'Europe/Berlin')
     expect(week).toEqual(periodBetween('2026-10-21', '2026-10-28', 'Europe/Berlin'))
     expect(periodBefore(week)).toEqual(periodBetween('2026-10-14', '2026-10-21', 'Europe/Berlin'))
+  })
+})
+
+describe('the dates of a period', () => {
+  it.each([
+    ['2026-11-20', '2026-11-21', 'Europe/Berlin', '2026-11-20'],
+    ['2026-11-16', '2026-11-23', 'America/New_York', '2026-11-16--2026-11-22'],
+    ['2026-03-29', '2026-03-30', 'Europe/Berlin', '2026-03-29'],
+    ['2011-12-29', '2011-12-31', 'Pacific/Apia', '2011-12-29'],
+  ])('from %s up to %s in %s are %s', (from, to, zone, dates) => {
+    expect(localDates(periodBetween(from, to, zone))).toBe(dates)
   })
 })
