@@ -54,7 +54,7 @@ export function scopeOf(
   return {
     from: period.from,
     to: period.to,
-    pipelineIds: pipeline ?? null,
+    filter: { pipelineIds: pipeline ?? null, conditions: [] },
     stalledDays: config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT,
     asKnownAt: asKnownAt ?? null,
   }

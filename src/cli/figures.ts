@@ -53,8 +53,11 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
   const dataAsOf = await requireData(store.db)
   const pipelines = await listPipelines(store.db)
   const scope = scopeOf(options, config, period, pipelines)
-  const wanted = pipelines.filter(({ id }) => scope.pipelineIds?.includes(id) ?? true)
-  const scopes = [scope, ...wanted.map(({ id }) => ({ ...scope, pipelineIds: [id] }))]
+  const wanted = pipelines.filter(({ id }) => scope.filter.pipelineIds?.includes(id) ?? true)
+  const scopes = [
+    scope,
+    ...wanted.map(({ id }) => ({ ...scope, filter: { ...scope.filter, pipelineIds: [id] } })),
+  ]
   const read = await readFigures(
     store.db,
     scopes.flatMap((each) => [each, { ...each, from: prior.from, to: prior.to }]),

@@ -12,6 +12,7 @@ import { STAGES } from '../../src/contract/stage.ts'
 import { dayBefore, weekBefore } from '../../src/report/period.ts'
 import { readDailyFigures } from '../../src/store/figures/daily.ts'
 import { FIGURES } from '../../src/store/figures/definition.ts'
+import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { readFigure } from '../../src/store/figures/query.ts'
 import { openStore } from '../../src/store/open.ts'
 import { random } from '../support/random.ts'
@@ -43,7 +44,7 @@ console.log(`${leads} leads, seed ${seed}; milliseconds, median of ${ROUNDS}`)
 console.log(`daily report\t${await time(() => readDailyFigures(store.db, request))}`)
 console.log(`daily report, a year ago\t${await time(() => readDailyFigures(store.db, aYearBefore()))}`)
 for (const { name } of FIGURES) {
-  const scope = { from: period.from, to: period.to, pipelineIds: null, stalledDays: 7, asKnownAt: null }
+  const scope = { from: period.from, to: period.to, filter: EVERY_LEAD, stalledDays: 7, asKnownAt: null }
   console.log(`${name}\t${await time(() => readFigure(store.db, name, scope))}`)
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { dayBefore } from '../../src/report/period.ts'
 import { openService } from '../../src/service/open.ts'
 import { FIGURES } from '../../src/store/figures/definition.ts'
+import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import type { FigureScope } from '../../src/store/figures/query.ts'
 import { type Figures, readFigures } from '../../src/store/figures/read.ts'
 import { folderWith } from '../support/folder.ts'
@@ -45,7 +46,7 @@ describe(`figures of the days of a service (SEED=${SEED})`, () => {
       const result = await syncing.sync({ pageSize: 500, full: day === 2, details })
       expect(result.outcome).toBe('ok')
       const { from, to } = dayBefore(new Date(nowMs), 'Europe/Berlin')
-      const scope = { from, to, pipelineIds: null, stalledDays: 3, asKnownAt: null }
+      const scope = { from, to, filter: EVERY_LEAD, stalledDays: 3, asKnownAt: null }
       const [figures] = await readFigures(syncing.store.db, [scope])
       if (figures) mornings.push({ scope, at: syncing.clock.now.toISOString(), figures })
     }

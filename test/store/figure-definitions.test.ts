@@ -7,6 +7,7 @@ import type { Lead } from '../../src/model.ts'
 import { dayBefore, weekBefore } from '../../src/report/period.ts'
 import { readDailyFigures } from '../../src/store/figures/daily.ts'
 import { FIGURES, type FigureName } from '../../src/store/figures/definition.ts'
+import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { explainFigure, type FigureScope, readFigure } from '../../src/store/figures/query.ts'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
@@ -19,7 +20,7 @@ import { openSyncing } from '../support/syncing.ts'
 const WEEK: FigureScope = {
   from: '2026-11-14T00:00:00.000Z',
   to: '2026-11-21T00:00:00.000Z',
-  pipelineIds: null,
+  filter: EVERY_LEAD,
   stalledDays: 7,
   asKnownAt: null,
 }
@@ -185,7 +186,7 @@ describe('the SQL that is shown', () => {
     const whole = { ...WEEK, from: period.from, to: period.to }
     const scopes = [
       whole,
-      { ...whole, pipelineIds: pipelines.slice(0, 2) },
+      { ...whole, filter: { ...EVERY_LEAD, pipelineIds: pipelines.slice(0, 2) } },
       { ...whole, asKnownAt: now.toISOString() },
     ]
     const database = new Database(file, { readonly: true })
@@ -220,7 +221,10 @@ describe('the SQL that is shown', () => {
 
   it('has values quoted that would end a text', async () => {
     await using store = await storeOf([])
-    const shown = explainFigure('new_leads', { ...WEEK, pipelineIds: ["p'); DROP TABLE lead; --"] })
+    const shown = explainFigure('new_leads', {
+      ...WEEK,
+      filter: { ...EVERY_LEAD, pipelineIds: ["p'); DROP TABLE lead; --"] },
+    })
     const { rows } = await store.db.executeQuery<{ value: number }>({
       ...sql``.compile(store.db),
       sql: shown,

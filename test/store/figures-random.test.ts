@@ -67,7 +67,14 @@ function randomScope(next: Next): FigureScope {
   return {
     from: day(from),
     to: day(to),
-    pipelineIds: pick(next, [null, ['p2'], ['p1', 'p2']]),
+    filter: {
+      pipelineIds: pick(next, [null, ['p2'], ['p1', 'p2']]),
+      conditions: pick(next, [
+        [],
+        [{ field: 'score', min: 1, max: null }],
+        [{ field: 'status', in: ['new', 'won'] }],
+      ]),
+    },
     stalledDays: 3,
     asKnownAt: null,
   }

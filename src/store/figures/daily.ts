@@ -37,7 +37,7 @@ export async function readDailyFigures(db: Db, request: FiguresRequest): Promise
   const scopeOf = ({ from, to }: Period): FigureScope => ({
     from,
     to,
-    pipelineIds,
+    filter: { pipelineIds, conditions: [] },
     stalledDays,
     asKnownAt: null,
   })

@@ -1,8 +1,10 @@
 /** Figures as queries: composed of their definition and its relations, run with values or written with them. */
 import { CompiledQuery } from 'kysely'
+import type { LeadFilter } from '../../figures.ts'
 import type { Instant } from '../../model.ts'
 import type { Db } from '../open.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from './definition.ts'
+import { chosenValues } from './lead-filter.ts'
 import { RELATION_NAMES, type RelationName, relationsOf } from './relation.ts'
 
 /** What a figure is asked for. */
@@ -10,8 +12,7 @@ export interface FigureScope {
   readonly from: Instant
   /** Not included. */
   readonly to: Instant
-  /** Only these pipelines; null for all. */
-  readonly pipelineIds: readonly string[] | null
+  readonly filter: LeadFilter
   readonly stalledDays: number
   /** Only what had been read by then counts; null for all that is known. */
   readonly asKnownAt: Instant | null
@@ -27,10 +28,13 @@ export interface FigureRow {
   readonly whole: number | null
 }
 
+/** What is counted or listed, over relations. */
+export type Query = Pick<FigureDefinition, 'reads' | 'sql'>
+
 type Value = string | number | null
 export type QueryValues = Readonly<Record<string, Value>>
 
-const PARAMETER = /:([a-z_]+)\b/g
+const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
 export async function readFigure(db: Db, name: FigureName, scope: FigureScope): Promise<FigureRow[]> {
   const figure: FigureDefinition = findFigure(name)
@@ -44,11 +48,7 @@ export function explainFigure(name: FigureName, scope: FigureScope): string {
 }
 
 /** The same of any query over relations; `values` are those that the scope does not have. */
-export function explainQuery(
-  query: Pick<FigureDefinition, 'reads' | 'sql'>,
-  scope: FigureScope,
-  values: QueryValues,
-): string {
+export function explainQuery(query: Query, scope: FigureScope, values: QueryValues): string {
   return `${fillIn(withRelations(query, scope), { ...valuesOf(scope), ...values })};`
 }
 
@@ -58,12 +58,15 @@ export function findFigure(name: FigureName): (typeof FIGURES)[number] {
   return found
 }
 
-/** A query over relations, with named parameters: `WITH … SELECT …`. */
+/**
+ * A query over relations, with named parameters: `WITH … SELECT …`.
+ * @throws LeadsheetError config_invalid for a filter that cannot be
+ */
 export function withRelations(
-  query: Pick<FigureDefinition, 'reads' | 'sql'>,
-  { asKnownAt, pipelineIds }: Pick<FigureScope, 'asKnownAt' | 'pipelineIds'>,
+  query: Query,
+  { asKnownAt, filter }: Pick<FigureScope, 'asKnownAt' | 'filter'>,
 ): string {
-  const relations = relationsOf(asKnownAt !== null, pipelineIds !== null)
+  const relations = relationsOf(asKnownAt !== null, filter)
   const needed = new Set<RelationName>(query.reads.flatMap((name) => [name, ...relations[name].reads]))
   const parts = RELATION_NAMES.filter((name) => needed.has(name)).map((name) => {
     const { isMaterialized, sql } = relations[name]
@@ -72,11 +75,12 @@ export function withRelations(
   return `WITH ${parts.join(',\n')}\n${query.sql}`
 }
 
-export function valuesOf({ from, to, pipelineIds, stalledDays, asKnownAt }: FigureScope): QueryValues {
+export function valuesOf({ from, to, filter, stalledDays, asKnownAt }: FigureScope): QueryValues {
   return {
     from,
     to,
-    pipelines: pipelineIds === null ? null : JSON.stringify(pipelineIds),
+    ...chosenValues(filter.conditions),
+    pipelines: filter.pipelineIds === null ? null : JSON.stringify(filter.pipelineIds),
     stalled_days: stalledDays,
     known_at: asKnownAt,
   }

@@ -3,15 +3,20 @@
  * together from history. Each is a common table expression of plain SQLite, so that a figure can be pasted into any
  * SQLite program. `:pipelines` is a JSON list of ids; `:known_at` leaves out what was read later.
  */
+import type { LeadFilter } from '../../figures.ts'
+import { chosenSql } from './lead-filter.ts'
 
 /** In the order in which one may read another. */
 export const RELATION_NAMES = [
+  'chosen',
+  'chosen_count',
   'gone_then',
   'lead_then',
   'level',
   'changed',
   'reopened',
   'closed',
+  'closing',
   'win',
   'entered',
   'entry',
@@ -42,13 +47,16 @@ const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 /** Empty for a value without a currency or a currency without a value, as in `lead_count`. */
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
-/**
- * @param isPast whether only what was known at `:known_at` counts
- * @param isScoped whether only leads of `:pipelines` do
- */
-export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record<RelationName, Relation>> {
-  const inScope = (before: string, column = 'pipeline_id'): string =>
-    isScoped ? ` ${before} ${column} IN (SELECT value FROM json_each(:pipelines))` : ''
+/** @param isPast whether only what was known at `:known_at` counts */
+export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
+  const isChosen = filter.conditions.length > 0
+  const chosen: readonly RelationName[] = isChosen ? ['chosen'] : []
+  const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
+  const counts = isChosen ? 'chosen_count' : 'lead_count'
+  const inPipelines = (column = 'pipeline_id'): string =>
+    filter.pipelineIds === null ? '' : ` AND ${column} IN (SELECT value FROM json_each(:pipelines))`
+  const scope = (pipeline = 'pipeline_id', lead = 'lead_id'): string =>
+    `${inPipelines(pipeline)}${isChosen ? ` AND ${lead} IN chosen` : ''}`
   const past = (condition: string): string => (isPast ? ` ${condition}` : '')
   const version = (condition: string, order: 'ASC' | 'DESC'): string =>
     `(SELECT rowid FROM lead_version AS each WHERE each.lead_id = lead.id${condition}${past('AND each.observed_at <= :known_at')}
@@ -60,9 +68,23 @@ export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead WHERE id = ${lead})) <= :known_at`)
-  const isThere = `lead_id NOT IN gone_then${inScope('AND')}`
+  const isThere = `lead_id NOT IN gone_then${scope()}`
 
   return {
+    chosen: {
+      reads: [],
+      isMaterialized: true,
+      sql: `-- leads that meet the conditions of the filter, as they are now
+    SELECT id AS lead_id FROM lead WHERE ${chosenSql(filter.conditions)}`,
+    },
+    chosen_count: {
+      reads: ['chosen'],
+      isMaterialized: true,
+      sql: `-- what lead_count has of all leads, of the chosen ones
+    SELECT pipeline_id, status, ${CURRENCY} AS value_currency, count(*) AS leads,
+      sum(ifnull(value_amount, 0)) AS value_amount
+    FROM chosen JOIN lead ON lead.id = lead_id WHERE removed_at IS NULL GROUP BY 1, 2, 3`,
+    },
     gone_then: {
       reads: [],
       sql: `-- leads that were gone at the end of the period
@@ -70,7 +92,7 @@ export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record
     WHERE gone_at < :to AND (returned_at IS NULL OR returned_at >= :to${past('OR returned_at > :known_at')})${past('AND gone_at <= :known_at')}`,
     },
     lead_then: {
-      reads: ['gone_then'],
+      reads: [...chosen, 'gone_then'],
       sql: `-- leads as they were at the end of the period; open and without a status before the first state that is known
     SELECT lead.id AS lead_id, lead.created_at, state.pipeline_id, stage.status,
       coalesce(stage.outcome, 'open') AS outcome, state.score, state.value_amount, state.value_currency
@@ -79,31 +101,33 @@ export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record
       ${version(' AND valid_from < :to', 'DESC')},
       ${version('', 'ASC')})
     LEFT JOIN stage ON stage.status = state.status AND state.valid_from < :to
-    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN gone_then${inScope('AND', 'state.pipeline_id')}`,
+    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN gone_then${scope('state.pipeline_id', 'lead.id')}`,
     },
     level: isPast
       ? {
-          reads: ['gone_then', 'lead_then'],
+          reads: [...chosen, 'gone_then', 'lead_then'],
           sql: `-- leads at the end of the period by how they counted
-    SELECT outcome, ${CURRENCY} AS value_currency, 1 AS leads, ifnull(value_amount, 0) AS value_amount
+    SELECT pipeline_id, outcome, ${CURRENCY} AS value_currency, 1 AS leads, ifnull(value_amount, 0) AS value_amount
     FROM lead_then`,
         }
       : {
-          reads: [],
+          reads: counted,
           sql: `-- leads at the end of the period by how they counted: the counts of now, with the states that have ended
     -- since put back, those that have begun since taken out, and leads that were there before their first known state
-    SELECT coalesce(outcome, 'open') AS outcome, value_currency, leads, value_amount
-    FROM lead_count LEFT JOIN stage USING (status)${inScope('WHERE')}
+    SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, value_currency, leads, value_amount
+    FROM ${counts} LEFT JOIN stage USING (status) WHERE true${inPipelines()}
     UNION ALL
-    SELECT coalesce(outcome, 'open'), ${CURRENCY}, 1, ifnull(value_amount, 0)
-    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_to >= :to${inScope('AND')}
+    SELECT pipeline_id, coalesce(outcome, 'open'), ${CURRENCY}, 1, ifnull(value_amount, 0)
+    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_to >= :to${scope()}
     UNION ALL
-    SELECT coalesce(outcome, 'open'), ${CURRENCY}, -1, -ifnull(value_amount, 0)
-    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_from >= :to${inScope('AND')}
+    SELECT pipeline_id, coalesce(outcome, 'open'), ${CURRENCY}, -1, -ifnull(value_amount, 0)
+    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_from >= :to${scope()}
     UNION ALL
-    SELECT 'open', iif(state.value_amount IS NULL, '', ifnull(state.value_currency, '')), 1, ifnull(state.value_amount, 0)
-    FROM lead JOIN lead_version AS state ON state.rowid = ${version('', 'ASC')}
-    WHERE first_seen_at >= :to AND created_at < :to AND state.valid_from >= :to${inScope('AND', 'state.pipeline_id')}`,
+    SELECT state.pipeline_id, 'open', iif(state.value_amount IS NULL, '', ifnull(state.value_currency, '')), 1,
+      ifnull(state.value_amount, 0)
+    FROM lead_version AS state CROSS JOIN lead ON lead.id = state.lead_id
+    WHERE state.valid_from >= :to AND created_at < :to AND first_seen_at >= :to${scope('state.pipeline_id')}
+      AND NOT EXISTS (SELECT 1 FROM lead_version AS each WHERE each.lead_id = state.lead_id AND each.valid_from < state.valid_from)`,
         },
     changed: {
       reads: [],
@@ -122,7 +146,7 @@ export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record
       AND from_status IN (SELECT status FROM stage WHERE outcome <> 'open')`,
     },
     closed: {
-      reads: ['gone_then', 'reopened'],
+      reads: [...chosen, 'gone_then', 'reopened'],
       sql: `-- leads that were closed at the end of the period, and since when
     SELECT * FROM (
       SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
@@ -134,8 +158,18 @@ export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record
       WHERE entered_at < :to${knownStay('stage_move.lead_id', ' AND begun.moved_at < stage_move.moved_at')})
     WHERE ${isThere}`,
     },
+    closing: {
+      reads: [...chosen, 'reopened'],
+      sql: `-- each time that a lead was closed, and when it was reopened if it has been since the end of the period
+    SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at, NULL AS reopened_at
+    FROM stage JOIN lead USING (status) WHERE outcome <> 'open'${scope('pipeline_id', 'id')}
+    UNION ALL
+    SELECT lead_id, pipeline_id, outcome, entered_at, moved_at
+    FROM reopened JOIN stage_move USING (lead_id, moved_at, to_status) JOIN stage ON status = from_status
+    WHERE entered_at IS NOT NULL${scope()}`,
+    },
     win: {
-      reads: ['gone_then', 'lead_then', 'reopened', 'closed'],
+      reads: [...chosen, 'gone_then', 'lead_then', 'reopened', 'closed'],
       sql: `-- leads won in the 30 days up to the end of the period, with their value then and the days it took
     SELECT value_amount, value_currency, julianday(closed_at) - julianday(created_at) AS days
     FROM closed JOIN lead_then USING (lead_id) WHERE closed.outcome = 'won' AND closed_at >= ${RECENT}`,
@@ -160,13 +194,13 @@ export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record
     },
     entry: isPast
       ? {
-          reads: ['gone_then', 'entered'],
+          reads: [...chosen, 'gone_then', 'entered'],
           sql: `-- each time that a lead came into a qualified stage in the period
     SELECT lead_id, pipeline_id, entered_at FROM entered
     WHERE status IN ${QUALIFIED_STATUSES} AND entered_at >= :from AND entered_at < :to AND ${isThere}`,
         }
       : {
-          reads: ['gone_then'],
+          reads: [...chosen, 'gone_then'],
           sql: `-- each time that a lead came into a qualified stage in the period
     SELECT * FROM (
       SELECT id AS lead_id, pipeline_id, status_changed_at AS entered_at
@@ -178,33 +212,33 @@ export function relationsOf(isPast: boolean, isScoped: boolean): Readonly<Record
         },
     ended: isPast
       ? {
-          reads: ['entered'],
+          reads: [...chosen, 'entered'],
           sql: `-- each stay in a status that has ended before the end of the period
     SELECT lead_id, pipeline_id, from_status AS status, before_at AS entered_at, entered_at AS left_at,
       round(julianday(entered_at) - julianday(before_at), 4) AS days
     FROM (SELECT lead_id, pipeline_id, from_status, entered_at, status, iif(before = from_status, before_at, NULL) AS before_at
       FROM entered)
-    WHERE from_status IS NOT NULL AND from_status <> status AND entered_at < :to${inScope('AND')}`,
+    WHERE from_status IS NOT NULL AND from_status <> status AND entered_at < :to${scope()}`,
         }
       : {
-          reads: [],
+          reads: chosen,
           sql: `-- each stay in a status that has ended before the end of the period
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, days_before AS days
-    FROM stage_move WHERE moved_at < :to${inScope('AND')}`,
+    FROM stage_move WHERE moved_at < :to${scope()}`,
         },
     open_now: {
-      reads: [],
+      reads: counted,
       sql: `-- how many leads are open now
-    SELECT leads FROM lead_count WHERE status IN ${OPEN_STATUSES}${inScope('AND')}`,
+    SELECT pipeline_id, leads FROM ${counts} WHERE status IN ${OPEN_STATUSES}${inPipelines()}`,
     },
     idle: {
-      reads: [],
+      reads: chosen,
       sql: `-- leads that are open now, and when they last changed in any way
     SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
-    FROM lead WHERE status IN ${OPEN_STATUSES} AND removed_at IS NULL${inScope('AND')}`,
+    FROM lead WHERE status IN ${OPEN_STATUSES} AND removed_at IS NULL${scope('pipeline_id', 'id')}`,
     },
     idle_then: {
-      reads: ['gone_then', 'lead_then', 'changed'],
+      reads: [...chosen, 'gone_then', 'lead_then', 'changed'],
       sql: `-- of the changed leads those that were open at the end of the period, and when they had last changed in any way
     SELECT lead_id, pipeline_id, max(${lastSeen('lead_version')},
       ${lastSeen('lead_touch')}) AS changed_at

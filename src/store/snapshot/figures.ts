@@ -3,8 +3,10 @@
  * has it, ready to be run on this very file.
  */
 import type Database from 'better-sqlite3'
+import type { LeadFilter } from '../../figures.ts'
 import type { DailyFigures, Instant } from '../../model.ts'
 import { FIGURES } from '../figures/definition.ts'
+import { EVERY_LEAD } from '../figures/lead-filter.ts'
 import { STALLED, TOP_LEADS } from '../figures/lead-lists.ts'
 import { explainQuery, type FigureScope } from '../figures/query.ts'
 
@@ -26,7 +28,7 @@ interface Edition {
   readonly report: string
   readonly period: Pick<FigureScope, 'from' | 'to'>
   readonly prior: Pick<FigureScope, 'from' | 'to'>
-  readonly pipelineIds: readonly string[] | null
+  readonly filter: LeadFilter
   readonly stalledDays: number
   readonly topScore: number
   readonly asKnownAt: Instant | null
@@ -75,9 +77,9 @@ function listEditions(database: Database.Database): Edition[] {
     ? listDayBefore(database)
     : rows.map(({ report, rendered_at, figures }) => {
         const { period, prior, pipelines, stalled, topLeads }: DailyFigures = JSON.parse(figures)
-        const pipelineIds = idsOf(database, pipelines)
+        const filter = { pipelineIds: idsOf(database, pipelines), conditions: [] }
         return {
-          ...{ report, period, prior, pipelineIds, asKnownAt: rendered_at },
+          ...{ report, period, prior, filter, asKnownAt: rendered_at },
           ...{ stalledDays: stalled.days, topScore: topLeads.minScore },
         }
       })
@@ -100,5 +102,5 @@ function listDayBefore(database: Database.Database): Edition[] {
     to: new Date(to).toISOString(),
   })
   const [period, prior] = [dayTo(midnight), dayTo(midnight - 7 * DAY_MS)]
-  return [{ report: '', period, prior, pipelineIds: null, ...DEFAULTS, asKnownAt: null }]
+  return [{ report: '', period, prior, filter: EVERY_LEAD, ...DEFAULTS, asKnownAt: null }]
 }

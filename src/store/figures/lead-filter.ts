@@ -1,0 +1,58 @@
+/** The conditions of a filter as SQL: on the columns of `lead`, as they are now. */
+import { FILTER_COLUMNS } from '../../choices.ts'
+import { LeadsheetError } from '../../errors.ts'
+import type { FilterCondition, LeadFilter } from '../../figures.ts'
+
+export const EVERY_LEAD: LeadFilter = { pipelineIds: null, conditions: [] }
+
+/**
+ * All conditions, joined by AND. Their values are named by place: `:only_1`, `:least_2`, `:most_2`.
+ * @throws LeadsheetError config_invalid for a column that filters do not have, or one asked for what it does not hold
+ */
+export function chosenSql(conditions: readonly FilterCondition[]): string {
+  return conditions.map((condition, index) => conditionSql(condition, index + 1)).join(' AND ')
+}
+
+/** The values that {@link chosenSql} names. */
+export function chosenValues(conditions: readonly FilterCondition[]): Record<string, string | number | null> {
+  return Object.assign({}, ...conditions.map((condition, index) => valuesOf(condition, index + 1)))
+}
+
+function valuesOf(condition: FilterCondition, place: number): Record<string, string | number | null> {
+  return 'in' in condition
+    ? { [`only_${place}`]: JSON.stringify(condition.in) }
+    : { [`least_${place}`]: condition.min, [`most_${place}`]: condition.max }
+}
+
+function conditionSql(condition: FilterCondition, place: number): string {
+  const { field } = condition
+  const kind = kindOf(field)
+  if ('in' in condition) {
+    if (kind === 'number') throw misfit(field, 'a number', 'for bounds: min, max or both')
+    const wanted = `(SELECT value FROM json_each(:only_${place}))`
+    return kind === 'text'
+      ? `${field} IN ${wanted}`
+      : `EXISTS (SELECT 1 FROM json_each(${field}) WHERE value IN ${wanted})`
+  }
+  if (kind !== 'number') throw misfit(field, 'text', 'for a list of texts')
+  const bounds = [
+    ...(condition.min === null ? [] : [`${field} >= :least_${place}`]),
+    ...(condition.max === null ? [] : [`${field} <= :most_${place}`]),
+  ]
+  return bounds.length === 0 ? `${field} IS NOT NULL` : bounds.join(' AND ')
+}
+
+function kindOf(field: string): 'text' | 'number' | 'list' {
+  const kinds = new Map<string, 'text' | 'number' | 'list'>(Object.entries(FILTER_COLUMNS))
+  const kind = kinds.get(field)
+  if (kind !== undefined) return kind
+  throw new LeadsheetError('config_invalid', `a filter cannot ask for ${JSON.stringify(field)}`, {
+    hint: `It can ask for ${[...kinds.keys()].join(', ')}.`,
+  })
+}
+
+function misfit(field: string, kind: string, expected: string): LeadsheetError {
+  return new LeadsheetError('config_invalid', `a filter asks for ${field} as if it were not ${kind}`, {
+    hint: `Ask ${expected}.`,
+  })
+}
