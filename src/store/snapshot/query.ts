@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LeadsheetError } from '../../errors.ts'
 import { askChild } from '../ask-child.ts'
+import { hasSecondStatement } from '../sql-text.ts'
 import type { QueryAnswer, QueryJob } from './query-child.ts'
 
 const CHILD = fileURLToPath(new URL('query-child.ts', import.meta.url))
@@ -38,13 +39,4 @@ export async function runQuery(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-/** SQLite would leave a second one out without a word. */
-function hasSecondStatement(sql: string): boolean {
-  const bare = sql.replace(
-    /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
-    (part) => (/^[-/]/.test(part) ? ' ' : 'x'),
-  )
-  return /;\s*[^\s;]/.test(bare)
 }

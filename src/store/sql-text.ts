@@ -1,0 +1,25 @@
+/** What can be told of an analyst's SQL before SQLite reads it. */
+
+/** SQLite would leave a second one out without a word. */
+export function hasSecondStatement(sql: string): boolean {
+  return /;\s*[^\s;]/.test(withoutTexts(sql))
+}
+
+/** As written: `:from`, `?1`; each once. */
+export function parametersIn(sql: string): string[] {
+  const found = withoutTexts(sql).match(/(?<![\w$])[:@$][A-Za-z_]\w*|\?\d*/g) ?? []
+  return [...new Set(found)]
+}
+
+/** Whether a table, a column or anything else is called so. */
+export function namesIn(sql: string, name: string): boolean {
+  return new RegExp(`\\b${name}\\b`, 'i').test(withoutTexts(sql))
+}
+
+/** Without comments, and an `x` for every text and quoted name. */
+function withoutTexts(sql: string): string {
+  return sql.replace(
+    /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
+    (part) => (/^[-/]/.test(part) ? ' ' : 'x'),
+  )
+}
