@@ -1,4 +1,4 @@
-/** The lists of an edition as files to go with its mails. The same figures and reader give the same bytes. */
+/** The lists and the trend of an edition as files to go with its mails. The same figures and reader give the same bytes. */
 import { ATTACHED_LISTS } from '../choices.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { LetterFile } from '../model.ts'
@@ -12,43 +12,64 @@ import { encodeXlsx } from './export/xlsx.ts'
 /** By it Excel knows that a CSV is UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'
 
+const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
 /** Widths of the columns of a sheet, in characters. */
 const WIDTH = { least: 8, most: 48, gap: 2 } as const
+
+/** A file to go with a mail, and what of the report it holds: a list, a query of its own, or `charts`. */
+export interface Attachment {
+  readonly of: string
+  readonly file: LetterFile
+}
 
 export interface AttachmentRequest extends ListOptions {
   /** Name of the report, for those of the files. */
   readonly report: string
   readonly figures: ListedFigures
+  /** The pictures of the edition, by the names of their files. */
+  readonly charts: readonly Pick<LetterFile, 'name' | 'content'>[]
   /** Whose language the headings are in, and whose clock the times are on. */
   readonly voice: Voice
 }
 
 /**
- * @param wanted such as `stalled.xlsx` or, of a query of the report's own, `by-industry.csv`
+ * @param wanted such as `stalled.xlsx`, `charts` or, of a query of the report's own, `by-industry.csv`
  * @throws LeadsheetError config_invalid where the report has no such list
  */
 export async function makeAttachments(
   wanted: readonly string[],
   request: AttachmentRequest,
-): Promise<LetterFile[]> {
-  const files: LetterFile[] = []
-  for (const name of wanted) files.push(await makeAttachment(name, request))
-  return files
+): Promise<Attachment[]> {
+  const attachments: Attachment[] = []
+  for (const name of wanted) {
+    if (name === 'charts') attachments.push(...attachCharts(request))
+    else attachments.push(await attachList(name, request))
+  }
+  return attachments
 }
 
-async function makeAttachment(
+/** None where there are too few days for a trend. */
+function attachCharts({ report, figures, charts }: AttachmentRequest): Attachment[] {
+  const trend = charts.find((chart) => chart.name === 'trend-light.png')
+  if (trend === undefined) return []
+  const name = `${report}-trend-${localDates(figures.period)}.png`
+  return [{ of: 'charts', file: { name, contentType: 'image/png', content: trend.content, cid: null } }]
+}
+
+async function attachList(
   wanted: string,
   { report, figures, voice, leadUrl }: AttachmentRequest,
-): Promise<LetterFile> {
+): Promise<Attachment> {
   const [list, format] = splitName(wanted)
   const table = composeList(list, figures, voice, { leadUrl })
   if (table === undefined) throw unknownList(wanted, figures)
   const name = `${report}-${list.replaceAll('_', '-')}-${localDates(figures.period)}.${format}`
-  if (format === 'csv') {
-    return { name, contentType: 'text/csv; charset=utf-8', content: csvOf(table), cid: null }
-  }
-  const contentType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
-  return { name, contentType, content: await xlsxOf(table), cid: null }
+  const file =
+    format === 'csv'
+      ? { contentType: 'text/csv; charset=utf-8', content: csvOf(table) }
+      : { contentType: EXCEL, content: await xlsxOf(table) }
+  return { of: list, file: { name, ...file, cid: null } }
 }
 
 /** `by-industry.csv` -> `by-industry` and `csv`; the settings have checked the format. */

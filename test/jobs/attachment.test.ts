@@ -90,9 +90,10 @@ async function attached(
   { figures = FIGURES, locale = 'en-GB', leadUrl = null as string | null } = {},
 ): Promise<LetterFile> {
   const voice = createVoice(locale, 'Europe/Berlin', '2026-11-21T06:00:00.000Z')
-  const [file] = await makeAttachments([wanted], { report: 'daily', figures, voice, leadUrl })
-  if (!file) throw new Error('no file was made')
-  return file
+  const request = { report: 'daily', figures, charts: [], voice, leadUrl }
+  const [made] = await makeAttachments([wanted], request)
+  if (!made) throw new Error('no file was made')
+  return made.file
 }
 
 async function sheetOf(wanted: string, options?: Parameters<typeof attached>[1]) {
@@ -194,6 +195,20 @@ test('a query keeps its own headings, tells instants from texts, and says that i
     [null, -1, null],
     ['The first 2 rows', null, null],
   ])
+})
+
+test('the trend goes along as a picture, where there is one', async () => {
+  const voice = createVoice('en-GB', 'Europe/Berlin', '2026-11-21T06:00:00.000Z')
+  const request = { report: 'daily', figures: FIGURES, voice, leadUrl: null }
+  const content = new Uint8Array([137, 80, 78, 71])
+  const charts = [{ name: 'trend-light.png', content }]
+  expect(await makeAttachments(['charts'], { ...request, charts })).toEqual([
+    {
+      of: 'charts',
+      file: { name: 'daily-trend-2026-11-20.png', contentType: 'image/png', content, cid: null },
+    },
+  ])
+  expect(await makeAttachments(['charts'], { ...request, charts: [] })).toEqual([])
 })
 
 test('an attachment of no list is refused, naming those that there are', async () => {
