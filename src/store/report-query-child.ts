@@ -1,0 +1,75 @@
+/**
+ * The process that runs the SQL of a report's own folder. Beside what analysts are shown it finds `chosen`: the
+ * leads that the report is about.
+ */
+import { DatabaseSync } from 'node:sqlite'
+import { errorText } from '../errors.ts'
+import type { LeadFilter } from '../figures.ts'
+import { answerParent } from './ask-child.ts'
+import { chosenSql, chosenValues } from './figures/lead-filter.ts'
+import { allowOnlyReading, type Selected, type SelectLimits, select } from './select.ts'
+import { PUBLISHED } from './snapshot/published.ts'
+import { namesIn } from './sql-text.ts'
+
+export interface ReportQueryJob extends SelectLimits {
+  readonly file: string
+  readonly sqls: readonly string[]
+  readonly values: Readonly<Record<string, string | number | null>>
+  readonly filter: LeadFilter
+  /** Whether they are only to be tried: none runs, and no rows come. */
+  readonly isTrial: boolean
+}
+
+/** Of each query its rows, or what SQLite says against it. */
+export type ReportQueryAnswer = readonly ({ readonly error: string } | Selected)[]
+
+/** Another process may be about to close the store, which locks out even readers for a moment. */
+const BUSY_TIMEOUT_MS = 10_000
+const CHOSEN = 'chosen'
+/** Functions that stand where a table does. */
+const TABLE_FUNCTIONS = ['json_each', 'json_tree']
+
+answerParent(answer)
+
+function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJob): ReportQueryAnswer {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+  database.exec('BEGIN')
+  if (sqls.some((sql) => namesIn(sql, CHOSEN))) makeChosen(database, filter)
+  const views = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'view'`).all()
+  const open = new Set([...views.map(({ name }) => String(name)), ...TABLE_FUNCTIONS, CHOSEN])
+  allowOnlyReading(database, (table, column) => {
+    const withheld = PUBLISHED[table]
+    return withheld === undefined ? open.has(table) : !withheld.includes(column)
+  })
+  return sqls.map((sql) => {
+    try {
+      return isTrial ? trial(database, sql) : select(database, sql, values, limits)
+    } catch (thrown) {
+      return { error: errorText(thrown) }
+    }
+  })
+}
+
+/** SQLite refuses what it does not understand when it prepares it. */
+function trial(database: DatabaseSync, sql: string): Selected {
+  const columns = database.prepare(sql).columns()
+  return { columns: columns.map(({ name }) => name), rows: [], isCut: false }
+}
+
+/** A table of its own, so that a filter is asked once and not for every row that a query looks at. */
+function makeChosen(database: DatabaseSync, { pipelineIds, conditions }: LeadFilter): void {
+  if (pipelineIds === null && conditions.length === 0) {
+    database.exec('CREATE TEMP VIEW chosen AS SELECT id AS lead_id FROM main.lead')
+    return
+  }
+  const wanted = [
+    pipelineIds === null ? '' : 'pipeline_id IN (SELECT value FROM json_each(:pipelines))',
+    chosenSql(conditions),
+  ]
+  database.exec('CREATE TEMP TABLE chosen (lead_id TEXT PRIMARY KEY) WITHOUT ROWID')
+  const fill = database.prepare(
+    `INSERT INTO chosen SELECT id FROM main.lead WHERE ${wanted.filter(Boolean).join(' AND ')}`,
+  )
+  fill.setAllowUnknownNamedParameters(true)
+  fill.run({ ...chosenValues(conditions), pipelines: JSON.stringify(pipelineIds) })
+}

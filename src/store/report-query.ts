@@ -1,0 +1,168 @@
+/**
+ * Runs the SQL of a report's own folder, on the store, in a process of its own that can be killed: it may read what
+ * analysts are shown and nothing else. All queries of a report see one moment.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { LeadsheetError } from '../errors.ts'
+import type { LeadFilter, QueryTable } from '../figures.ts'
+import type { Period } from '../model.ts'
+import { askChild } from './ask-child.ts'
+import { EVERY_LEAD } from './figures/lead-filter.ts'
+import type { ReportQueryAnswer, ReportQueryJob } from './report-query-child.ts'
+import type { Selected } from './select.ts'
+import type { Cell } from './snapshot/table.ts'
+import { hasSecondStatement, parametersIn } from './sql-text.ts'
+
+export interface ReportQuery {
+  readonly name: string
+  readonly title: string
+  readonly note: string | null
+  readonly sql: string
+  /** Where it is written, for messages. */
+  readonly place: string
+}
+
+/** What the queries are bound to. */
+export interface QueryScope {
+  readonly period: Period
+  readonly prior: Period
+  readonly filter: LeadFilter
+  readonly stalledDays: number
+  readonly topScore: number
+}
+
+export interface QueryOptions {
+  readonly signal: AbortSignal
+  /** For all queries of a report together. */
+  readonly timeoutMs?: number
+}
+
+const CHILD = fileURLToPath(new URL('report-query-child.ts', import.meta.url))
+const LIMITS = { rowsMax: 100, bytesMax: 2 ** 20 }
+const TIMEOUT_MS = 30_000
+
+/**
+ * @param file of the store
+ * @throws LeadsheetError query_failed, naming query and place: a mistake in the SQL, an unknown parameter, more than
+ *   reading, too long; and the reason of the signal
+ */
+export async function runReportQueries(
+  file: string,
+  queries: readonly ReportQuery[],
+  scope: QueryScope,
+  options: QueryOptions,
+): Promise<QueryTable[]> {
+  const job = { values: valuesOf(scope), filter: scope.filter, isTrial: false }
+  const answers = await ask(file, queries, job, options)
+  return answers.map(({ query: { name, title, note, sql }, columns, rows, isCut }) => {
+    return { name, title, note, sql, columns, rows: rows.map((row) => row.map(plain)), isCut }
+  })
+}
+
+/**
+ * Whether the queries would run, without running them.
+ * @throws LeadsheetError query_failed, as {@link runReportQueries}
+ */
+export async function tryReportQueries(
+  file: string,
+  queries: readonly ReportQuery[],
+  options: QueryOptions,
+): Promise<void> {
+  await ask(file, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
+}
+
+const NO_VALUES = {
+  from: null,
+  to: null,
+  prior_from: null,
+  prior_to: null,
+  pipelines: null,
+  stalled_days: null,
+  top_score: null,
+}
+
+/** By their names in SQL, without the colon. */
+function valuesOf({ period, prior, filter, stalledDays, topScore }: QueryScope): QueryValues {
+  return {
+    from: period.from,
+    to: period.to,
+    prior_from: prior.from,
+    prior_to: prior.to,
+    pipelines: filter.pipelineIds === null ? null : JSON.stringify(filter.pipelineIds),
+    stalled_days: stalledDays,
+    top_score: topScore,
+  }
+}
+
+type QueryValues = Readonly<Record<keyof typeof NO_VALUES, string | number | null>>
+
+function refuseBadText(query: ReportQuery): void {
+  const known = Object.keys(NO_VALUES).map((name) => `:${name}`)
+  if (hasSecondStatement(query.sql)) throw failed(query, 'there is more than one statement')
+  const unknown = parametersIn(query.sql).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  throw failed(query, `there is no parameter ${unknown}; known: ${known.join(', ')}`)
+}
+
+async function ask(
+  file: string,
+  queries: readonly ReportQuery[],
+  what: Pick<ReportQueryJob, 'values' | 'filter' | 'isTrial'>,
+  options: QueryOptions,
+): Promise<readonly (Selected & { readonly query: ReportQuery })[]> {
+  for (const query of queries) refuseBadText(query)
+  if (queries.length === 0) return []
+  const job = { ...what, file: resolve(file), sqls: queries.map(({ sql }) => sql), ...LIMITS }
+  const answers = await askInTime(job, queries, options)
+  return queries.map((query, index) => {
+    const selected = answers[index] ?? { error: 'there is no answer' }
+    if ('error' in selected) throw failed(query, selected.error)
+    return { query, ...selected }
+  })
+}
+
+async function askInTime(
+  job: ReportQueryJob,
+  queries: readonly ReportQuery[],
+  { signal, timeoutMs = TIMEOUT_MS }: QueryOptions,
+): Promise<ReportQueryAnswer> {
+  signal.throwIfAborted()
+  // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
+  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    return await askChild<ReportQueryJob, ReportQueryAnswer>(CHILD, job, {
+      folder,
+      signal: AbortSignal.any([signal, timeout]),
+    })
+  } catch (thrown) {
+    signal.throwIfAborted()
+    if (!timeout.aborted) throw thrown
+    const names = queries.map(({ name }) => name).join(', ')
+    throw new LeadsheetError(
+      'query_failed',
+      `${queries[0]?.place}  the queries of the report (${names}) took longer than ${timeoutMs / 1000} s`,
+      { hint: 'Ask for less; `leadsheet query` runs one alone on the snapshot.' },
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
+  const [, secret] = /^access to (\S+) is prohibited$/.exec(message) ?? []
+  const what = secret === undefined ? message : `${secret} is not for reports`
+  return new LeadsheetError('query_failed', `${place}  query ${name}: ${what}`, {
+    hint: /not authorized|authorization denied/.test(message)
+      ? 'Only SELECT and WITH … SELECT run here.'
+      : '`leadsheet schema` shows tables and columns; the README says what a query may ask for.',
+  })
+}
+
+function plain(cell: Cell): string | number | null {
+  if (typeof cell !== 'bigint') return cell
+  return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import type { LeadFilter } from '../../src/figures.ts'
+import type { Store } from '../../src/store/open.ts'
+import {
+  type QueryOptions,
+  type ReportQuery,
+  runReportQueries,
+  tryReportQueries,
+} from '../../src/store/report-query.ts'
+import { lead, openEmptyStore, save } from '../support/store.ts'
+
+const EVERY: LeadFilter = { pipelineIds: null, conditions: [] }
+const FOREVER = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n'
+
+const scope = (filter = EVERY) => ({
+  period: { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' },
+  prior: { from: '2026-11-13T00:00:00.000Z', to: '2026-11-14T00:00:00.000Z', timeZone: 'UTC' },
+  filter,
+  stalledDays: 7,
+  topScore: 80,
+})
+
+const query = (sql: string, name = 'mine'): ReportQuery => {
+  return { name, title: 'Mine', note: null, sql, place: 'templates/mine/report.yaml:5:10' }
+}
+
+async function openFilled(): Promise<Store> {
+  const store = await openEmptyStore()
+  await save(store, [
+    lead('ld_1', { companyCountry: 'DE', score: 90, createdAt: '2026-11-20T08:00:00.000Z' }),
+    lead('ld_2', { companyCountry: 'FR', pipelineId: 'p2', createdAt: '2026-11-20T09:00:00.000Z' }),
+    lead('ld_3', { companyCountry: 'DE', createdAt: '2026-11-13T09:00:00.000Z' }),
+  ])
+  return store
+}
+
+async function ask(
+  sqls: string | readonly string[],
+  { filter = EVERY, ...options }: Partial<QueryOptions> & { filter?: LeadFilter } = {},
+) {
+  await using store = await openFilled()
+  const queries = [sqls].flat().map((sql, index) => query(sql, `query-${index + 1}`))
+  const signal = new AbortController().signal
+  return runReportQueries(store.file, queries, scope(filter), { signal, ...options })
+}
+
+describe('a query of a report', () => {
+  test('is bound to its period, to the one before, and to the settings of the report', async () => {
+    const sql = `SELECT id, :top_score AS top, :stalled_days AS days, :prior_to AS prior, :pipelines AS pipelines
+      FROM lead WHERE created_at >= :from AND created_at < :to ORDER BY id;`
+    const [table] = await ask(sql)
+    expect(table).toEqual({
+      name: 'query-1',
+      title: 'Mine',
+      note: null,
+      sql,
+      columns: ['id', 'top', 'days', 'prior', 'pipelines'],
+      rows: [
+        ['ld_1', 80, 7, '2026-11-14T00:00:00.000Z', null],
+        ['ld_2', 80, 7, '2026-11-14T00:00:00.000Z', null],
+      ],
+      isCut: false,
+    })
+  })
+
+  test('finds the leads that the report is about in `chosen`', async () => {
+    const sql = 'SELECT id FROM lead WHERE id IN chosen ORDER BY id'
+    const rows = async (filter: LeadFilter) => (await ask(sql, { filter }))[0]?.rows.flat()
+    expect(await rows(EVERY)).toEqual(['ld_1', 'ld_2', 'ld_3'])
+    expect(await rows({ pipelineIds: ['p1'], conditions: [] })).toEqual(['ld_1', 'ld_3'])
+    const german = { field: 'company_country', in: ['DE'] }
+    expect(await rows({ pipelineIds: null, conditions: [german] })).toEqual(['ld_1', 'ld_3'])
+    const good = { field: 'score', min: 60, max: null }
+    expect(await rows({ pipelineIds: ['p1', 'p2'], conditions: [german, good] })).toEqual(['ld_1'])
+  })
+
+  test('answers after the others of its report, in their order', async () => {
+    const tables = await ask(['SELECT 1 AS one', "SELECT 'x' AS two, NULL AS three, 0.5 AS four"])
+    expect(tables.map(({ columns, rows }) => ({ columns, rows }))).toEqual([
+      { columns: ['one'], rows: [[1]] },
+      { columns: ['two', 'three', 'four'], rows: [['x', null, 0.5]] },
+    ])
+    expect(await ask([])).toEqual([])
+  })
+
+  test('answers with 100 rows at most, and says that there are more', async () => {
+    const count = (n: number) =>
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${n}) SELECT i FROM n`
+    const tables = await ask([count(100), count(101)])
+    expect(tables.map(({ rows, isCut }) => [rows.length, isCut])).toEqual([
+      [100, false],
+      [100, true],
+    ])
+  })
+
+  test('keeps the digits of a whole number that is too large for one', async () => {
+    expect((await ask('SELECT 9007199254740993 AS big'))[0]?.rows).toEqual([['9007199254740993']])
+  })
+
+  test('may read views, also by a CTE, a subquery and json_each', async () => {
+    const sql = `WITH mine AS (SELECT * FROM lead_now) SELECT count(*) AS leads FROM mine
+      WHERE pipeline_id IN (SELECT value FROM json_each('["p1"]'))`
+    expect((await ask(sql))[0]?.rows).toEqual([[2]])
+  })
+})
+
+describe('a query that will not do', () => {
+  test.each([
+    ['SELEC 1', 'near "SELEC": syntax error'],
+    ['SELECT nope FROM lead', 'no such column: nope'],
+    ['SELECT 1; DELETE FROM lead', 'there is more than one statement'],
+    [
+      'SELECT :form',
+      'there is no parameter :form; known: :from, :to, :prior_from, :prior_to, :pipelines, :stalled_days, :top_score',
+    ],
+    ['SELECT ?1', 'there is no parameter ?1; known: '],
+    ['SELECT recipient FROM delivery', 'delivery.recipient is not for reports'],
+    ['SELECT html FROM report_edition', 'report_edition.html is not for reports'],
+    ['SELECT sql FROM sqlite_schema', 'sqlite_master.sql is not for reports'],
+    ['DELETE FROM lead', 'not authorized'],
+    ['CREATE TEMP TABLE other (a)', 'not authorized'],
+    ["ATTACH 'other.db' AS other", 'not authorized'],
+    ['PRAGMA query_only = 0', 'not authorized'],
+  ])('%s is told with query and place, when it runs and when it is tried', async (sql, told) => {
+    const problem = {
+      code: 'query_failed',
+      message: expect.stringContaining(`templates/mine/report.yaml:5:10  query query-1: ${told}`),
+    }
+    await expect(ask(sql)).rejects.toMatchObject(problem)
+    await using store = await openEmptyStore()
+    const signal = new AbortController().signal
+    const trying = tryReportQueries(store.file, [query(sql, 'query-1')], { signal })
+    await expect(trying).rejects.toMatchObject(problem)
+  })
+
+  test('takes no longer than it may, and is not run when it is tried', async () => {
+    await expect(ask(FOREVER, { timeoutMs: 500 })).rejects.toMatchObject({
+      code: 'query_failed',
+      message: expect.stringContaining('(query-1) took longer than 0.5 s'),
+    })
+    await using store = await openEmptyStore()
+    const signal = new AbortController().signal
+    await tryReportQueries(store.file, [query(FOREVER)], { signal })
+  })
+
+  test('ends when the program does', async () => {
+    await expect(ask(FOREVER, { signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow('stop')
+  })
+})
