@@ -25,9 +25,9 @@ export function hasBrowser(): boolean {
   return false
 }
 
-/** Headless, with a profile of its own that is thrown away. */
-export async function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, headless: true })
+/** Headless, with a profile of its own that is thrown away, and with these command line arguments too. */
+export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: [...ARGUMENTS, ...more], headless: true })
 }
 
 export interface Look {

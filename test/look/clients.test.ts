@@ -1,0 +1,46 @@
+/** Every report in every kind of mail program: nothing to scroll sideways, nothing cut, everything legible. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
+import { CLIENTS } from './clients.ts'
+import { putFontInto } from './font.ts'
+import { measure } from './measure.ts'
+import { OVERLONG, PAGES } from './pages.ts'
+
+const SMALLEST_PX = 9
+/** WCAG 2.2, 1.4.3, level AA. */
+const CONTRAST = 4.5
+
+const pages = [...PAGES, OVERLONG]
+const looks = CLIENTS.flatMap((client) =>
+  client.widths.flatMap((width) =>
+    client.schemes.map((scheme) => ({ client, of: client.name, width, scheme })),
+  ),
+)
+
+describe.skipIf(!hasBrowser())('a report', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  describe.each(looks)('in $of, $width px wide, $scheme', ({ client, width, scheme }) => {
+    let page: Page
+    beforeAll(async () => {
+      page = await openPage(browser, { width, scheme })
+      await putFontInto(page)
+    })
+    afterAll(() => page?.close())
+
+    it.each(pages)('can be read: $name', async (mail) => {
+      await page.setContent(client.show(mail))
+      if (client.strip) await page.evaluate(client.strip)
+      const { letters, ...found } = await measure(page)
+      expect(found).toEqual({ width, cut: [], overlapping: [], distorted: [] })
+      expect(letters.length).toBeGreaterThan(20)
+      expect(letters.filter(({ size }) => size < SMALLEST_PX)).toEqual([])
+      expect(letters.filter(({ contrast }) => contrast < CONTRAST)).toEqual([])
+    })
+  })
+})
