@@ -65,3 +65,7 @@ export const FILTER_COLUMNS = {
   tags: 'list',
 } as const satisfies Record<string, 'text' | 'number' | 'list'>
 export type FilterColumn = keyof typeof FILTER_COLUMNS
+
+/** When an edition is sent; `if_threshold` holds an SQL condition over its headline numbers. */
+export const SEND_POLICIES = ['always', 'if_rows', 'if_changed'] as const
+export type SendPolicy = (typeof SEND_POLICIES)[number] | { readonly if_threshold: string }

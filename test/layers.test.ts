@@ -13,7 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   figures: ['model', 'choices'],
   log: [],
   retry: ['errors'],
-  config: ['errors', 'model', 'choices'],
+  config: ['errors', 'model', 'choices', 'figures'],
   contract: ['errors'],
   source: ['contract', 'model', 'errors', 'log', 'retry'],
   store: ['model', 'choices', 'figures', 'errors'],

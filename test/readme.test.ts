@@ -50,7 +50,7 @@ interface SchemaNode {
 function settingsOf(node: SchemaNode, path: string): [string, unknown][] {
   return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
     const full = path === '' ? name : `${path}.${name}`
-    if (child.properties) return settingsOf(child, full)
+    if (child.properties && name !== 'filter') return settingsOf(child, full)
     return child.items?.properties
       ? settingsOf(child.items, `${full}[]`)
       : [[full, child.default] as [string, unknown]]

@@ -1,5 +1,6 @@
 /** The configured reports, as the jobs take them. */
-import type { Config, ReportConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import type { ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Report } from '../jobs/edition.ts'
 
@@ -19,10 +20,14 @@ export function reportOf(settings: ReportConfig): Report {
     template: settings.template,
     title: settings.title ?? titleOf(settings.name),
     timeZone: settings.timeZone,
-    pipelines: settings.pipelines,
+    pipelines: settings.filter.pipelineIds ?? [],
     stalledDays: settings.stalledDays,
     topScore: settings.topScore,
   }
+}
+
+export function addressesOf({ recipients }: ReportConfig): string[] {
+  return recipients.map(({ address }) => address)
 }
 
 /** `eu-daily` -> `Eu daily leads`; the settings can say better. */

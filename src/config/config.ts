@@ -1,7 +1,8 @@
 /** The settings as the program sees them: complete, checked, frozen. Paths are absolute, defaults filled in. */
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ProfileData } from './profile-file.ts'
+import { addressOf, type ReportConfig, reportFrom } from './report-config.ts'
 import { Secret } from './secret.ts'
 import type { SettingPath } from './setting-path.ts'
 import type { LogLevel, Settings } from './settings.ts'
@@ -15,8 +16,15 @@ export interface Config {
   readonly timeZone: string
   readonly logLevel: LogLevel
   readonly mail: MailConfig
-  /** Those of reports that name none of their own. */
+  /** Addresses of those who get the reports that name none of their own. */
   readonly recipients: readonly string[]
+  readonly locale: string
+  /** With `{id}` in the place of a lead's id; null for no links. */
+  readonly leadUrl: string | null
+  /** Dates: `2026-12-25`. */
+  readonly holidays: readonly string[]
+  /** Need not be there. */
+  readonly templatesDir: string
   readonly sync: SyncConfig
   readonly details: DetailsConfig
   readonly snapshot: SnapshotConfig
@@ -43,6 +51,17 @@ export interface MailConfig {
   readonly url: Secret | null
   readonly from: string | null
   readonly replyTo: string | null
+  readonly unsubscribe: string | null
+  /** Of a whole message, as it is sent. */
+  readonly maxMb: number
+  readonly dkim: DkimConfig | null
+}
+
+export interface DkimConfig {
+  readonly domain: string
+  readonly selector: string
+  /** RSA, PEM. */
+  readonly key: Secret
 }
 
 export interface SyncConfig {
@@ -74,30 +93,18 @@ export interface RetentionConfig {
   readonly versionsYears: number | null
 }
 
-export interface ReportConfig {
-  readonly name: string
-  readonly template: string
-  readonly title: string | null
-  /** Cron expression in `timeZone`. */
-  readonly schedule: string
-  readonly timeZone: string
-  readonly recipients: readonly string[]
-  /** Only these pipelines; all of them if empty. */
-  readonly pipelines: readonly string[]
-  readonly stalledDays: number
-  readonly topScore: number
-}
-
 /**
  * Checked settings in the program's own terms.
  * @param baseOf the folder from which a setting's relative path counts
+ * @param folder of the settings file
  */
 export function configFrom(
   settings: Settings,
   profile: ProfileData | null,
   baseOf: (path: SettingPath) => string,
+  folder: string,
 ): Omit<Config, 'file' | 'warnings' | 'sources'> {
-  const { api, mail, sync, recipients } = settings
+  const { api, mail, sync } = settings
   return {
     api: {
       url: api.url ?? null,
@@ -115,8 +122,15 @@ export function configFrom(
       url: secret(mail.url && absoluteFileUrl(mail.url, baseOf(['mail', 'url']))),
       from: mail.from ?? null,
       replyTo: mail.reply_to ?? null,
+      unsubscribe: mail.unsubscribe ?? null,
+      maxMb: mail.max_mb,
+      dkim: dkimFrom(mail.dkim),
     },
-    recipients,
+    recipients: settings.recipients.map(addressOf),
+    locale: settings.locale,
+    leadUrl: settings.lead_url ?? null,
+    holidays: settings.holidays,
+    templatesDir: resolve(baseOf(['templates_dir']), settings.templates_dir ?? join(folder, 'templates')),
     sync: {
       every: sync.every,
       full: sync.full,
@@ -130,17 +144,7 @@ export function configFrom(
       dailyAfterDays: settings.retention.daily_after_days,
       versionsYears: settings.retention.versions_years ?? null,
     },
-    reports: settings.reports.map((report) => ({
-      name: report.name,
-      template: report.template ?? report.name,
-      title: report.title ?? null,
-      schedule: report.schedule,
-      timeZone: report.time_zone ?? settings.time_zone,
-      recipients: report.recipients ?? recipients,
-      pipelines: report.pipelines,
-      stalledDays: report.stalled_days,
-      topScore: report.top_score,
-    })),
+    reports: settings.reports.map((report) => reportFrom(report, settings)),
   }
 }
 
@@ -152,12 +156,19 @@ export function hasDueTimes({ when }: SnapshotConfig): boolean {
 /** Every text of a configuration that must not get into a log. */
 export function secretsOf({ api, mail }: Config): string[] {
   const password = mail.url === null ? '' : new URL(mail.url.reveal()).password
-  return [api.key?.reveal() ?? '', password, decodeURIComponent(password)].filter((text) => text !== '')
+  const keys = [api.key, mail.dkim?.key].map((key) => key?.reveal() ?? '')
+  return [...keys, password, decodeURIComponent(password)].filter((text) => text !== '')
 }
 
 function detailsFrom({ policy, top, per_run, concurrency }: Settings['details']): DetailsConfig {
   if (policy === 'none') return null
   return { top: policy === 'top' ? top : null, perRun: per_run, concurrency }
+}
+
+function dkimFrom(dkim: Settings['mail']['dkim']): DkimConfig | null {
+  return dkim === undefined
+    ? null
+    : { domain: dkim.domain, selector: dkim.selector, key: new Secret(dkim.key) }
 }
 
 function secret(value: string | undefined): Secret | null {

@@ -1,8 +1,9 @@
 /** Settings file and environment laid over each other, not yet judged, with the origin of every setting. */
 import { readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import type { VariableSetting } from './environment.ts'
 import { mistakeLine, type Origin } from './mistakes.ts'
+import { readRecipientsFile } from './recipients-file.ts'
 import { pathText, type SettingPath, type SettingTree, setValueAt, valueAt } from './setting-path.ts'
 import { isWorldReadable, readFault, type SettingsFile } from './settings-file.ts'
 
@@ -23,11 +24,14 @@ export interface Draft {
 const SECRET_FILES = [
   { path: ['api', 'key'], filePath: ['api', 'key_file'] },
   { path: ['mail', 'url'], filePath: ['mail', 'url_file'] },
+  { path: ['mail', 'dkim', 'key'], filePath: ['mail', 'dkim', 'key_file'] },
 ] as const satisfies readonly { path: SettingPath; filePath: SettingPath }[]
 
+const RECIPIENTS_FILE = { path: ['recipients'], filePath: ['recipients_file'] } as const
+
 /**
- * The environment wins. A secret and its file count as one setting: a key in the environment also replaces a
- * `key_file` of the settings file.
+ * The environment wins. What may stand in a file of its own counts as one setting with it: a key in the environment
+ * also replaces a `key_file` of the settings file.
  */
 export function draftSettings(
   file: SettingsFile | null,
@@ -50,15 +54,20 @@ export function draftSettings(
   }
   const problems: string[] = []
   const warnings: string[] = []
+  const reports = Array.isArray(tree.reports) ? tree.reports : []
+  const recipientFiles = [RECIPIENTS_FILE, ...reports.map((_, index) => inReport(index, RECIPIENTS_FILE))]
+  for (const { path, filePath } of [...SECRET_FILES, ...recipientFiles]) {
+    const named = valueAt(tree, filePath)
+    if (typeof named !== 'string' || valueAt(tree, path) === undefined) continue
+    const other = findOrigin(path, 'value').name
+    problems.push(mistakeLine(findOrigin(filePath, 'value'), `${other} is set too; give only one of them`))
+    setValueAt(tree, filePath, undefined)
+  }
   for (const { path, filePath } of SECRET_FILES) {
     const named = valueAt(tree, filePath)
     if (typeof named !== 'string') continue
     const origin = findOrigin(filePath, 'value')
-    const other = valueAt(tree, path) === undefined ? null : findOrigin(path, 'value').name
-    const secret =
-      other === null
-        ? readSecret(resolve(origin.base, named))
-        : { problem: `${other} is set too; give only one of them` }
+    const secret = readSecret(resolve(origin.base, named))
     if ('problem' in secret) {
       problems.push(mistakeLine(origin, secret.problem))
       continue
@@ -67,7 +76,22 @@ export function draftSettings(
     setValueAt(tree, path, secret.value)
     origins.set(pathText(path), { ...origin, place: secret.path })
   }
+  for (const { path, filePath } of recipientFiles) {
+    const named = valueAt(tree, filePath)
+    if (typeof named !== 'string') continue
+    const { base } = findOrigin(filePath, 'value')
+    const file = resolve(base, named)
+    const place = relative(cwd, file) || file
+    const { recipients, places } = readRecipientsFile(file, place, problems)
+    setValueAt(tree, path, recipients)
+    origins.set(pathText(path), { place, name: pathText(path), base })
+    for (const cell of places) origins.set(pathText([...path, ...cell.path]), { ...cell, base })
+  }
   return { tree, findOrigin, problems, warnings }
+}
+
+function inReport(index: number, { path, filePath }: typeof RECIPIENTS_FILE) {
+  return { path: ['reports', index, ...path], filePath: ['reports', index, ...filePath] }
 }
 
 function layOver(
@@ -77,7 +101,7 @@ function layOver(
   cwd: string,
 ): void {
   const given = variables.map(({ path }) => pathText(path))
-  for (const { path, filePath } of SECRET_FILES) {
+  for (const { path, filePath } of [...SECRET_FILES, RECIPIENTS_FILE]) {
     if (!given.includes(pathText(path)) && !given.includes(pathText(filePath))) continue
     for (const replaced of [path, filePath]) setValueAt(tree, replaced, undefined)
   }

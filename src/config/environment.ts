@@ -19,6 +19,10 @@ export const VARIABLES = {
   LEADSHEET_SMTP_URL_FILE: ['mail', 'url_file'],
   LEADSHEET_FROM: ['mail', 'from'],
   LEADSHEET_RECIPIENTS: ['recipients'],
+  LEADSHEET_RECIPIENTS_FILE: ['recipients_file'],
+  LEADSHEET_LOCALE: ['locale'],
+  LEADSHEET_LEAD_URL: ['lead_url'],
+  LEADSHEET_TEMPLATES_DIR: ['templates_dir'],
 } as const satisfies Record<string, SettingPath>
 
 export interface VariableSetting {

@@ -1,6 +1,6 @@
 /** The settings file as a JSON Schema: for editors, and for looking up what the schema knows of a setting. */
 import { z } from 'zod'
-import { isTree, type SettingPath, valueAt } from './setting-path.ts'
+import { isTree, type SettingPath } from './setting-path.ts'
 import { settingsSchema } from './settings.ts'
 
 /** The part of JSON Schema that is met here. */
@@ -10,6 +10,8 @@ export interface SettingSchema {
   readonly default?: unknown
   readonly properties?: Readonly<Record<string, SettingSchema>>
   readonly items?: SettingSchema
+  /** Where a value may be of several kinds, such as a text or a group. */
+  readonly anyOf?: readonly SettingSchema[]
 }
 
 /** What `leadsheet config schema` prints and docs/leadsheet.schema.json holds. */
@@ -29,6 +31,9 @@ export function settingsJsonSchema(): Record<string, unknown> {
 
 /** What is known of a setting; undefined when there is none of that name. */
 export function schemaAt(path: SettingPath): SettingSchema | undefined {
-  const inSchema = path.flatMap((key) => (typeof key === 'number' ? ['items'] : ['properties', key]))
-  return valueAt(settingsJsonSchema(), inSchema) as SettingSchema | undefined
+  return path.reduce<SettingSchema | undefined>((schema, key) => {
+    const kinds = [schema, ...(schema?.anyOf ?? [])]
+    const inner = kinds.map((kind) => (typeof key === 'number' ? kind?.items : kind?.properties?.[key]))
+    return inner.find((found) => found !== undefined)
+  }, settingsJsonSchema())
 }

@@ -3,15 +3,24 @@
  * reported in one error. Nothing outside this folder reads the process's environment.
  */
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { LeadsheetError } from '../errors.ts'
 import { type Config, configFrom } from './config.ts'
 import { type Draft, draftSettings } from './draft.ts'
 import { CONFIG_VARIABLE, type Environment, readEnvironment } from './environment.ts'
 import { schemaAt } from './json-schema.ts'
-import { explainIssue } from './mistakes.ts'
+import { impossibleIn } from './lead-filter.ts'
+import { explainIssue, mistakeLine } from './mistakes.ts'
 import { type ProfileData, readProfile } from './profile-file.ts'
-import { leavesOf, pathText, type SettingTree, setValueAt, valueAt } from './setting-path.ts'
+import type { ReportConfig } from './report-config.ts'
+import {
+  leavesOf,
+  pathText,
+  type SettingPath,
+  type SettingTree,
+  setValueAt,
+  valueAt,
+} from './setting-path.ts'
 import { type Settings, settingsSchema } from './settings.ts'
 import { DEFAULT_FILE, type FilledSetting, readSettingsFile } from './settings-file.ts'
 import { warningsOf } from './warnings.ts'
@@ -42,16 +51,29 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
     if (!alreadyTold.has(pathText(path))) problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))
   }
   if (!parsed.success || problems.length > 0) throw invalid(problems)
+  const baseOf = (path: SettingPath) => draft.findOrigin(path, 'value').base
+  const folder = settingsFile === null ? cwd : dirname(settingsFile.path)
+  const config = configFrom(parsed.data, profileOf(parsed.data, draft, cwd), baseOf, folder)
+  const impossible = config.reports.flatMap((report, index) => impossibleFilters(report, index, draft))
+  if (impossible.length > 0) throw invalid(impossible)
 
   return deepFreeze({
     file: settingsFile?.path ?? null,
-    ...configFrom(
-      parsed.data,
-      profileOf(parsed.data, draft, cwd),
-      (path) => draft.findOrigin(path, 'value').base,
-    ),
+    ...config,
     warnings: [...draft.warnings, ...warningsOf(parsed.data, draft, settingsFile)],
     sources: sourcesOf(draft),
+  })
+}
+
+/** Filters of recipients that leave nothing of what the report is about. */
+function impossibleFilters({ name, recipients }: ReportConfig, index: number, draft: Draft): string[] {
+  const own: SettingPath = ['reports', index, 'recipients']
+  const list = valueAt(draft.tree, own) === undefined ? ['recipients'] : own
+  return recipients.flatMap(({ filter }, at) => {
+    const setting = impossibleIn(filter)
+    if (setting === null) return []
+    const origin = draft.findOrigin([...list, at, 'filter', setting], 'value')
+    return [mistakeLine(origin, `no lead is left of those that the report ${name} is about`)]
   })
 }
 
@@ -89,12 +111,14 @@ function invalid(problems: readonly string[]): LeadsheetError {
   )
 }
 
-/** Lists of plain values count as one setting. */
+/** Lists of plain values count as one setting, and so do recipients and filters. */
 function sourcesOf(draft: Draft): Record<string, string> {
   const sources: Record<string, string> = {}
   for (const [leaf, value] of leavesOf(draft.tree)) {
     if (value === undefined) continue
-    const setting = typeof leaf.at(-1) === 'number' ? leaf.slice(0, -1) : leaf
+    const whole = leaf.findIndex((key) => key === 'recipients' || key === 'filter')
+    const setting =
+      whole >= 0 ? leaf.slice(0, whole + 1) : typeof leaf.at(-1) === 'number' ? leaf.slice(0, -1) : leaf
     const { place, name } = draft.findOrigin(setting, 'value')
     sources[pathText(setting)] = name === pathText(setting) ? place : `${place} ${name}`
   }

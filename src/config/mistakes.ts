@@ -18,6 +18,7 @@ export type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
 const SECRET_PATHS: readonly SettingPath[] = [
   ['api', 'key'],
   ['mail', 'url'],
+  ['mail', 'dkim', 'key'],
 ]
 
 export function isSecret(path: SettingPath): boolean {
@@ -31,6 +32,11 @@ export function mistakeLine({ place, name }: Origin, problem: string): string {
 /** What zod found wrong, as lines. */
 export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOrigin: FindOrigin): string[] {
   const path = issue.path.filter((key) => typeof key !== 'symbol')
+  const meant = issue.code === 'invalid_union' ? issue.errors.find(isOfRightKind) : undefined
+  if (meant)
+    return meant.flatMap((inner) =>
+      explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, tree, findOrigin),
+    )
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => mistakeLine(findOrigin([...path, key], 'name'), unknownName(path, key)))
   }
@@ -39,8 +45,14 @@ export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOri
   return [mistakeLine(findOrigin(path, 'value'), `${found}expected ${issue.message}`)]
 }
 
+/** Of the kinds that a value may have, the one that it is of but for details. */
+function isOfRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
+  return issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')
+}
+
 function unknownName(group: SettingPath, name: string): string {
-  const known = Object.keys(schemaAt(group)?.properties ?? {})
+  const schema = schemaAt(group)
+  const known = [schema, ...(schema?.anyOf ?? [])].flatMap((kind) => Object.keys(kind?.properties ?? {}))
   const meant = nearest(name, known)
   return `no such setting; ${meant === null ? `known here: ${known.join(', ')}` : `did you mean ${meant}?`}`
 }

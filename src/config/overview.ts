@@ -1,5 +1,6 @@
 /** The settings in force, for people: each with its value and where that came from. */
 import type { Config } from './config.ts'
+import { filterText } from './lead-filter.ts'
 import { Secret } from './secret.ts'
 import { isTree, pathText, type SettingPath } from './setting-path.ts'
 
@@ -13,15 +14,24 @@ export interface EffectiveSetting {
 }
 
 export function effectiveSettings(config: Config): EffectiveSetting[] {
-  const { file: _file, warnings: _warnings, sources, api, ...rest } = config
+  const { file: _file, warnings: _warnings, sources, api, reports, ...rest } = config
   // Of the profile the place: it is a document of its own.
-  const settings = { api: { ...api, profile: api.profile?.origin ?? null }, ...rest }
+  const settings = {
+    api: { ...api, profile: api.profile?.origin ?? null },
+    ...rest,
+    reports: reports.map(({ recipients, filter, ...report }) => ({
+      ...report,
+      filter: filterText(filter),
+      recipients: recipients.map(({ address }) => address),
+    })),
+  }
   return [...settingsOf(settings)].map(([path, value]) => {
     const setting = pathText(path)
     return {
       setting,
       value: value instanceof Secret ? redacted(setting, value) : value,
-      source: sources[setting] ?? (value === null ? 'not set' : inheritedFrom(path)),
+      source:
+        sources[setting] ?? sources[olderName(path)] ?? (value === null ? 'not set' : inheritedFrom(path)),
     }
   })
 }
@@ -48,8 +58,15 @@ function redacted(setting: string, secret: Secret): string {
   return `${url.protocol}//${url.username ? `${secret}@` : ''}${url.host}`
 }
 
+/** The pipelines of a report are a part of its filter. */
+function olderName(path: SettingPath): string {
+  return path.at(-1) === 'filter' ? pathText([...path.slice(0, -1), 'pipelines']) : ''
+}
+
+const INHERITED: readonly unknown[] = ['time_zone', 'recipients', 'locale']
+
 function inheritedFrom(path: SettingPath): string {
   const name = path.at(-1)
-  const isInherited = path[0] === 'reports' && (name === 'time_zone' || name === 'recipients')
+  const isInherited = path[0] === 'reports' && INHERITED.includes(name)
   return isInherited ? `as ${name}` : 'default'
 }

@@ -2,7 +2,9 @@
  * What a value must be beyond its type. Each `…Fault` gives null when all is well, else why not, worded to
  * follow "expected …;" in an error.
  */
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { Cron, CronPattern } from 'croner'
+import { ATTACHED_FORMATS, ATTACHED_LISTS, LANGUAGES } from '../choices.ts'
 import { nearest } from './nearest.ts'
 
 /** `name@host`; wide enough for any real address, too narrow for a second header or recipient. */
@@ -42,6 +44,34 @@ export function timeZoneFault(name: string): string | null {
   return meant === null ? 'there is no zone of that name' : `did you mean ${meant}?`
 }
 
+/** A BCP 47 tag whose language reports are written in. */
+export function localeFault(tag: string): string | null {
+  try {
+    const { language } = new Intl.Locale(tag)
+    const isWritten = LANGUAGES.some((code) => code === language)
+    return isWritten ? null : `reports are written in ${new Intl.ListFormat('en').format(LANGUAGES)}`
+  } catch {
+    // Intl throws a RangeError for what is no tag at all.
+    return 'it is no such tag'
+  }
+}
+
+export function dateFault(text: string): string | null {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return 'it is written otherwise'
+  const at = Date.parse(text)
+  const isReal = Number.isFinite(at) && new Date(at).toISOString().startsWith(text)
+  return isReal ? null : 'there is no such day'
+}
+
+export function leadUrlFault(text: string): string | null {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'it must begin with http:// or https://'
+  const placeholders = text.match(/{[^{}]*}/g) ?? []
+  if (placeholders.length === 0) return '{id} is missing'
+  const unknown = placeholders.find((placeholder) => placeholder !== '{id}')
+  return unknown === undefined ? null : `${unknown} is no placeholder`
+}
+
 export function apiUrlFault(text: string): string | null {
   const url = URL.parse(text)
   if (url === null) return 'it is no URL'
@@ -58,6 +88,21 @@ export function mailUrlFault(text: string): string | null {
   return url.hostname === '' ? 'the host is missing' : null
 }
 
+/** RFC 8301, 3.2: signatures of shorter keys count for nothing. */
+const DKIM_BITS_MIN = 1024
+
+export function dkimKeyFault(pem: string): string | null {
+  let key: KeyObject
+  try {
+    key = createPrivateKey(pem)
+  } catch {
+    return /ENCRYPTED/.test(pem) ? 'it is locked by a passphrase' : 'it is none'
+  }
+  if (key.asymmetricKeyType !== 'rsa') return `it is of the type ${key.asymmetricKeyType}`
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
+  return bits < DKIM_BITS_MIN ? `it has ${bits} bits` : null
+}
+
 function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text)
@@ -65,4 +110,15 @@ function isDecodable(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** What is attached: the charts, or a list of the report or a query of its folder in some format. */
+export function attachmentFault(name: string): string | null {
+  if (name === 'charts') return null
+  const [, list, format] = /^([\w-]+)\.(\w+)$/.exec(name) ?? []
+  if (list === undefined) return 'it is neither'
+  if (!ATTACHED_FORMATS.some((known) => known === format)) return `.${format} is no format of it`
+  const meant = nearest(list, ATTACHED_LISTS)
+  // Of a query's name only its folder knows whether it is right.
+  return meant === null || meant === list || list.includes('-') ? null : `did you mean ${meant}.${format}?`
 }

@@ -1,90 +1,28 @@
 /**
  * The settings file as a schema, in its own snake_case: the one place for types, defaults, limits and
- * descriptions. A schema's `error` is what is accepted, worded to follow "expected".
+ * descriptions; those of reports and their recipients stand in files of their own.
  */
 import { z } from 'zod'
-import { ADDRESS, apiUrlFault, cronFault, isMailbox, mailUrlFault, timeZoneFault } from './rules.ts'
-import { valueAt } from './setting-path.ts'
+import { DEFAULT_LOCALE } from '../choices.ts'
+import { mailSchema } from './mail-settings.ts'
+import { recipients } from './recipient-settings.ts'
+import { reportSchema } from './report-settings.ts'
+import { apiUrlFault, cronFault, leadUrlFault } from './rules.ts'
+import {
+  cron,
+  date,
+  listOf,
+  locale,
+  path,
+  pipelineIds,
+  section,
+  text,
+  timeZone,
+  wholeNumber,
+} from './value-kinds.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
-
-const DAILY_AT_SEVEN = '0 7 * * *'
-
-/** Text that a rule accepts; the rule's reason follows what is accepted. */
-function text(accepted: string, fault: (value: string) => string | null = () => null) {
-  return z
-    .string({ error: accepted })
-    .trim()
-    .min(1, { error: accepted, abort: true })
-    .refine((value) => fault(value) === null, {
-      error: (issue) => `${accepted}; ${fault(String(issue.input))}`,
-    })
-}
-
-function pattern(regex: RegExp, error: string) {
-  return z.string({ error }).regex(regex, { error })
-}
-
-function wholeNumber(min: number, max: number) {
-  const error = `a whole number from ${min} to ${max}`
-  return z.int({ error }).min(min, { error }).max(max, { error })
-}
-
-/** A list whose items differ; `key` names what must differ where they are groups. Told beside other mistakes. */
-function listOf<T extends z.ZodType>(item: T, accepted: string, key?: string) {
-  const path = key === undefined ? [] : [key]
-  return z.array(item, { error: accepted }).superRefine(
-    (items, context) => {
-      const values = items.map((value) => valueAt(value, path))
-      for (const [index, input] of values.entries()) {
-        if (input === undefined || values.indexOf(input) === index) continue
-        context.addIssue({ code: 'custom', path: [index, ...path], message: 'each only once', input })
-      }
-    },
-    { when: ({ value }) => Array.isArray(value) },
-  )
-}
-
-function section<T extends z.ZodRawShape>(shape: T) {
-  return z.strictObject(shape, { error: 'a group of settings, indented below the name' })
-}
-
-const path = text('a path')
-const cron = text('a cron expression of five fields (minute hour day month weekday)', cronFault)
-const timeZone = text('a time zone of the IANA database, such as Europe/Berlin', timeZoneFault)
-const slug = pattern(
-  /^[a-z0-9]+(-[a-z0-9]+)*$/,
-  'lower-case letters, digits and single hyphens, such as daily or weekly-emea',
-)
-const address = pattern(ADDRESS, 'an e-mail address, such as ana@example.com')
-const mailbox = text('an e-mail address, or Name <address>', (value) =>
-  isMailbox(value) ? null : 'this is neither',
-)
-const addresses = listOf(address, 'a list of e-mail addresses')
-const pipelineIds = listOf(text('the id of a pipeline'), 'a list of pipeline ids')
-
-const reportSchema = section({
-  name: slug.meta({
-    description: 'What the report is called on the command line and in the archive; unique.',
-  }),
-  template: slug.optional().meta({ description: 'Folder in templates/; the name of the report if absent.' }),
-  title: text('a title').optional().meta({ description: 'Headline; made of the name if absent.' }),
-  schedule: cron.default(DAILY_AT_SEVEN).meta({
-    description: 'When it is made and sent: minute hour day month weekday, in the time zone of the report.',
-  }),
-  time_zone: timeZone.optional().meta({
-    description: 'IANA zone of its days and its schedule; the top-level time_zone if absent.',
-  }),
-  recipients: addresses.optional().meta({ description: 'Who gets it; the top-level recipients if absent.' }),
-  pipelines: pipelineIds.default([]).meta({ description: 'Only these pipelines; all of them if empty.' }),
-  stalled_days: wholeNumber(1, 365).default(7).meta({
-    description: 'An open lead that has not changed in any way for this many days is listed as stalled.',
-  }),
-  top_score: wholeNumber(0, 100).default(80).meta({
-    description: 'A new lead with this score or more is listed as a top lead.',
-  }),
-})
 
 export const settingsSchema = section({
   api: section({
@@ -131,25 +69,31 @@ export const settingsSchema = section({
     .enum(LOG_LEVELS, { error: LOG_LEVELS.join(', ').replace(/, (\w+)$/, ' or $1') })
     .default('info')
     .meta({ description: 'The least that is logged, on standard error.' }),
-  mail: section({
-    url: text('a URL with smtp://, smtps:// or file:', mailUrlFault)
-      .optional()
-      .meta({
-        description:
-          'The mail server, or a folder that receives .eml files. A percent-encoded user and password may stand before the host.',
-        examples: ['smtp://mail.example.com:587', 'file:./data/outbox'],
-      }),
-    url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
-    from: mailbox.optional().meta({
-      description: 'Sender of the reports.',
-      examples: ['Lead reports <reports@example.com>'],
+  mail: mailSchema.prefault({}).meta({ description: 'How reports are sent.' }),
+  recipients: recipients.default([]).meta({
+    description:
+      'Who gets the reports that name no recipients of their own: addresses, or groups of what each one gets.',
+  }),
+  recipients_file: path.optional().meta({ description: 'CSV file that lists them, in place of recipients.' }),
+  locale: locale.default(DEFAULT_LOCALE).meta({
+    description:
+      'How reports are written where nothing else is said: the language, and how it writes numbers and dates.',
+    examples: ['de-DE'],
+  }),
+  lead_url: text('the address of a lead with {id} in it', leadUrlFault)
+    .optional()
+    .meta({
+      description: 'Where a lead can be looked at, for links in reports; there are none if absent.',
+      examples: ['https://crm.example.com/leads/{id}'],
     }),
-    reply_to: mailbox.optional().meta({ description: 'Where answers go; to the sender if absent.' }),
-  })
-    .prefault({})
-    .meta({ description: 'How reports are sent.' }),
-  recipients: addresses.default([]).meta({
-    description: 'Who gets the reports that name no recipients of their own.',
+  holidays: listOf(date, 'a list of dates')
+    .default([])
+    .meta({
+      description: 'Dates that reports of working days pass over, besides Saturdays and Sundays.',
+      examples: [['2026-12-25']],
+    }),
+  templates_dir: path.optional().meta({
+    description: 'Folder of reports of your own; templates beside the settings file if absent.',
   }),
   sync: section({
     every: cron.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),

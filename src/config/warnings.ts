@@ -6,7 +6,11 @@ import type { Settings } from './settings.ts'
 import type { SettingsFile } from './settings-file.ts'
 
 export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile | null): string[] {
-  return [...plainHttp(settings, draft), ...readableSecrets(draft, file)]
+  return [
+    ...plainHttp(settings, draft),
+    ...foreignSignature(settings, draft),
+    ...readableSecrets(draft, file),
+  ]
 }
 
 function plainHttp({ api }: Settings, draft: Draft): string[] {
@@ -14,6 +18,19 @@ function plainHttp({ api }: Settings, draft: Draft): string[] {
   if (url?.protocol !== 'http:' || /^(localhost|127\..*|\[::1\])$/.test(url.hostname)) return []
   const origin = draft.findOrigin(['api', 'url'], 'value')
   return [mistakeLine(origin, `the API key travels unencrypted to ${url.host}; use https:// if it can`)]
+}
+
+/** DMARC (RFC 7489, 3.1.1) counts only the signature of the sender's domain, or of one above or below it. */
+function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): string[] {
+  if (from === undefined || dkim === undefined) return []
+  const domain = dkim.domain.toLowerCase()
+  const sender = from
+    .slice(from.lastIndexOf('@') + 1)
+    .replace('>', '')
+    .toLowerCase()
+  if (`.${sender}`.endsWith(`.${domain}`) || domain.endsWith(`.${sender}`)) return []
+  const origin = draft.findOrigin(['mail', 'dkim', 'domain'], 'value')
+  return [mistakeLine(origin, `a signature of ${domain} proves nothing about a sender at ${sender}`)]
 }
 
 /** Secrets that stand in a settings file which everyone can read. */

@@ -6,6 +6,8 @@ import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { folderWith } from '../support/folder.ts'
 
+const EVERYTHING = { pipelineIds: null, conditions: [] }
+
 /** Loads `leadsheet.yaml` in a folder of its own. */
 function load(yaml: string, env: Environment = {}, files: Readonly<Record<string, string>> = {}) {
   const cwd = folderWith({ 'leadsheet.yaml': yaml, ...files })
@@ -23,8 +25,12 @@ describe('without a file and without variables', () => {
       dataDir: `${cwd}/data`,
       timeZone: 'UTC',
       logLevel: 'info',
-      mail: { url: null, from: null, replyTo: null },
+      mail: { url: null, from: null, replyTo: null, unsubscribe: null, maxMb: 20, dkim: null },
       recipients: [],
+      locale: 'en-GB',
+      leadUrl: null,
+      holidays: [],
+      templatesDir: `${cwd}/templates`,
       sync: { every: '*/15 * * * *', full: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
       details: { top: null, perRun: 200, concurrency: 4 },
       snapshot: { when: 'after_sync', keep: 0 },
@@ -32,7 +38,8 @@ describe('without a file and without variables', () => {
       reports: [
         {
           ...{ name: 'daily', template: 'daily', title: null, schedule: '0 7 * * *', timeZone: 'UTC' },
-          ...{ recipients: [], pipelines: [], stalledDays: 7, topScore: 80 },
+          ...{ period: null, send: null, blocks: null, locale: 'en-GB', attachments: [] },
+          ...{ filter: EVERYTHING, stalledDays: 7, topScore: 80, recipients: [] },
         },
       ],
       warnings: [],
@@ -79,8 +86,8 @@ reports:
     recipients: [bo@example.com]
 `)
     expect(config.reports).toMatchObject([
-      { template: 'daily', timeZone: 'Europe/Berlin', recipients: ['ana@example.com'] },
-      { template: 'daily', timeZone: 'Europe/London', recipients: ['bo@example.com'] },
+      { template: 'daily', timeZone: 'Europe/Berlin', recipients: [{ address: 'ana@example.com' }] },
+      { template: 'daily', timeZone: 'Europe/London', recipients: [{ address: 'bo@example.com' }] },
     ])
   })
 

@@ -1,4 +1,5 @@
 /** The files that tell people of the settings say what is true: the JSON Schema and the example. */
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -12,7 +13,7 @@ import { folderWith } from '../support/folder.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const example = readFileSync(join(ROOT, 'leadsheet.example.yaml'), 'utf8')
 /** With every setting in force: `#name: value`, or `#  name: value`, but not `# words`. */
-const wholeExample = example.replace(/^( *)#(?! \S)/gm, '$1')
+const wholeExample = uncomment(uncomment(example))
 
 test('docs/leadsheet.schema.json is the schema of the settings (npm run -s leadsheet -- config schema writes it)', () => {
   const file = readFileSync(join(ROOT, 'docs/leadsheet.schema.json'), 'utf8')
@@ -30,11 +31,16 @@ test('the example changes nothing as it is', () => {
 })
 
 test('the example shows every setting, and all of them are right', () => {
-  const shown = [...leavesOf(parse(wholeExample))].map(([path]) => pathText(path).replace(/\[0\]$/, ''))
-  expect(shown.sort()).toEqual(settingPaths(settingsJsonSchema()).map(pathText).sort())
-  const oneOfEach = wholeExample.replace(/^ *(key|url)_file:.*$/gm, '')
-  const cwd = folderWith({ 'leadsheet.yaml': oneOfEach, 'profile.yaml': 'name: mine' })
-  expect(loadConfig({ cwd, env: { LEADS_KEY: 'k-123456' } }).warnings).toEqual([])
+  const shown = new Set([...leavesOf(parse(wholeExample))].map(([path]) => settingAt(path)))
+  const known = new Set(settingPaths(settingsJsonSchema()).map(settingAt))
+  expect([...shown].sort()).toEqual([...known].sort())
+  const oneOfEach = wholeExample.replace(/^ *(key|url|recipients)_file:.*$/gm, '')
+  const cwd = folderWith({
+    'leadsheet.yaml': oneOfEach,
+    'profile.yaml': 'name: mine',
+    'recipients.csv': 'address',
+  })
+  expect(loadConfig({ cwd, env: { LEADS_KEY: 'k-123456', DKIM_KEY: privateKey() } }).warnings).toEqual([])
 })
 
 test('the defaults that the example shows are the true ones', () => {
@@ -49,6 +55,24 @@ test('the defaults that the example shows are the true ones', () => {
 test('the example names every variable', () => {
   expect(Object.keys(VARIABLES).filter((name) => !example.includes(name))).toEqual([])
 })
+
+function privateKey(): string {
+  return generateKeyPairSync('rsa', {
+    modulusLength: 1024,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }).privateKey
+}
+
+/** Twice, where a setting is commented out in a group that is. */
+function uncomment(text: string): string {
+  return text.replace(/^( *)#(?! \S)/gm, '$1')
+}
+
+/** A list of values is one setting, and so are recipients and filters. */
+function settingAt(path: SettingPath): string {
+  return pathText(path).replace(/(?<=recipients|filter)\b.*|\[\d+\]$/, '')
+}
 
 /** Paths of all settings that are no groups; of a list of groups those of its first. */
 function settingPaths(schema: SettingSchema, path: SettingPath = []): SettingPath[] {

@@ -1,0 +1,42 @@
+/** How reports are sent, as a schema. */
+import { dkimKeyFault, mailUrlFault } from './rules.ts'
+import { mailbox, path, pattern, section, text, wholeNumber } from './value-kinds.ts'
+
+const dkimSchema = section({
+  domain: pattern(
+    /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i,
+    'a domain, such as example.com',
+  ).meta({ description: 'The domain that answers for the mails: that of the sender.' }),
+  selector: pattern(/^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i, 'a selector, such as leadsheet').meta({
+    description: 'Where the public key is in the DNS: at <selector>._domainkey.<domain>.',
+  }),
+  key: text('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault).meta({
+    description: 'The private key. Better kept out of this file: see key_file.',
+  }),
+  key_file: path.optional().meta({ description: 'File that holds the private key, in place of key.' }),
+})
+
+export const mailSchema = section({
+  url: text('a URL with smtp://, smtps:// or file:', mailUrlFault)
+    .optional()
+    .meta({
+      description:
+        'The mail server, or a folder that receives .eml files. A percent-encoded user and password may stand before the host.',
+      examples: ['smtp://mail.example.com:587', 'file:./data/outbox'],
+    }),
+  url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
+  from: mailbox.optional().meta({
+    description: 'Sender of the reports.',
+    examples: ['Lead reports <reports@example.com>'],
+  }),
+  reply_to: mailbox.optional().meta({ description: 'Where answers go; to the sender if absent.' }),
+  unsubscribe: mailbox.optional().meta({
+    description:
+      'Where the button of mail programs that ends a subscription writes to; to reply_to or the sender if absent.',
+  }),
+  max_mb: wholeNumber(1, 100).default(20).meta({
+    description:
+      'The largest mail in MB, as it is sent; attachments that do not fit are left out, and the mail says so.',
+  }),
+  dkim: dkimSchema.optional().meta({ description: 'A signature for each mail; none if absent.' }),
+})

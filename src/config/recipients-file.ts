@@ -1,0 +1,110 @@
+/**
+ * Recipients from a CSV file, a row each, as the groups that could stand in the settings; what is in them is judged
+ * there. Columns are the settings of a recipient and of its filter; lists have semicolons, bounds two dots.
+ */
+import { readFileSync } from 'node:fs'
+import { FILTER_COLUMNS } from '../choices.ts'
+import { type CsvRow, parseCsv } from './csv.ts'
+import { mistakeLine } from './mistakes.ts'
+import { nearest } from './nearest.ts'
+import { type SettingPath, type SettingTree, setValueAt } from './setting-path.ts'
+import { readFault } from './settings-file.ts'
+
+export interface RecipientsFile {
+  readonly recipients: readonly SettingTree[]
+  /** Where each setting of each recipient stands, by line and column: `recipients.csv:3`, `locale`. */
+  readonly places: readonly { readonly path: SettingPath; readonly place: string; readonly name: string }[]
+}
+
+type CellKind = 'text' | 'list' | 'number'
+
+const COLUMNS: Readonly<Record<string, { path: SettingPath; kind: CellKind }>> = {
+  address: { path: ['address'], kind: 'text' },
+  name: { path: ['name'], kind: 'text' },
+  locale: { path: ['locale'], kind: 'text' },
+  time_zone: { path: ['time_zone'], kind: 'text' },
+  blocks: { path: ['blocks'], kind: 'list' },
+  attachments: { path: ['attachments'], kind: 'list' },
+  pipelines: { path: ['filter', 'pipelines'], kind: 'list' },
+  ...Object.fromEntries(
+    Object.entries(FILTER_COLUMNS).map(([column, kind]) => [
+      column,
+      { path: ['filter', column], kind: kind === 'number' ? 'number' : 'list' },
+    ]),
+  ),
+}
+
+/**
+ * @param origin how messages call the file
+ * @param problems receives a line for each mistake of its form
+ */
+export function readRecipientsFile(path: string, origin: string, problems: string[]): RecipientsFile {
+  const [heading, ...rows] = readRows(path, origin, problems)
+  if (heading === undefined) return { recipients: [], places: [] }
+  const at = (row: CsvRow): string => `${origin}:${row.line}`
+  for (const problem of headingProblems(heading.cells)) problems.push(`${at(heading)}  ${problem}`)
+  const recipients: SettingTree[] = []
+  const places: RecipientsFile['places'][number][] = []
+  for (const row of rows) {
+    if (row.cells.length > heading.cells.length)
+      problems.push(`${at(row)}  ${row.cells.length} cells below ${heading.cells.length} headings`)
+    const recipient: SettingTree = {}
+    for (const [index, name] of heading.cells.entries()) {
+      const column = COLUMNS[name]
+      const cell = row.cells[index] ?? ''
+      if (column === undefined) continue
+      places.push({ path: [recipients.length, ...column.path], place: at(row), name })
+      const setting = settingOf(cell, column.kind)
+      if (setting === null) {
+        const found = `found ${JSON.stringify(cell)}, expected bounds such as 60.., ..90 or 60..90`
+        problems.push(mistakeLine({ place: at(row), name }, found))
+      } else if (cell !== '') setValueAt(recipient, column.path, setting)
+    }
+    recipients.push(recipient)
+  }
+  return { recipients, places }
+}
+
+function readRows(path: string, origin: string, problems: string[]): readonly CsvRow[] {
+  const wrong = (problem: string): readonly CsvRow[] => {
+    problems.push(mistakeLine({ place: origin, name: 'recipients_file' }, problem))
+    return []
+  }
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+  } catch (error) {
+    return wrong(error instanceof TypeError ? 'it is not UTF-8' : `cannot be read: ${readFault(error)}`)
+  }
+  const parsed = parseCsv(text)
+  if ('brokenLine' in parsed) return wrong(`line ${parsed.brokenLine} has a quote that stands alone`)
+  return parsed.rows.length > 0 ? parsed.rows : wrong(`it has no headings: ${Object.keys(COLUMNS).join(',')}`)
+}
+
+function headingProblems(names: readonly string[]): string[] {
+  const known = Object.keys(COLUMNS)
+  const unknown = names.filter((name) => COLUMNS[name] === undefined)
+  const twice = names.filter((name, index) => names.indexOf(name) !== index)
+  return [
+    ...unknown.map((name) => {
+      const meant = nearest(name, known)
+      return `${name}: no such column; ${meant === null ? `known: ${known.join(', ')}` : `did you mean ${meant}?`}`
+    }),
+    ...twice.map((name) => `${name}: two columns of that name`),
+    ...(names.includes('address') ? [] : ['address: there is no such column']),
+  ]
+}
+
+/** Null for bounds that cannot be read; everything else is judged as a setting. */
+function settingOf(cell: string, kind: CellKind): unknown {
+  if (kind === 'text' || cell === '') return cell
+  if (kind === 'list') {
+    return cell
+      .split(';')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+  }
+  const [, min = '', max = ''] = /^(-?\d+(?:\.\d+)?)?\.\.(-?\d+(?:\.\d+)?)?$/.exec(cell) ?? []
+  if (min === '' && max === '') return null
+  return { ...(min !== '' && { min: Number(min) }), ...(max !== '' && { max: Number(max) }) }
+}

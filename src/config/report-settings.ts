@@ -1,0 +1,78 @@
+/** The schema of a report. What is absent here is as its folder says, or as at the top level of the settings. */
+import { z } from 'zod'
+import { PERIOD_KINDS, SEND_POLICIES } from '../choices.ts'
+import { attachments, filterSchema, recipients } from './recipient-settings.ts'
+import {
+  blocks,
+  cron,
+  locale,
+  path,
+  pipelineIds,
+  section,
+  slug,
+  text,
+  timeZone,
+  wholeNumber,
+} from './value-kinds.ts'
+
+const DAILY_AT_SEVEN = '0 7 * * *'
+
+const send = z.union(
+  [
+    z.enum(SEND_POLICIES),
+    section({
+      if_threshold: text('a condition in SQL, such as new_leads < 10 OR stalled > 20').meta({
+        description: 'Sent where this condition in SQL over the headline numbers holds.',
+      }),
+    }),
+  ],
+  { error: `${SEND_POLICIES.join(', ')} or if_threshold: <condition>` },
+)
+
+export const reportSchema = section({
+  name: slug.meta({
+    description: 'What the report is called on the command line and in the archive; unique.',
+  }),
+  template: slug.optional().meta({ description: 'Folder in templates/; the name of the report if absent.' }),
+  title: text('a title').optional().meta({ description: 'Headline; made of the name if absent.' }),
+  schedule: cron.default(DAILY_AT_SEVEN).meta({
+    description: 'When it is made and sent: minute hour day month weekday, in the time zone of the report.',
+  }),
+  time_zone: timeZone.optional().meta({
+    description: 'IANA zone of its days and its schedule; the top-level time_zone if absent.',
+  }),
+  period: z
+    .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })
+    .optional()
+    .meta({
+      description:
+        'What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (edition); as its folder says if absent, else day.',
+    }),
+  send: send.optional().meta({
+    description:
+      'When it is sent: always, if_rows (something happened), if_changed (a headline number did) or if_threshold: a condition in SQL over the headline numbers; as its folder says if absent, else always.',
+  }),
+  recipients: recipients.optional().meta({ description: 'Who gets it; the top-level recipients if absent.' }),
+  recipients_file: path.optional().meta({ description: 'CSV file that lists them, in place of recipients.' }),
+  pipelines: pipelineIds.default([]).meta({ description: 'Only these pipelines; all of them if empty.' }),
+  filter: filterSchema.optional().meta({
+    description: 'Only these leads: columns of lead, each with a list of texts, or with min and max.',
+  }),
+  locale: locale.optional().meta({
+    description: 'Of recipients that name none; the top-level locale if absent.',
+  }),
+  blocks: blocks.optional().meta({
+    description: 'Which blocks it has, in this order; as its folder says if absent, else all.',
+  }),
+  attachments: attachments.default([]).meta({
+    description:
+      'Files that come with it: charts, or a list or query as .csv or .xlsx, such as stalled.xlsx.',
+  }),
+  stalled_days: wholeNumber(1, 365).default(7).meta({
+    description: 'An open lead that has not changed in any way for this many days is listed as stalled.',
+  }),
+  top_score: wholeNumber(0, 100).default(80).meta({
+    description: 'A new lead with this score or more is listed as a top lead.',
+  }),
+})
+export type ReportSettings = z.output<typeof reportSchema>

@@ -1,0 +1,332 @@
+/** Who gets which report, and what of it: from the settings and from a CSV file. */
+import { describe, expect, test } from 'vitest'
+import type { Environment } from '../../src/config/environment.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { effectiveSettings } from '../../src/config/overview.ts'
+import type { RecipientConfig } from '../../src/config/report-config.ts'
+import { errorText } from '../../src/errors.ts'
+import { folderWith } from '../support/folder.ts'
+
+type Files = Readonly<Record<string, string>>
+
+function load(yaml: string, files: Files = {}, env: Environment = {}) {
+  return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml, ...files }), env })
+}
+
+/** Those of the first report. */
+function recipientsOf(yaml: string, files: Files = {}): readonly RecipientConfig[] {
+  return load(yaml, files).reports[0]?.recipients ?? []
+}
+
+function filterOf(yaml: string) {
+  return recipientsOf(yaml)[0]?.filter
+}
+
+/** The lines of the error after the first. */
+function mistakesOf(yaml: string, files: Files = {}): string[] {
+  let told = ''
+  try {
+    load(yaml, files)
+  } catch (thrown) {
+    told = errorText(thrown)
+  }
+  return told
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim())
+}
+
+describe('a recipient', () => {
+  test('who is an address alone gets what the report says', () => {
+    const yaml = `
+time_zone: Europe/Berlin
+recipients: [ana@example.com]
+reports:
+  - { name: daily, locale: de-de, blocks: [headline, kpis], attachments: [stalled.csv], pipelines: [eu] }
+`
+    expect(recipientsOf(yaml)).toEqual([
+      {
+        address: 'ana@example.com',
+        name: null,
+        locale: 'de-DE',
+        timeZone: 'Europe/Berlin',
+        filter: { pipelineIds: ['eu'], conditions: [] },
+        blocks: ['headline', 'kpis'],
+        attachments: ['stalled.csv'],
+      },
+    ])
+  })
+
+  test('who is a group gets what it says, in place of what the report says', () => {
+    const yaml = `
+reports:
+  - name: daily
+    attachments: [charts]
+    blocks: [headline]
+    recipients:
+      - ben@example.com
+      - address: dana@example.com
+        name: Dana Lopes
+        locale: de-AT
+        time_zone: Europe/Vienna
+        filter: { pipelines: [eu, apac], company_country: [Germany, Austria], score: { min: 60 } }
+        blocks: [kpis, headline]
+        attachments: []
+`
+    expect(recipientsOf(yaml)).toMatchObject([
+      { address: 'ben@example.com', locale: 'en-GB', timeZone: 'UTC', attachments: ['charts'] },
+      {
+        address: 'dana@example.com',
+        name: 'Dana Lopes',
+        locale: 'de-AT',
+        timeZone: 'Europe/Vienna',
+        filter: {
+          pipelineIds: ['apac', 'eu'],
+          conditions: [
+            { field: 'company_country', in: ['Austria', 'Germany'] },
+            { field: 'score', min: 60, max: null },
+          ],
+        },
+        blocks: ['kpis', 'headline'],
+        attachments: [],
+      },
+    ])
+  })
+
+  test('narrows the filter of the report, and never widens it', () => {
+    const filter = filterOf(`
+reports:
+  - name: daily
+    pipelines: [eu, us, apac]
+    filter: { pipelines: [eu, us], company_country: [Germany, France], score: { min: 40, max: 90 } }
+    recipients:
+      - address: ana@example.com
+        filter: { pipelines: [us, latam], company_country: [France, Spain], score: { min: 20, max: 80 }, tags: [hot] }
+`)
+    expect(filter).toEqual({
+      pipelineIds: ['us'],
+      conditions: [
+        { field: 'company_country', in: ['France'] },
+        { field: 'score', min: 40, max: 80 },
+        { field: 'tags', in: ['hot'] },
+      ],
+    })
+  })
+
+  test('has the same filter however it is written', () => {
+    const one = filterOf('recipients: [{ address: a@b.c, filter: { tags: [x, y], agent_id: [a] } }]')
+    const other = filterOf('recipients: [{ filter: { agent_id: [a], tags: [y, x] }, address: a@b.c }]')
+    expect(JSON.stringify(one)).toBe(JSON.stringify(other))
+  })
+
+  test('counts as one setting with the others in the overview', () => {
+    const settings = effectiveSettings(
+      load('recipients: [{ address: ana@example.com, filter: { score: { min: 5 } } }, ben@example.com]'),
+    )
+    const ofRecipients = settings.filter(({ setting }) => setting.includes('recipients'))
+    expect(ofRecipients).toEqual([
+      { setting: 'recipients', value: ['ana@example.com', 'ben@example.com'], source: 'leadsheet.yaml:1:13' },
+      {
+        setting: 'reports[0].recipients',
+        value: ['ana@example.com', 'ben@example.com'],
+        source: 'as recipients',
+      },
+    ])
+  })
+
+  test('and what a report may leave out are told in the overview', () => {
+    const yaml = 'reports: [{ name: daily, pipelines: [eu] }, { name: weekly, filter: { tags: [a, b] } }]'
+    expect(effectiveSettings(load(yaml))).toEqual(
+      expect.arrayContaining([
+        { setting: 'reports[0].filter', value: 'pipelines: [eu]', source: 'leadsheet.yaml:1:37' },
+        { setting: 'reports[1].filter', value: 'tags: [a, b]', source: 'leadsheet.yaml:1:69' },
+        { setting: 'reports[1].period', value: null, source: 'not set' },
+        { setting: 'reports[1].locale', value: 'en-GB', source: 'as locale' },
+      ]),
+    )
+  })
+})
+
+describe('a mistake in a recipient', () => {
+  test.each([
+    [
+      'recipients: [{ adress: a@b.c }]',
+      ['address: not set, expected an e-mail address', 'adress: no such setting'],
+    ],
+    [
+      'recipients: [7]',
+      ['recipients[0]: found 7, expected an e-mail address, or a group that begins with one'],
+    ],
+    ['recipients: [{ address: a@b.c }, a@b.c]', ['recipients[1]: found "a@b.c", expected each only once']],
+    [
+      'recipients: [a@b.c, { address: a@b.c }]',
+      ['recipients[1].address: found "a@b.c", expected each only once'],
+    ],
+    [
+      'recipients: [{ address: a@b.c, locale: fr-FR }]',
+      ['locale: found "fr-FR", expected a locale such as en-GB or de-DE; reports are written in en and de'],
+    ],
+    [
+      'recipients: [{ address: a@b.c, locale: German }]',
+      ['locale: found "German", expected a locale such as en-GB or de-DE; reports are written in en and de'],
+    ],
+    [
+      'recipients: [{ address: a@b.c, locale: "de DE" }]',
+      ['found "de DE", expected a locale', 'it is no such tag'],
+    ],
+    ['recipients: [{ address: a@b.c, name: "A <b>" }]', ['name: found "A <b>", expected a name without']],
+    [
+      'recipients: [{ address: a@b.c, blocks: [kpi] }]',
+      ['blocks[0]: found "kpi", expected one of headline, freshness'],
+    ],
+    ['recipients: [{ address: a@b.c, blocks: [] }]', ['blocks: found [], expected at least one block']],
+    [
+      'recipients: [{ address: a@b.c, attachments: [stalled.pdf] }]',
+      ['found "stalled.pdf"', '.pdf is no format of it'],
+    ],
+    ['recipients: [{ address: a@b.c, attachments: [staled.csv] }]', ['did you mean stalled.csv?']],
+    [
+      'recipients: [{ address: a@b.c, filter: { land: [x] } }]',
+      ['filter.land: no such setting; known here: pipelines, status'],
+    ],
+    ['recipients: [{ address: a@b.c, filter: { company_contry: [x] } }]', ['did you mean company_country?']],
+    [
+      'recipients: [{ address: a@b.c, filter: { source: web } }]',
+      ['filter.source: found "web", expected a list of texts'],
+    ],
+    [
+      'recipients: [{ address: a@b.c, filter: { source: [] } }]',
+      ['filter.source: found [], expected at least one text'],
+    ],
+    [
+      'recipients: [{ address: a@b.c, filter: { score: 60 } }]',
+      ['filter.score: found 60, expected a group of settings'],
+    ],
+    [
+      'recipients: [{ address: a@b.c, filter: { score: {} } }]',
+      ['filter.score: found {}, expected min, max, or both'],
+    ],
+    [
+      'recipients: [{ address: a@b.c, filter: { score: { min: 9, max: 1 } } }]',
+      ['expected min, max, or both'],
+    ],
+    [
+      'recipients_file: r.csv',
+      ['leadsheet.yaml', 'r.csv  recipients_file: cannot be read: there is no such file'],
+    ],
+    [
+      'recipients: [a@b.c]\nrecipients_file: r.csv',
+      ['2:18  recipients_file: recipients is set too; give only one'],
+    ],
+    ['lead_url: https://crm.example.com', ['{id} is missing']],
+    ['lead_url: "https://crm.example.com/{lead}/{id}"', ['{lead} is no placeholder']],
+    ['lead_url: "javascript:{id}"', ['it must begin with http:// or https://']],
+    ['holidays: [2026-02-30, 1.5.2026]', ['there is no such day', 'it is written otherwise']],
+    [
+      'reports: [{ name: a, send: sometimes }]',
+      ['send: found "sometimes", expected always, if_rows, if_changed or if_threshold'],
+    ],
+    ['reports: [{ name: a, send: { if: x } }]', ['send.if: no such setting']],
+    ['reports: [{ name: a, period: fortnight }]', ['expected day, working_day, week, month, since_last']],
+  ])('%s', (yaml, parts) => {
+    const told = mistakesOf(yaml).join('\n')
+    for (const part of parts.filter((part) => part !== 'leadsheet.yaml')) expect(told).toContain(part)
+  })
+
+  test('is also a filter that leaves nothing of what the report is about', () => {
+    expect(
+      mistakesOf(`
+reports:
+  - name: daily
+    pipelines: [eu]
+    recipients:
+      - { address: a@b.c, filter: { pipelines: [us] } }
+`),
+    ).toEqual([
+      'leadsheet.yaml:6:48  reports[0].recipients[0].filter.pipelines: no lead is left of those that the report daily is about',
+    ])
+  })
+})
+
+const PEOPLE = `\uFEFFaddress,name,locale,time_zone,pipelines,company_country,score,blocks,attachments\r
+ana@example.com\r
+dana@example.com,"Lopes, Dana",de-DE,Europe/Berlin,eu;apac,Germany; Austria,60..,headline;kpis,stalled.xlsx\r
+\r
+ben@example.com,"Ben ""Benny"" B.",,,,,10..90.5,,
+`
+
+describe('the file of recipients', () => {
+  test('has a row each, with empty cells for what the report says', () => {
+    const people = PEOPLE.replace('"Ben ""Benny"" B."', "Ben 'Benny' B.")
+    expect(recipientsOf('recipients_file: people/all.csv', { 'people/all.csv': people })).toMatchObject([
+      { address: 'ana@example.com', name: null, locale: 'en-GB', attachments: [], blocks: null },
+      {
+        address: 'dana@example.com',
+        name: 'Lopes, Dana',
+        locale: 'de-DE',
+        timeZone: 'Europe/Berlin',
+        filter: {
+          pipelineIds: ['apac', 'eu'],
+          conditions: [
+            { field: 'company_country', in: ['Austria', 'Germany'] },
+            { field: 'score', min: 60, max: null },
+          ],
+        },
+        blocks: ['headline', 'kpis'],
+        attachments: ['stalled.xlsx'],
+      },
+      {
+        address: 'ben@example.com',
+        name: "Ben 'Benny' B.",
+        filter: { pipelineIds: null, conditions: [{ field: 'score', min: 10, max: 90.5 }] },
+      },
+    ])
+  })
+
+  test('may be of one report, or named by the environment, which wins over the settings', () => {
+    const files = { 'a.csv': 'address\nana@example.com', 'b.csv': 'address\nben@example.com' }
+    const config = load(
+      'recipients: [old@example.com]\nreports: [{ name: x, recipients_file: b.csv }, { name: y }]',
+      files,
+      { LEADSHEET_RECIPIENTS_FILE: 'a.csv' },
+    )
+    expect(config.reports.map(({ recipients }) => recipients.map(({ address }) => address))).toEqual([
+      ['ben@example.com'],
+      ['ana@example.com'],
+    ])
+    expect(config.sources).toMatchObject({ recipients: 'a.csv', 'reports[0].recipients': 'b.csv' })
+  })
+
+  test('names line and column of each mistake', () => {
+    const csv = `address,locale,score,time_zone,blocks
+ana,tlh,60,Mars,kpis;nonsense
+ana@example.com
+ana@example.com,,,,,too,many
+,de-DE`
+    expect(mistakesOf('recipients_file: r.csv', { 'r.csv': csv })).toEqual([
+      'r.csv:2  score: found "60", expected bounds such as 60.., ..90 or 60..90',
+      'r.csv:4  7 cells below 5 headings',
+      'r.csv:2  address: found "ana", expected an e-mail address, such as ana@example.com',
+      'r.csv:2  locale: found "tlh", expected a locale such as en-GB or de-DE; reports are written in en and de',
+      expect.stringContaining('r.csv:2  time_zone: found "Mars"'),
+      expect.stringContaining('r.csv:2  blocks: found "nonsense", expected one of headline'),
+      expect.stringContaining('r.csv:5  address: not set'),
+      'r.csv:4  address: found "ana@example.com", expected each only once',
+    ])
+  })
+
+  test.each([
+    [
+      'adress,name',
+      ['r.csv:1  adress: no such column; did you mean address?', 'r.csv:1  address: there is no such column'],
+    ],
+    ['address,land', ['r.csv:1  land: no such column; known: address, name, locale']],
+    ['address,name,name', ['r.csv:1  name: two columns of that name']],
+    ['', ['r.csv  recipients_file: it has no headings: address,name']],
+    ['address\n"ana@example.com', ['r.csv  recipients_file: line 2 has a quote that stands alone']],
+    ['address\na"b"@example.com', ['r.csv  recipients_file: line 2 has a quote that stands alone']],
+  ])('that begins %j is refused', (csv, lines) => {
+    const told = mistakesOf('recipients_file: r.csv', { 'r.csv': csv })
+    for (const [index, line] of lines.entries()) expect(told[index]).toContain(line)
+  })
+})
