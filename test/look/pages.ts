@@ -1,6 +1,6 @@
 /** The mails that are looked at: every kind of report, as it is really made. */
 import type { Rendered } from '../../src/model.ts'
-import { hostileDay } from '../support/figures.ts'
+import { busyDay, hostileDay } from '../support/figures.ts'
 import { DAYS, renderDaily } from '../support/report.ts'
 
 export interface MailPage {
@@ -24,3 +24,8 @@ export const OVERLONG: MailPage = {
   rendered: renderDaily(hostileDay(`${'W'.repeat(300)} Donaudampfschifffahrtsgesellschaft`)),
   images: NO_IMAGES,
 }
+
+/** Those that there are pictures of. */
+export const REFERENCES: readonly [MailPage, ...MailPage[]] = [
+  { name: 'daily-en', rendered: renderDaily(busyDay()), images: NO_IMAGES },
+]
