@@ -1,0 +1,115 @@
+/**
+ * The charts of an edition as PNG files, drawn once for all its readers of one language. What has too few values to
+ * show anything is left out.
+ */
+import type { ReportFigures, TrendDay } from '../../figures.ts'
+import type { ChartName, ChartSource } from '../context.ts'
+import type { ChartLabels } from './labels.ts'
+import { encodePng } from './png.ts'
+import { loadRasteriser } from './raster.ts'
+import { drawSparkline, SPARKLINE_HEIGHT, SPARKLINE_WIDTH } from './sparkline.ts'
+import { drawTrend } from './trend.ts'
+import { layoutTrend, TREND_HEIGHT, TREND_WIDTH } from './trend-layout.ts'
+
+export interface ChartFile {
+  /** `trend-light.png`, `trend-dark.png`; `spark-won.png` where one picture serves both schemes. */
+  readonly name: string
+  readonly content: Uint8Array
+  /** In CSS pixels, as shown where there is room. The picture has twice as many. */
+  readonly width: number
+  readonly height: number
+}
+
+interface Drawing {
+  readonly name: string
+  readonly svg: string
+  /** How much larger than drawn it is shown. */
+  readonly zoom: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Pixels of the picture for a CSS pixel. */
+const DENSITY = 2
+const TREND_DAYS = 90
+/** Fewer are not a trend: the means of seven days would have no line. */
+const LEAST_TREND_DAYS = 14
+const LEAST_SPARK_VALUES = 2
+/** The trend is shown as wide as the text of a mail. Drawn smaller than that, its letters stay large on a phone. */
+const TREND_SHOWN_WIDTH = 552
+const CHART_NAMES = [
+  'trend',
+  'spark-new-leads',
+  'spark-won',
+  'spark-win-rate',
+  'spark-open-value',
+] as const satisfies readonly ChartName[]
+
+export async function drawCharts(
+  { trend, sparklines }: Pick<ReportFigures, 'trend' | 'sparklines'>,
+  labels: ChartLabels,
+): Promise<readonly ChartFile[]> {
+  const drawings = [
+    ...drawTrends(trend, labels),
+    ...drawSpark('spark-new-leads', sparklines.newLeads),
+    ...drawSpark('spark-won', sparklines.won),
+    ...drawSpark('spark-win-rate', sparklines.winRate),
+    ...drawSpark('spark-open-value', sparklines.openValue),
+  ]
+  if (drawings.length === 0) return []
+  const rasterise = await loadRasteriser()
+  return drawings.map(({ name, svg, zoom, width, height }) => ({
+    name,
+    content: encodePng(rasterise(svg, DENSITY * zoom)),
+    width: Math.round(width * zoom),
+    height: Math.round(height * zoom),
+  }))
+}
+
+/**
+ * Each chart that is among the files.
+ *
+ * @param address of a file by its name: `cid:…` in a mail, a path in the archive
+ */
+export function findCharts(
+  files: readonly Omit<ChartFile, 'content'>[],
+  address: (fileName: string) => string,
+): ReadonlyMap<ChartName, ChartSource> {
+  const sources = new Map<ChartName, ChartSource>()
+  for (const name of CHART_NAMES) {
+    const find = (scheme: string) =>
+      files.find((file) => file.name === `${name}-${scheme}.png` || file.name === `${name}.png`)
+    const [light, dark] = [find('light'), find('dark')]
+    if (!light || !dark) continue
+    const { width, height } = light
+    sources.set(name, { light: address(light.name), dark: address(dark.name), width, height })
+  }
+  return sources
+}
+
+/** The days that the trend shows: the last 90, from the first that is known; none where these are too few. */
+export function shownDays(trend: readonly TrendDay[]): readonly TrendDay[] {
+  const days = trend.slice(-TREND_DAYS)
+  const first = days.findIndex(({ newLeads, won }) => newLeads !== null || won !== null)
+  const known = first < 0 ? [] : days.slice(first)
+  return known.length < LEAST_TREND_DAYS ? [] : known
+}
+
+function drawTrends(trend: readonly TrendDay[], labels: ChartLabels): readonly Drawing[] {
+  const shown = shownDays(trend)
+  if (shown.length === 0) return []
+  const layout = layoutTrend(trend, trend.length - shown.length, labels)
+  return (['light', 'dark'] as const).map((scheme) => ({
+    name: `trend-${scheme}.png`,
+    svg: drawTrend(layout, scheme),
+    zoom: TREND_SHOWN_WIDTH / TREND_WIDTH,
+    width: TREND_WIDTH,
+    height: TREND_HEIGHT,
+  }))
+}
+
+function drawSpark(name: ChartName, values: readonly (number | null)[]): readonly Drawing[] {
+  if (values.filter((value) => value !== null).length < LEAST_SPARK_VALUES) return []
+  const svg = drawSparkline(values)
+  return [{ name: `${name}.png`, svg, zoom: 1, width: SPARKLINE_WIDTH, height: SPARKLINE_HEIGHT }]
+}

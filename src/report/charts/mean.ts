@@ -1,0 +1,13 @@
+/** The running mean that the thick lines of a chart are made of. */
+
+/** Days in a mean: a whole week, so that weekends do not move it. */
+export const MEAN_DAYS = 7
+
+/** For each day the mean of it and the six before; null where any of them is missing. */
+export function meansOfWeek(counts: readonly (number | null)[]): readonly (number | null)[] {
+  return counts.map((_, last) => {
+    const week = counts.slice(Math.max(0, last - MEAN_DAYS + 1), last + 1).filter((count) => count !== null)
+    if (week.length < MEAN_DAYS) return null
+    return week.reduce((sum, count) => sum + count, 0) / MEAN_DAYS
+  })
+}

@@ -1,0 +1,95 @@
+/**
+ * Pixels to a PNG with a palette, half as large as one in true colours. Where a picture has more than 256 colours,
+ * near ones become one; charts have few but for the soft edges of their lines.
+ *
+ * PNG (Portable Network Graphics) Specification, third edition: https://www.w3.org/TR/png-3/
+ */
+import { crc32, deflateSync } from 'node:zlib'
+
+/** Four bytes a pixel, row by row: red, green, blue, already multiplied with alpha, and alpha. */
+export interface Picture {
+  readonly pixels: Uint8Array
+  readonly width: number
+  readonly height: number
+}
+
+interface Indexed {
+  /** Of each pixel its place in the palette. */
+  readonly indexes: Uint8Array
+  /** As in the picture, 32 bits each. */
+  readonly palette: readonly number[]
+}
+
+const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)
+const MOST_COLOURS = 256
+const BITS_OF_DEPTH = 8
+const TYPE_PALETTE = 3
+
+export function encodePng({ pixels, width, height }: Picture): Uint8Array {
+  const { indexes, palette } = indexColours(pixels)
+  const colours = palette.map(unmultiplied)
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header[8] = BITS_OF_DEPTH
+  header[9] = TYPE_PALETTE
+  // Each row begins with the number of its filter: none.
+  const rows = new Uint8Array((width + 1) * height)
+  for (let y = 0; y < height; y++) {
+    rows.set(indexes.subarray(y * width, (y + 1) * width), y * (width + 1) + 1)
+  }
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('PLTE', Uint8Array.from(colours.flatMap(({ rgb }) => rgb))),
+    chunk('tRNS', Uint8Array.from(colours.map(({ alpha }) => alpha))),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', new Uint8Array()),
+  ])
+}
+
+/** Drops the last bits of the colours, one after the other, until few enough are left; of one bit each there are 16. */
+function indexColours(pixels: Uint8Array): Indexed {
+  const colours = new Uint32Array(pixels.buffer, pixels.byteOffset, pixels.byteLength / 4)
+  for (let dropped = 0; ; dropped++) {
+    const kept = (0xff << dropped) & 0xff
+    const indexed = indexMasked(colours, (kept << 24) | (kept << 16) | (kept << 8) | kept)
+    if (indexed !== null) return indexed
+  }
+}
+
+/** A colour of the palette is the first that was seen of those that look the same through the mask. */
+function indexMasked(colours: Uint32Array, mask: number): Indexed | null {
+  const indexes = new Uint8Array(colours.length)
+  const palette: number[] = []
+  const known = new Map<number, number>()
+  let last = -1
+  let index = 0
+  for (let pixel = 0; pixel < colours.length; pixel++) {
+    const colour = colours[pixel] ?? 0
+    if (colour !== last) {
+      const found = known.get(colour & mask)
+      if (found === undefined && palette.length === MOST_COLOURS) return null
+      index = found ?? palette.push(colour) - 1
+      if (found === undefined) known.set(colour & mask, index)
+      last = colour
+    }
+    indexes[pixel] = index
+  }
+  return { indexes, palette }
+}
+
+function unmultiplied(colour: number): { readonly rgb: readonly number[]; readonly alpha: number } {
+  const [red = 0, green = 0, blue = 0, alpha = 0] = new Uint8Array(Uint32Array.of(colour).buffer)
+  const rgb = [red, green, blue].map((part) => (alpha === 0 ? 0 : Math.round((part * 255) / alpha)))
+  return { rgb, alpha }
+}
+
+function chunk(type: string, data: Uint8Array): Uint8Array {
+  const bytes = Buffer.alloc(data.length + 12)
+  bytes.writeUInt32BE(data.length, 0)
+  bytes.write(type, 4, 'latin1')
+  bytes.set(data, 8)
+  bytes.writeUInt32BE(crc32(bytes.subarray(4, data.length + 8)), data.length + 8)
+  return bytes
+}

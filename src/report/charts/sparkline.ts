@@ -1,0 +1,34 @@
+/** A small line without axes beside a number: only its shape tells, so small moves are not blown up to large ones. */
+import { ON_ANY_BACKGROUND } from './colour.ts'
+import { dot, line, splitAtGaps } from './svg.ts'
+
+export const SPARKLINE_WIDTH = 120
+export const SPARKLINE_HEIGHT = 28
+
+const LINE_WIDTH = 1.75
+const END_RADIUS = 2.75
+/** Around the line, so that neither the dot nor a corner is cut. */
+const MARGIN = 4
+/** The whole height is at least this share of the largest value. */
+const LEAST_SPAN = 0.25
+
+/** @param values oldest first, null for gaps; any number of them */
+export function drawSparkline(values: readonly (number | null)[]): string {
+  const known = values.filter((value) => value !== null)
+  const [low, high] = known.length === 0 ? [0, 0] : [Math.min(...known), Math.max(...known)]
+  const span = Math.max(high - low, high * LEAST_SPAN)
+  const [width, height] = [SPARKLINE_WIDTH - 2 * MARGIN, SPARKLINE_HEIGHT - 2 * MARGIN]
+  const middle = (low + high) / 2
+  const points = values.map((value, index) => {
+    if (value === null) return null
+    const fromRight = ((values.length - 1 - index) * width) / Math.max(1, values.length - 1)
+    const share = span === 0 ? 0 : 0.5 + (value - middle) / span
+    return { x: SPARKLINE_WIDTH - MARGIN - fromRight, y: MARGIN + height * (1 - share) }
+  })
+  const end = points.findLast((point) => point !== null)
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${SPARKLINE_WIDTH}" height="${SPARKLINE_HEIGHT}">${line(
+    splitAtGaps(points),
+    LINE_WIDTH,
+    `stroke="${ON_ANY_BACKGROUND}"`,
+  )}${end ? dot(end, END_RADIUS, `fill="${ON_ANY_BACKGROUND}"`) : ''}</svg>`
+}

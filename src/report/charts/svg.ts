@@ -1,0 +1,52 @@
+/** Pieces of SVG that charts are put together from. Points are of the picture: y grows downwards. */
+
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+/** A line in one piece: at least one point. */
+export type Run = readonly Point[]
+
+/** The points between the gaps. */
+export function splitAtGaps(points: readonly (Point | null)[]): readonly Run[] {
+  const runs: Point[][] = []
+  for (const [index, point] of points.entries()) {
+    if (point === null) continue
+    const isContinued = index > 0 && points[index - 1] !== null
+    if (isContinued) runs.at(-1)?.push(point)
+    else runs.push([point])
+  }
+  return runs
+}
+
+/** @param attributes of the stroke, such as `stroke="#2f5bea"` */
+export function line(runs: readonly Run[], width: number, attributes: string): string {
+  const path = runs.filter((run) => run.length > 1).map(pathOf)
+  // A path of a single point paints nothing.
+  const dots = runs.filter((run) => run.length === 1).map(([point]) => point && dot(point, width / 2, ''))
+  return `<g fill="none" stroke-width="${width}" stroke-linejoin="round" stroke-linecap="round" ${attributes}>${
+    path.length > 0 ? `<path d="${path.join('')}"/>` : ''
+  }${dots.join('')}</g>`
+}
+
+export function dot({ x, y }: Point, radius: number, attributes: string): string {
+  return `<circle cx="${tenth(x)}" cy="${tenth(y)}" r="${radius}" ${attributes}/>`
+}
+
+/** Text as an XML document may hold it. */
+export function escapeXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\ufffe\uffff]/gu, ' ')
+    .replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
+}
+
+/** Finer than any pixel it is drawn with. */
+export function tenth(length: number): string {
+  return String(Math.round(length * 10) / 10)
+}
+
+function pathOf(run: Run): string {
+  return run.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${tenth(x)} ${tenth(y)}`).join('')
+}

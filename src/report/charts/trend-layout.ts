@@ -1,0 +1,133 @@
+/**
+ * Where everything of the trend stands, in units of its picture; `trend.ts` paints it. The picture is shown a fifth
+ * larger on a desktop and a quarter smaller on a phone, and its smallest letters are still 9 pixels there.
+ */
+import type { TrendDay } from '../../figures.ts'
+import type { ChartLabels } from './labels.ts'
+import { fitInto, widthOf } from './letters.ts'
+import { meansOfWeek } from './mean.ts'
+import { roundTicks } from './scale.ts'
+import { type Point, type Run, splitAtGaps } from './svg.ts'
+
+export const TREND_WIDTH = 460
+export const TREND_HEIGHT = 214
+/** Of ticks, and of the labels at the ends of the lines, which are semi-bold. */
+export const TICK_SIZE = 12.5
+export const LABEL_SIZE = 13.5
+
+const TOP = 10
+const BELOW = 28
+const TICK_GAP = 9
+const LABEL_GAP = 10
+const LABEL_HEIGHT = 17
+/** Beyond this share of the width for each side, texts are cut. */
+const MARGIN_SHARE = 0.35
+const MONTH_GAP = 14
+
+export interface TrendLayout {
+  readonly left: number
+  readonly right: number
+  readonly top: number
+  readonly bottom: number
+  readonly rows: readonly { readonly y: number; readonly text: string }[]
+  /** The mark stands at `x`, the text around `middle`, which differs where it would leave the picture. */
+  readonly columns: readonly { readonly x: number; readonly middle: number; readonly text: string }[]
+  readonly lines: readonly TrendLine[]
+}
+
+export interface TrendLine {
+  readonly series: 'newLeads' | 'won'
+  readonly daily: readonly Run[]
+  readonly mean: readonly Run[]
+  /** The mean of the last known day, or its count where there is no mean yet; null where nothing is known. */
+  readonly end: Point | null
+  /** What stands to the right of the plot, around this height; empty where nothing is known. */
+  readonly label: string
+  readonly labelY: number
+}
+
+/**
+ * @param days oldest first
+ * @param leadIn how many of the first are only there for the means of those after them
+ */
+export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: ChartLabels): TrendLayout {
+  const shown = days.slice(leadIn)
+  const series = (['newLeads', 'won'] as const).map((name) => {
+    const counts = days.map((day) => day[name])
+    const daily = counts.slice(leadIn)
+    const mean = meansOfWeek(counts).slice(leadIn)
+    const last = daily.findLastIndex(isKnown)
+    const end = mean[last] ?? daily[last] ?? null
+    const text = end === null ? '' : labels[name](end)
+    const label = fitInto(text, TREND_WIDTH * MARGIN_SHARE - LABEL_GAP, LABEL_SIZE)
+    return { name, daily, mean, last, end, label }
+  })
+  const ticks = roundTicks(Math.max(0, ...series.flatMap(({ daily }) => daily.filter(isKnown))))
+  const rowTexts = ticks.map((tick) =>
+    fitInto(labels.tick(tick), TREND_WIDTH * MARGIN_SHARE - TICK_GAP, TICK_SIZE),
+  )
+  const left = TICK_GAP + Math.max(...rowTexts.map((text) => widthOf(text, TICK_SIZE)))
+  const right = TREND_WIDTH - LABEL_GAP - Math.max(...series.map(({ label }) => widthOf(label, LABEL_SIZE)))
+  const [top, bottom] = [TOP, TREND_HEIGHT - BELOW]
+  const highest = ticks.at(-1) ?? 1
+  const x = (index: number) =>
+    right - ((shown.length - 1 - index) * (right - left)) / Math.max(1, shown.length - 1)
+  const y = (count: number) => bottom - (count / highest) * (bottom - top)
+  const points = (counts: readonly (number | null)[]) =>
+    counts.map((count, index) => (count === null ? null : { x: x(index), y: y(count) }))
+  const lines = series.map(({ name, daily, mean, last, end, label }) => ({
+    series: name,
+    daily: splitAtGaps(points(daily)),
+    mean: splitAtGaps(points(mean)),
+    end: end === null ? null : { x: x(last), y: y(end) },
+    label,
+    labelY: end === null ? bottom : y(end),
+  }))
+  return {
+    ...{ left, right, top, bottom },
+    rows: ticks.map((tick, index) => ({ y: y(tick), text: rowTexts[index] ?? '' })),
+    columns: columnsOf(shown, x, labels),
+    lines: pushApart(lines, top, bottom),
+  }
+}
+
+/** Beginnings of months, of which some are left out where they would crowd; in a short span its ends instead. */
+function columnsOf(
+  days: readonly TrendDay[],
+  x: (index: number) => number,
+  labels: ChartLabels,
+): TrendLayout['columns'] {
+  const columnAt = (index: number) => {
+    const text = labels.day(days[index]?.day ?? '')
+    const half = widthOf(text, TICK_SIZE) / 2
+    return { x: x(index), middle: Math.min(Math.max(x(index), half), TREND_WIDTH - half), half, text }
+  }
+  const isCrowded = (some: readonly ReturnType<typeof columnAt>[]) =>
+    some.some((column, index) => {
+      const next = some[index + 1]
+      return next !== undefined && next.middle - column.middle < next.half + column.half + MONTH_GAP
+    })
+  const months = [...days.keys()].filter((index) => days[index]?.day.endsWith('-01')).map(columnAt)
+  const spaced = [1, 2, 3, 6, 12]
+    .map((every) => months.filter((_, index) => index % every === 0))
+    .find((some) => some.length > 1 && !isCrowded(some))
+  const ends = [...new Set(days.length === 0 ? [] : [0, days.length - 1])].map(columnAt)
+  const chosen = spaced ?? (isCrowded(ends) ? ends.slice(-1) : ends)
+  return chosen.map(({ x, middle, text }) => ({ x, middle, text }))
+}
+
+/** Moves labels that would touch each other apart, around the middle of both, and into the plot. */
+function pushApart(lines: readonly TrendLine[], top: number, bottom: number): readonly TrendLine[] {
+  const [upper, lower] = lines.filter(({ end }) => end !== null).toSorted((a, b) => a.labelY - b.labelY)
+  if (!upper || !lower || lower.labelY - upper.labelY >= LABEL_HEIGHT) return lines
+  const middle = (upper.labelY + lower.labelY) / 2
+  const first = Math.min(Math.max(middle - LABEL_HEIGHT / 2, top), bottom - LABEL_HEIGHT)
+  return lines.map((line) => {
+    if (line === upper) return { ...line, labelY: first }
+    return line === lower ? { ...line, labelY: first + LABEL_HEIGHT } : line
+  })
+}
+
+function isKnown<T>(value: T | null): value is T {
+  return value !== null
+}

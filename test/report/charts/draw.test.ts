@@ -1,0 +1,142 @@
+/** The files of an edition's charts. */
+import { Resvg } from '@resvg/resvg-js'
+import { PNG } from 'pngjs'
+import { describe, expect, it } from 'vitest'
+import { drawCharts, findCharts, shownDays } from '../../../src/report/charts/draw.ts'
+import { encodePng } from '../../../src/report/charts/png.ts'
+import { loadRasteriser } from '../../../src/report/charts/raster.ts'
+import { drawTrend } from '../../../src/report/charts/trend.ts'
+import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
+import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'
+
+const english = labelsIn('en-GB')
+const FIGURES = {
+  trend: usualTrend(),
+  sparklines: {
+    newLeads: [31, 44, 52, 50, 48, 12, 9, 47, 55, 60, 58, 61, 20, 59],
+    won: [0, 1, 3, 2, 2, 0, 0, 1, 4, 2, 2, 3, 1, 3],
+    winRate: [0.21, 0.22, null, 0.24, 0.25],
+    openValue: [3.9e6, 4e6, 4.1e6, 4.2e6],
+  },
+}
+
+describe('the charts of an edition', () => {
+  it('are the trend in two schemes and a sparkline for each number at the top', async () => {
+    const files = await drawCharts(FIGURES, english)
+    expect(files.map(({ name, width, height }) => [name, width, height])).toEqual([
+      ['trend-light.png', 552, 257],
+      ['trend-dark.png', 552, 257],
+      ['spark-new-leads.png', 120, 28],
+      ['spark-won.png', 120, 28],
+      ['spark-win-rate.png', 120, 28],
+      ['spark-open-value.png', 120, 28],
+    ])
+  })
+
+  it('have two pixels for each of the page, and are small files', async () => {
+    const files = await drawCharts(FIGURES, english)
+    for (const { name, content, width, height } of files) {
+      const picture = PNG.sync.read(Buffer.from(content))
+      expect([picture.width, picture.height], name).toEqual([width * 2, height * 2])
+      expect(content.length, name).toBeLessThan(name.startsWith('trend') ? 35_000 : 1500)
+    }
+  })
+
+  it('are the same bytes for the same figures', async () => {
+    expect(await drawCharts(FIGURES, english)).toEqual(await drawCharts(FIGURES, english))
+  })
+
+  it('speak the language of their readers', async () => {
+    const [inEnglish] = await drawCharts(FIGURES, english)
+    const [inGerman] = await drawCharts(FIGURES, labelsIn('de-DE'))
+    expect(inGerman?.content).not.toEqual(inEnglish?.content)
+  })
+
+  it('are left out where there is too little to show', async () => {
+    const trend = trendOf(
+      96,
+      (index) => (index < 90 ? null : 5),
+      () => null,
+    )
+    const sparklines = { newLeads: [null, null, 5], won: [], winRate: [null], openValue: [null, 1, 2] }
+    const files = await drawCharts({ trend, sparklines }, english)
+    expect(files.map(({ name }) => name)).toEqual(['spark-open-value.png'])
+  })
+
+  it('are none without figures', async () => {
+    const sparklines = { newLeads: [], won: [], winRate: [], openValue: [] }
+    expect(await drawCharts({ trend: [], sparklines }, english)).toEqual([])
+  })
+})
+
+describe('the font of the charts', () => {
+  it('is there: a picture without it has no texts, and is another', async () => {
+    const svg = drawTrend(layoutTrend(usualTrend(), 6, english), 'light')
+    const rasterise = await loadRasteriser()
+    const zoom = { fitTo: { mode: 'zoom', value: 2 } } as const
+    const without = new Resvg(svg, { font: { loadSystemFonts: false }, ...zoom }).render()
+    expect(encodePng(rasterise(svg, 2))).not.toEqual(encodePng(without))
+    // What differs is the texts alone.
+    const textless = svg.replace(/<text.*?<\/text>/g, '')
+    expect(encodePng(rasterise(textless, 2))).toEqual(encodePng(without))
+  })
+})
+
+describe('the days of the trend', () => {
+  it('are the last 90', () => {
+    expect(shownDays(usualTrend())).toEqual(usualTrend().slice(6))
+  })
+
+  it('begin with the first that is known', () => {
+    const trend = trendOf(
+      96,
+      (index) => (index < 60 ? null : 1),
+      (index) => (index < 70 ? null : 1),
+    )
+    expect(shownDays(trend)).toHaveLength(36)
+  })
+
+  it('are none where fewer than two weeks are known', () => {
+    expect(
+      shownDays(
+        trendOf(
+          96,
+          (index) => (index < 83 ? null : 1),
+          () => null,
+        ),
+      ),
+    ).toEqual([])
+    expect(
+      shownDays(
+        trendOf(
+          96,
+          (index) => (index < 82 ? null : 1),
+          () => null,
+        ),
+      ),
+    ).toHaveLength(14)
+  })
+})
+
+describe('where a page finds the charts', () => {
+  it('is the same picture for both schemes, except of the trend', async () => {
+    const charts = findCharts(await drawCharts(FIGURES, english), (name) => `cid:${name}`)
+    expect(charts.get('trend')).toEqual({
+      light: 'cid:trend-light.png',
+      dark: 'cid:trend-dark.png',
+      width: 552,
+      height: 257,
+    })
+    expect(charts.get('spark-won')).toEqual({
+      light: 'cid:spark-won.png',
+      dark: 'cid:spark-won.png',
+      width: 120,
+      height: 28,
+    })
+  })
+
+  it('is nowhere for those that were left out', () => {
+    const file = { name: 'spark-won.png', width: 120, height: 28 }
+    expect([...findCharts([file], (name) => name).keys()]).toEqual(['spark-won'])
+  })
+})

@@ -1,0 +1,309 @@
+/** Where the pieces of the trend stand, in usual and in odd cases. What it looks like is for eyes. */
+import { describe, expect, it } from 'vitest'
+import type { TrendDay } from '../../../src/figures.ts'
+import type { ChartLabels } from '../../../src/report/charts/labels.ts'
+import { widthOf } from '../../../src/report/charts/letters.ts'
+import { drawTrend } from '../../../src/report/charts/trend.ts'
+import {
+  LABEL_SIZE,
+  layoutTrend,
+  TICK_SIZE,
+  TREND_HEIGHT,
+  TREND_WIDTH,
+  type TrendLayout,
+} from '../../../src/report/charts/trend-layout.ts'
+import { random } from '../../support/random.ts'
+import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'
+
+const english = labelsIn('en-GB')
+const german = labelsIn('de-DE')
+const wordy: ChartLabels = {
+  newLeads: (mean) => `Newly discovered and enriched companies ${mean}`,
+  won: (mean) => `Won & <signed> "contracts" of all kinds ${mean}`,
+  tick: (count) => count.toLocaleString('en'),
+  day: (day) => `${day} of the common era`,
+}
+
+const CASES: readonly (readonly [name: string, days: readonly TrendDay[], labels: ChartLabels])[] = [
+  ['usual days', usualTrend(), english],
+  ['usual days in German', usualTrend(), german],
+  ['no day', [], english],
+  [
+    'one day',
+    trendOf(
+      1,
+      () => 5,
+      () => 2,
+    ),
+    english,
+  ],
+  [
+    'two days',
+    trendOf(
+      2,
+      (index) => 5 + index,
+      () => 2,
+    ),
+    english,
+  ],
+  [
+    '400 days',
+    trendOf(
+      400,
+      (index) => (index * 37) % 90,
+      (index) => (index * 7) % 10,
+    ),
+    german,
+  ],
+  [
+    'zeros',
+    trendOf(
+      90,
+      () => 0,
+      () => 0,
+    ),
+    english,
+  ],
+  [
+    'nothing known',
+    trendOf(
+      90,
+      () => null,
+      () => null,
+    ),
+    english,
+  ],
+  [
+    'gaps',
+    trendOf(
+      90,
+      (index) => (index % 9 === 4 ? null : index),
+      (index) => (index % 2 ? null : 3),
+    ),
+    english,
+  ],
+  [
+    'known since last week',
+    trendOf(
+      90,
+      (index) => (index < 83 ? null : 40),
+      () => null,
+    ),
+    english,
+  ],
+  [
+    'huge counts',
+    trendOf(
+      90,
+      (index) => (index + 1) * 1e10,
+      (index) => index * 1e9,
+    ),
+    german,
+  ],
+  [
+    'huge counts and long texts',
+    trendOf(
+      90,
+      (index) => index * 1e10,
+      () => 1e12,
+    ),
+    wordy,
+  ],
+  [
+    'the same ends',
+    trendOf(
+      90,
+      () => 12,
+      () => 12,
+    ),
+    english,
+  ],
+  [
+    'both ends at the top',
+    trendOf(
+      90,
+      () => 100,
+      () => 99,
+    ),
+    english,
+  ],
+  [
+    'a single day far above the others',
+    trendOf(
+      90,
+      (index) => (index === 40 ? 1e6 : 3),
+      () => 1,
+    ),
+    english,
+  ],
+]
+
+describe.each(CASES)('the trend of %s', (_, days, labels) => {
+  const layout = layoutTrend(days, 0, labels)
+
+  it('keeps all lines within the plot, and all texts within the picture and apart', () => {
+    expectSound(layout)
+  })
+
+  it('is drawn of numbers only', () => {
+    for (const scheme of ['light', 'dark'] as const) {
+      expect(drawTrend(layout, scheme)).not.toMatch(/NaN|Infinity|undefined|null/)
+    }
+  })
+})
+
+describe('the lines', () => {
+  const layout = layoutTrend(usualTrend(), 6, english)
+  const [newLeads] = layout.lines
+
+  it('go from the left edge to the right, thick and thin, as the days before it feed the mean', () => {
+    for (const runs of [newLeads?.daily, newLeads?.mean]) {
+      expect(runs).toHaveLength(1)
+      expect(runs?.[0]).toHaveLength(90)
+      expect(runs?.[0]?.[0]?.x).toBe(layout.left)
+      expect(runs?.[0]?.at(-1)?.x).toBe(layout.right)
+    }
+  })
+
+  it('stand on the scale of the ticks', () => {
+    const counts = usualTrend().slice(6)
+    const top = Number(layout.rows.at(-1)?.text)
+    const height = layout.bottom - layout.top
+    for (const [index, point] of (newLeads?.daily[0] ?? []).entries()) {
+      expect(((layout.bottom - point.y) / height) * top).toBeCloseTo(counts[index]?.newLeads ?? -1)
+    }
+  })
+
+  it('end with the mean of the last seven days, which the label tells', () => {
+    const week = usualTrend().slice(-7)
+    const mean = week.reduce((sum, { newLeads: count }) => sum + (count ?? 0), 0) / 7
+    expect(newLeads?.label).toBe(`New ${Math.round(mean)}`)
+    expect(newLeads?.end).toEqual(newLeads?.mean[0]?.at(-1))
+  })
+
+  it('have gaps where nothing is known', () => {
+    const gap = trendOf(
+      30,
+      (index) => (index >= 10 && index < 13 ? null : 8),
+      () => 1,
+    )
+    const [line] = layoutTrend(gap, 0, english).lines
+    expect(line?.daily.map((run) => run.length)).toEqual([10, 17])
+    expect(line?.mean.map((run) => run.length)).toEqual([4, 11])
+  })
+
+  it('end with the last count where its week is not known', () => {
+    const late = trendOf(
+      30,
+      (index) => (index < 27 ? null : index),
+      () => 1,
+    )
+    const [line] = layoutTrend(late, 0, english).lines
+    expect(line?.mean).toEqual([])
+    expect(line?.label).toBe('New 29')
+    expect(line?.end).toEqual(line?.daily[0]?.at(-1))
+  })
+})
+
+describe('the days below', () => {
+  const below = (length: number) => {
+    const days = trendOf(
+      length,
+      () => 1,
+      () => 1,
+    )
+    return layoutTrend(days, 0, english).columns.map(({ text }) => text)
+  }
+
+  it('are the beginnings of months', () => {
+    expect(below(90)).toEqual(['1 Sept', '1 Oct', '1 Nov'])
+  })
+
+  it('are fewer, at even distances, where all would crowd', () => {
+    expect(below(400)).toEqual(['1 Nov', '1 Jan', '1 Mar', '1 May', '1 Jul', '1 Sept', '1 Nov'])
+  })
+
+  it('are the first and the last in less than two months', () => {
+    expect(below(14)).toEqual(['7 Nov', '20 Nov'])
+    expect(below(1)).toEqual(['20 Nov'])
+  })
+})
+
+it('writes names that are no XML as text', () => {
+  const svg = drawTrend(layoutTrend(usualTrend(), 6, { ...english, won: () => '<b>&"\u0000\ud800' }), 'light')
+  expect(svg).toContain('>&#60;b&#62;&#38;&#34; \ufffd</text>')
+})
+
+it('keeps its letters at 9 pixels on a phone of 375, which shows 343 of the chart', () => {
+  expect((Math.min(TICK_SIZE, LABEL_SIZE) * 343) / TREND_WIDTH).toBeGreaterThanOrEqual(9)
+})
+
+it('is sound for any days', () => {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 1e9)
+  const next = random(seed)
+  for (let round = 0; round < 300; round++) {
+    const scale = 10 ** (next() * 13)
+    const holes = next() < 0.5 ? 0 : next() * 0.5
+    const count = () => (next() < holes ? null : Math.floor(next() ** 3 * scale))
+    const length = Math.floor(next() * 130)
+    const layout = layoutTrend(trendOf(length, count, count), Math.floor((next() * length) / 2), german)
+    expectSound(layout, `seed ${seed}, round ${round}`)
+  }
+})
+
+interface Box {
+  readonly text: string
+  readonly left: number
+  readonly right: number
+  readonly top: number
+  readonly bottom: number
+}
+
+function expectSound(layout: TrendLayout, message = ''): void {
+  const { left, right, top, bottom } = layout
+  expect(right - left, message).toBeGreaterThan(100)
+  for (const { daily, mean, end } of layout.lines) {
+    for (const { x, y } of [...daily.flat(), ...mean.flat(), ...(end ? [end] : [])]) {
+      expect(
+        x >= left - 0.001 && x <= right + 0.001 && y >= top - 0.001 && y <= bottom + 0.001,
+        message,
+      ).toBe(true)
+    }
+  }
+  expect(layout.rows.length, message).toBeGreaterThanOrEqual(3)
+  expect(layout.rows[0]?.y, message).toBe(bottom)
+  expect(layout.rows.at(-1)?.y, message).toBe(top)
+  const boxes = boxesOf(layout)
+  for (const [index, box] of boxes.entries()) {
+    const { text } = box
+    expect(box.left, `${message} ${text}`).toBeGreaterThanOrEqual(0)
+    expect(box.right, `${message} ${text}`).toBeLessThanOrEqual(TREND_WIDTH)
+    expect(box.top, `${message} ${text}`).toBeGreaterThanOrEqual(0)
+    expect(box.bottom, `${message} ${text}`).toBeLessThanOrEqual(TREND_HEIGHT)
+    expect(boxes.slice(index + 1).filter((other) => overlap(box, other))).toEqual([])
+  }
+}
+
+/** Capitals with a little air; the gaps are those of `trend.ts`. */
+function boxesOf({ left, right, rows, columns, lines }: TrendLayout): readonly Box[] {
+  const box = (text: string, from: number, middle: number, size: number): Box => ({
+    text,
+    left: from,
+    right: from + widthOf(text, size) - 1e-9,
+    top: middle - size / 2,
+    bottom: middle + size / 2,
+  })
+  return [
+    ...rows.map(({ text, y }) => box(text, left - 9 - widthOf(text, TICK_SIZE) + 1e-9, y, TICK_SIZE)),
+    ...columns.map(({ text, middle }) =>
+      box(text, middle - widthOf(text, TICK_SIZE) / 2 + 1e-9, TREND_HEIGHT - 6 - TICK_SIZE / 2, TICK_SIZE),
+    ),
+    ...lines
+      .filter(({ label }) => label !== '')
+      .map(({ label, labelY }) => box(label, right + 10, labelY, LABEL_SIZE)),
+  ]
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+}
