@@ -260,17 +260,39 @@ export interface Rendered {
   readonly text: string
 }
 
+/** A file that goes with a letter. */
+export interface LetterFile {
+  /** Such as `daily-stalled-2026-11-20.xlsx`. */
+  readonly name: string
+  readonly contentType: string
+  readonly content: Uint8Array
+  /** Shown in the mail where its HTML says `cid:…`; null for an attachment. */
+  readonly cid: string | null
+}
+
+/** Where somebody says that they want no more of these letters. */
+export interface Unsubscribe {
+  /** An address, or `Name <address>`. */
+  readonly mailto: string
+  /** An https address that takes the wish by one POST without any question (RFC 8058); null where there is none. */
+  readonly url: string | null
+}
+
 /** One message to one recipient. */
 export interface Letter extends Rendered {
   readonly from: string
   readonly to: string
   readonly replyTo: string | null
+  readonly unsubscribe: Unsubscribe
+  /** Of its words (BCP 47), such as `en` or `de`. */
+  readonly lang: string
   /** `<…@…>`, the same for every attempt to send this letter. */
   readonly messageId: string
   /** When the edition was rendered; the Date header of every attempt. */
   readonly date: Instant
   /** Slug of the report, for the List-Id and X-Leadsheet-Report headers. */
   readonly report: string
+  readonly files: readonly LetterFile[]
 }
 
 // --- Sync ------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import { makeEdition, type Report } from '../src/jobs/edition.ts'
 import { openTransport } from '../src/mail/transport.ts'
 import { openTemplates } from '../src/report/templates.ts'
 import { folderWith } from './support/folder.ts'
+import { SENDER } from './support/letter.ts'
 import { openMailServer } from './support/mail-server.ts'
 import { startService } from './support/service.ts'
 import { openSyncing, SILENT, type Syncing } from './support/syncing.ts'
@@ -40,7 +41,7 @@ describe('from the service to the mail', () => {
     const edition = await makeEdition(deps, DAILY, NOW)
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
-    await enqueueEdition(deps, DAILY, edition, RECIPIENTS, { from: 'reports@example.com', replyTo: null })
+    await enqueueEdition(deps, DAILY, edition, RECIPIENTS, SENDER)
     const deliveries = await deliverEdition({ ...deps, transport }, edition, new AbortController().signal)
     expect(deliveries.map((one) => [one.recipient, one.state])).toEqual(RECIPIENTS.map((to) => [to, 'sent']))
 
@@ -91,7 +92,7 @@ describe('from the service to the mail', () => {
     const deps = { store: syncing.store, templates, transport, now: () => NOW, log: SILENT }
     for (let round = 0; round < 3; round++) {
       const edition = await makeEdition(deps, DAILY, NOW)
-      await enqueueEdition(deps, DAILY, edition, RECIPIENTS, { from: 'reports@example.com', replyTo: null })
+      await enqueueEdition(deps, DAILY, edition, RECIPIENTS, SENDER)
       await deliverEdition(deps, edition, new AbortController().signal)
     }
     expect(server.received.map((one) => one.to[0])).toEqual(RECIPIENTS)

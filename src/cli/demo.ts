@@ -6,8 +6,9 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
-import { deliverEdition, enqueueEdition, letterFor } from '../jobs/deliver.ts'
+import { contentFor, deliverEdition, enqueueEdition } from '../jobs/deliver.ts'
 import { archiveEdition, makeEdition, type Report } from '../jobs/edition.ts'
+import { letterFor } from '../jobs/letter.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { SYNC_PARTS, sync } from '../jobs/sync.ts'
 import type { Log } from '../log.ts'
@@ -29,7 +30,11 @@ const SEED = 1
 /** Leads, the best ones, whose details are read. */
 const DETAILS = 200
 const RECIPIENT = 'you@example.com'
-const SENDER = { from: 'leadsheet <reports@leadsheet.example>', replyTo: null }
+const SENDER = {
+  from: 'leadsheet <reports@leadsheet.example>',
+  replyTo: null,
+  unsubscribe: { mailto: 'reports@leadsheet.example', url: null },
+}
 
 const QUERIES = [
   'SELECT name, leads, open, won, lost FROM pipeline_overview ORDER BY name',
@@ -113,7 +118,8 @@ async function syncAndReport(terminal: Terminal, folder: string, service: Servic
       publishDeps({ dataDir: folder, profile: REFERENCE_PROFILE, keep: 0 }, store, log),
       terminal.signal,
     )
-    const letter = letterFor({ store, templates }, dailyReport(), edition, RECIPIENT, SENDER, 0)
+    const content = contentFor({ templates }, dailyReport(), edition, RECIPIENT)
+    const letter = letterFor(store, edition, RECIPIENT, content, SENDER)
     return {
       result,
       page,

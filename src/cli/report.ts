@@ -5,14 +5,15 @@ import type { Command } from 'commander'
 import { requireMail } from '../config/requirements.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import {
+  contentFor,
   type DeliverDeps,
   type DeliverySummary,
   deliverEdition,
   enqueueEdition,
-  letterFor,
   sendTest,
 } from '../jobs/deliver.ts'
 import { archiveEdition, localDateOf, makeEdition, type Report } from '../jobs/edition.ts'
+import { letterFor } from '../jobs/letter.ts'
 import { buildMessage } from '../mail/letter.ts'
 import { openTransport } from '../mail/transport.ts'
 import { openTemplates } from '../report/templates.ts'
@@ -20,8 +21,9 @@ import type { Edition } from '../store/edition.ts'
 import { instant } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataIfThere, pathsIn, TEMPLATES } from './installation.ts'
+import { dkimOf, senderOf } from './mail.ts'
 import { publishAfterwards } from './publishing.ts'
-import { findReport, reportOf } from './reports.ts'
+import { addressesOf, findReport, reportOf } from './reports.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Options {
@@ -77,12 +79,15 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   await using store = await openDataIfThere(config)
   const edition = await makeEdition({ store, templates, now }, report, at)
   const page = await archiveEdition(pathsIn(config.dataDir).archive, edition)
-  const sender = { from: config.mail.from ?? 'leadsheet@localhost.invalid', replyTo: config.mail.replyTo }
+  const sender = senderOf(config.mail)
   if (preview !== null && options.preview !== undefined) {
-    const to = settings.recipients[0] ?? sender.from
+    const to = addressesOf(settings)[0] ?? sender.from
     const content =
       preview === '.eml'
-        ? await buildMessage(letterFor({ store, templates }, report, edition, to, sender, 0))
+        ? await buildMessage(
+            letterFor(store, edition, to, contentFor({ templates }, report, edition, to), sender),
+            dkimOf(config.mail),
+          )
         : edition[preview === '.html' ? 'html' : 'text']
     await writePreview(options.preview, content)
   }
@@ -90,7 +95,10 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
     printEdition(terminal, report, edition, page, options.preview ?? null, deliveries)
   if (mail === null) return await print(null)
 
-  await using transport = openTransport(mail.url.reveal(), { log: await terminal.log() })
+  await using transport = openTransport(mail.url.reveal(), {
+    log: await terminal.log(),
+    dkim: dkimOf(mail),
+  })
   const deps: DeliverDeps = { store, transport, log: await terminal.log(), now }
   if (options.to !== undefined) {
     const response = await sendTest(
@@ -104,7 +112,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
     const test = { recipient: options.to, state: 'sent' as const, response, isNew: true }
     return await print([test])
   }
-  await enqueueEdition({ store, templates }, report, edition, settings.recipients, sender)
+  await enqueueEdition({ store, templates }, report, edition, addressesOf(settings), sender)
   const deliveries = await deliverEdition(deps, edition, terminal.signal)
   await print(deliveries)
   await publishAfterwards(terminal, store)

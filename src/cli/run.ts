@@ -11,8 +11,9 @@ import { openTransport } from '../mail/transport.ts'
 import { openTemplates } from '../report/templates.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn, TEMPLATES } from './installation.ts'
+import { dkimOf, senderOf } from './mail.ts'
 import { configuredPublishing } from './publishing.ts'
-import { reportOf } from './reports.ts'
+import { addressesOf, reportOf } from './reports.ts'
 import { syncOptions } from './sync.ts'
 import type { Terminal } from './terminal.ts'
 import { needsKey, profileOf, withSource } from './upstream.ts'
@@ -31,6 +32,7 @@ async function run(terminal: Terminal): Promise<void> {
     await using store = await openData(config)
     await using transport = openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
       log,
+      dkim: dkimOf(config.mail),
     })
     const publishing = configuredPublishing(config, store, log)
     const work: Work = {
@@ -41,7 +43,7 @@ async function run(terminal: Terminal): Promise<void> {
       log,
       now: () => new Date(),
       archive: pathsIn(config.dataDir).archive,
-      sender: { from: mail?.from ?? '', replyTo: config.mail.replyTo },
+      sender: senderOf(config.mail),
       syncOptions: (signal) => syncOptions(config, signal),
       retention: config.retention,
       publish: async (signal) => {
@@ -59,7 +61,9 @@ async function run(terminal: Terminal): Promise<void> {
       ...(hasDueTimes(config.snapshot)
         ? [snapshotSchedule(publishing, { cron: config.snapshot.when, timeZone: config.timeZone })]
         : []),
-      ...config.reports.map((settings) => reportSchedule(work, reportOf(settings), settings)),
+      ...config.reports.map((settings) =>
+        reportSchedule(work, reportOf(settings), { ...settings, recipients: addressesOf(settings) }),
+      ),
     ]
     for (const schedule of schedules) {
       const next = nextSlot(schedule, new Date())?.toISOString() ?? 'never'

@@ -8,7 +8,8 @@ const dkimSchema = section({
     'a domain, such as example.com',
   ).meta({ description: 'The domain that answers for the mails: that of the sender.' }),
   selector: pattern(/^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i, 'a selector, such as leadsheet').meta({
-    description: 'Where the public key is in the DNS: at <selector>._domainkey.<domain>.',
+    description:
+      'Which of the keys of the domain it is: the DNS has the public half at selector._domainkey.domain.',
   }),
   key: text('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault).meta({
     description: 'The private key. Better kept out of this file: see key_file.',

@@ -5,9 +5,7 @@
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { classifySendFailure } from '../mail/failure.ts'
-import { messageId } from '../mail/letter.ts'
 import type { Transport } from '../mail/transport.ts'
-import type { Letter } from '../model.ts'
 import {
   type Delivery,
   enqueueLetter,
@@ -18,18 +16,15 @@ import {
 } from '../store/delivery.ts'
 import type { Edition } from '../store/edition.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
+import { readLetter } from '../store/letter.ts'
 import type { Store } from '../store/open.ts'
 import { type EditionDeps, type Report, renderFor } from './edition.ts'
+import { type LetterContent, letterFor, type Sender } from './letter.ts'
 
 const MINUTE_MS = 60_000
 /** Waits between the attempts of the daemon; the last one repeats. */
 const RETRY_MINUTES = [1, 5, 15, 60] as const
 const ATTEMPTS_MAX = 24
-
-export interface Sender {
-  readonly from: string
-  readonly replyTo: string | null
-}
 
 export interface DeliverDeps {
   readonly store: Store
@@ -55,7 +50,9 @@ export async function enqueueEdition(
   recipients: readonly string[],
   sender: Sender,
 ): Promise<void> {
-  const letters = recipients.map((to) => letterFor(deps, report, edition, to, sender, 0))
+  const letters = recipients.map((to) =>
+    letterFor(deps.store, edition, to, contentFor(deps, report, edition, to), sender),
+  )
   await deps.store.write(async (trx) => {
     for (const letter of letters) await enqueueLetter(trx, edition.id, letter, edition.renderedAt)
   })
@@ -103,7 +100,8 @@ export async function sendTest(
   sender: Sender,
   signal: AbortSignal,
 ): Promise<string> {
-  const letter = letterFor(deps, report, edition, to, sender, deps.now().getTime())
+  const content = contentFor(deps, report, edition, to)
+  const letter = letterFor(deps.store, edition, to, content, sender, deps.now().getTime())
   const { response } = await deps.transport.send(
     { ...letter, subject: `[Test] ${letter.subject}` },
     { signal },
@@ -111,33 +109,14 @@ export async function sendTest(
   return response
 }
 
-/** The letter of an edition to one recipient; `revision` makes another letter of the same edition. */
-export function letterFor(
-  deps: Pick<EditionDeps, 'store' | 'templates'>,
+/** The edition in the words of one recipient. */
+export function contentFor(
+  deps: Pick<EditionDeps, 'templates'>,
   report: Report,
   edition: Edition,
   to: string,
-  sender: Sender,
-  revision: number,
-): Letter {
-  const id = messageId({
-    installationId: deps.store.installationId,
-    report: report.name,
-    periodFrom: edition.period.from,
-    recipient: to,
-    revision,
-    from: sender.from,
-  })
-  const rendered = renderFor(deps.templates, report, edition, to)
-  return {
-    ...rendered,
-    from: sender.from,
-    replyTo: sender.replyTo,
-    to,
-    messageId: id,
-    date: edition.renderedAt,
-    report: report.name,
-  }
+): LetterContent {
+  return { ...renderFor(deps.templates, report, edition, to), lang: 'en', files: [] }
 }
 
 /** One process sends at a time; before it begins, what an earlier one left half-way is put right. */
@@ -190,20 +169,23 @@ async function sendOne(
       return moveDelivery(trx, one.messageId, from, to)
     })
   if (!(await move(['pending', 'in_doubt'], 'sending'))) return null
+  const letter = await readLetter(deps.store.db, one.messageId)
+  const { recipient } = one
+  const { report } = letter
   let response: string
   try {
     const onData = async (): Promise<void> => void (await move(['sending'], 'data'))
-    response = (await deps.transport.send(one.letter, { signal, onData })).response
+    response = (await deps.transport.send(letter, { signal, onData })).response
   } catch (thrown) {
     const state = stateAfter(thrown, one.attempts + 1)
     await move(['sending', 'data'], state, errorText(thrown))
     if (!(thrown instanceof LeadsheetError)) throw thrown
-    deps.log.error({ recipient: one.recipient, report: one.letter.report, state }, thrown.message)
+    deps.log.error({ recipient, report, state }, thrown.message)
     return thrown
   }
   // Not inside the try: a store that fails here says nothing about the letter, which has been taken.
   await move(['sending', 'data'], 'sent', response)
-  deps.log.info({ recipient: one.recipient, report: one.letter.report, response }, 'mail sent')
+  deps.log.info({ recipient, report, response }, 'mail sent')
   return null
 }
 

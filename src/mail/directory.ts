@@ -4,11 +4,12 @@ import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import type { Letter } from '../model.ts'
+import type { DkimKey } from './dkim.ts'
 import { sendError } from './failure.ts'
 import type { Handover, Receipt } from './handover.ts'
 import { buildMessage } from './letter.ts'
 
-export function openDirectory(path: string, log: Log) {
+export function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const name = `file:${path}`
   const failed = (cause: unknown): never => {
     throw sendError(cause, 'connect', name)
@@ -21,7 +22,7 @@ export function openDirectory(path: string, log: Log) {
   return {
     name,
     send: async (letter: Letter, { signal, onData }: Handover): Promise<Receipt> => {
-      const message = await buildMessage(letter)
+      const message = await buildMessage(letter, dkim)
       signal.throwIfAborted()
       await prepare()
       await onData?.()

@@ -4,15 +4,16 @@
  */
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
-import type { Instant, Letter } from '../model.ts'
+import type { Instant, Letter, LetterFile, Unsubscribe } from '../model.ts'
 import { parseMailbox } from './address.ts'
+import { type DkimKey, sign } from './dkim.ts'
 
 /** What a letter is; two letters that agree in all of it are one. */
 export interface LetterIdentity {
   /** Of this copy of the database, so that two installations never share an id. */
   readonly installationId: string
   readonly report: string
-  readonly periodFrom: Instant
+  readonly period: { readonly from: Instant; readonly to: Instant }
   readonly recipient: string
   /** 0, unless a person asked for a new letter on purpose. */
   readonly revision: number
@@ -22,18 +23,20 @@ export interface LetterIdentity {
 
 /** `<…@domain>`, 40 letters and digits from a hash of the identity (RFC 5322, 3.6.4). */
 export function messageId(identity: LetterIdentity): string {
-  const { installationId, report, periodFrom, recipient, revision, from } = identity
+  const { installationId, report, period, recipient, revision, from } = identity
   const hash = createHash('sha256')
-    .update(JSON.stringify([installationId, report, periodFrom, recipient, revision]))
+    .update(JSON.stringify([installationId, report, period.from, period.to, recipient, revision]))
     .digest()
   return `<${base32(hash).slice(0, 40)}@${domainOf(from)}>`
 }
 
 /**
- * The message as it goes over the wire, without Bcc or anything read from files or the network.
+ * The message as it goes over the wire, without Bcc or anything read from files or the network: text and HTML as
+ * alternatives, the HTML together with the files that it shows, and around them the attachments, if there are any.
+ * @param dkim whose signature it carries; null for none
  * @throws LeadsheetError config_invalid for an address that is none
  */
-export async function buildMessage(letter: Letter): Promise<Buffer> {
+export async function buildMessage(letter: Letter, dkim: DkimKey | null = null): Promise<Buffer> {
   const composer = new MailComposer({
     from: parseMailbox(letter.from),
     to: parseMailbox(letter.to),
@@ -41,20 +44,46 @@ export async function buildMessage(letter: Letter): Promise<Buffer> {
     subject: letter.subject,
     text: letter.text,
     html: letter.html,
+    attachments: letter.files.map(attachmentOf),
     messageId: letter.messageId,
     date: new Date(letter.date),
     headers: {
+      'Content-Language': letter.lang,
       // RFC 3834: keeps holiday notes and other robots from answering.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
       'List-Id': `leadsheet ${letter.report} <${letter.report}.leadsheet.${domainOf(letter.from)}>`,
+      ...unsubscribeFields(letter.unsubscribe, letter.report),
       'X-Leadsheet-Report': letter.report,
     },
+    // Lines of any length and letters of any language, and no mail server on the way has a reason to encode anew.
+    textEncoding: 'quoted-printable',
     disableFileAccess: true,
     disableUrlAccess: true,
     baseBoundary: createHash('sha256').update(letter.messageId).digest('hex').slice(0, 24),
   })
-  return composer.compile().build()
+  const message = await composer.compile().build()
+  return dkim === null ? message : sign(message, dkim)
+}
+
+function attachmentOf({ name, contentType, content, cid }: LetterFile) {
+  const file = { filename: name, contentType, content: Buffer.from(content) }
+  return cid === null
+    ? { ...file, contentDisposition: 'attachment' }
+    : { ...file, contentDisposition: 'inline', cid }
+}
+
+/** RFC 2369, 3.2; by RFC 8058 a mail program may also do it by itself, where an https address takes it. */
+function unsubscribeFields({ mailto, url }: Unsubscribe, report: string): Record<string, string> {
+  const { address } = parseMailbox(mailto)
+  const at = address.lastIndexOf('@')
+  const to = `${encodeURIComponent(address.slice(0, at))}${address.slice(at)}`
+  const byMail = `<mailto:${to}?subject=${encodeURIComponent(`unsubscribe ${report}`)}>`
+  if (url === null) return { 'List-Unsubscribe': byMail }
+  return {
+    'List-Unsubscribe': `<${new URL(url).href}>, ${byMail}`,
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+  }
 }
 
 function domainOf(from: string): string {

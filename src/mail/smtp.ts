@@ -4,6 +4,7 @@
  */
 import type { Log } from '../log.ts'
 import type { Letter } from '../model.ts'
+import type { DkimKey } from './dkim.ts'
 import { classifySendFailure, sendError } from './failure.ts'
 import type { Handover, Receipt } from './handover.ts'
 import { buildMessage } from './letter.ts'
@@ -12,6 +13,8 @@ import { connect, handOver, NotBegun, type Progress, type SmtpSession } from './
 
 export interface SmtpOptions {
   readonly log: Log
+  /** Whose signature the letters carry; null for none. */
+  readonly dkim?: DkimKey | null
   readonly timeouts?: Partial<SmtpTimeouts>
 }
 
@@ -19,7 +22,7 @@ export interface SmtpOptions {
  * @param url `smtp:` or `smtps:`, already checked to have a host
  * @returns a `Transport`
  */
-export function openSmtp(url: URL, { log, timeouts }: SmtpOptions) {
+export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) {
   const server = serverOf(url, timeouts)
   let kept: SmtpSession | null = null
   // A connection carries one letter at a time, so letters wait for one another.
@@ -68,7 +71,7 @@ export function openSmtp(url: URL, { log, timeouts }: SmtpOptions) {
     name: server.name,
     send: (letter: Letter, handover: Handover): Promise<Receipt> =>
       inTurn(async () => {
-        const message = await buildMessage(letter)
+        const message = await buildMessage(letter, dkim)
         const signal = AbortSignal.any([handover.signal, AbortSignal.timeout(server.timeouts.totalMs)])
         const response = await attempt(letter, message, { ...handover, signal })
         log.debug({ server: server.name, messageId: letter.messageId, response }, 'letter handed over')

@@ -29,7 +29,7 @@ export interface Transport extends AsyncDisposable {
  */
 export function openTransport(url: string, options: SmtpOptions): Transport {
   const parsed = URL.parse(url)
-  if (parsed?.protocol === 'file:') return openDirectory(pathOf(url), options.log)
+  if (parsed?.protocol === 'file:') return openDirectory(pathOf(url), options.log, options.dkim ?? null)
   if ((parsed?.protocol === 'smtp:' || parsed?.protocol === 'smtps:') && parsed.hostname !== '') {
     return openSmtp(parsed, options)
   }

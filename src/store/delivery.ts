@@ -8,11 +8,13 @@
  */
 import type { Selectable } from 'kysely'
 import type { Instant, Letter } from '../model.ts'
+import { insertLetter } from './letter.ts'
 import type { Db, Trx } from './open.ts'
 import type { DeliveryTable } from './tables.ts'
 
 export type DeliveryRowState = DeliveryTable['state']
 
+/** Where a letter stands; the letter itself is in `store/letter.ts`. */
 export interface Delivery {
   readonly messageId: string
   readonly recipient: string
@@ -22,24 +24,26 @@ export interface Delivery {
   readonly doubts: number
   readonly stateAt: Instant
   readonly response: string | null
-  readonly letter: Letter
 }
 
-/** Puts a letter into the ledger; one that is there for the edition and recipient stays as it is. */
+/**
+ * Puts a letter into the ledger; one that is there for the edition and recipient, or under the same Message-ID,
+ * stays as it is.
+ */
 export async function enqueueLetter(trx: Trx, editionId: string, letter: Letter, at: Instant): Promise<void> {
-  await trx
+  const { numInsertedOrUpdatedRows } = await trx
     .insertInto('delivery')
     .values({
       message_id: letter.messageId,
       edition_id: editionId,
       recipient: letter.to,
       state: 'pending',
-      letter: JSON.stringify(letter),
       state_at: at,
       response: null,
     })
-    .onConflict((conflict) => conflict.columns(['edition_id', 'recipient']).doNothing())
-    .execute()
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  if (numInsertedOrUpdatedRows === 1n) await insertLetter(trx, letter)
 }
 
 export async function listDeliveries(db: Db, editionId: string): Promise<Delivery[]> {
@@ -121,6 +125,5 @@ function deliveryOf(row: Selectable<DeliveryTable>): Delivery {
     doubts: row.doubts,
     stateAt: row.state_at,
     response: row.response,
-    letter: JSON.parse(row.letter),
   }
 }

@@ -10,6 +10,7 @@ import * as layout from './migrations/005-layout.ts'
 import * as details from './migrations/006-details.ts'
 import * as figures from './migrations/007-figures.ts'
 import * as retention from './migrations/009-retention.ts'
+import * as letters from './migrations/010-letters.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
@@ -22,6 +23,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '006-details': details,
   '007-figures': figures,
   '009-retention': retention,
+  '010-letters': letters,
 }
 
 /**

@@ -253,11 +253,18 @@ export interface DeliveryTable {
   edition_id: string
   recipient: string
   state: 'pending' | 'sending' | 'data' | 'sent' | 'failed' | 'in_doubt'
-  letter: string
   attempts: Generated<number>
   doubts: Generated<number>
   state_at: string
   response: string | null
+}
+
+interface LetterTable {
+  message_id: string
+  head: string
+  files: string
+  html: Uint8Array
+  text: Uint8Array
 }
 
 export interface ScheduleSlotTable {
@@ -304,6 +311,8 @@ export interface Tables extends HistoryTables, DetailTables, RetentionTables {
   upstream_profile: { id: number; sha256: string; since: string }
   report_edition: ReportEdition
   delivery: DeliveryTable
+  letter: LetterTable
+  letter_file: { sha256: string; content: Uint8Array }
   schedule_slot: ScheduleSlotTable
   lease: Lease
 }

@@ -9,6 +9,7 @@ import { type Edition, saveEdition } from '../../src/store/edition.ts'
 import { openStore } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
+import { SENDER } from '../support/letter.ts'
 import { openMailServer, openScriptedServer } from '../support/mail-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
@@ -21,7 +22,6 @@ const REPORT: Report = {
   stalledDays: 7,
   topScore: 80,
 }
-const SENDER = { from: 'reports@example.com', replyTo: null }
 const signal = new AbortController().signal
 const templates = await openTemplates('templates')
 

@@ -66,11 +66,17 @@ describe('publishing', () => {
         .insertInto('report_edition')
         .values({ ...edition, ...times, html: secret, text: secret })
         .execute()
-      const letter = { message_id: secret, edition_id: 'e1', recipient: secret, letter: secret }
+      const letter = { message_id: secret, edition_id: 'e1', recipient: secret }
       await trx
         .insertInto('delivery')
         .values({ ...letter, state: 'sent', state_at: '2026', response: secret })
         .execute()
+      const bytes = Buffer.from(secret)
+      await trx
+        .insertInto('letter')
+        .values({ message_id: secret, head: secret, files: '[]', html: bytes, text: bytes })
+        .execute()
+      await trx.insertInto('letter_file').values({ sha256: secret, content: bytes }).execute()
       await trx
         .insertInto('lease')
         .values({

@@ -8,6 +8,7 @@ import { openTemplates } from '../../src/report/templates.ts'
 import { openSource } from '../../src/source/open.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
+import { SENDER } from '../support/letter.ts'
 import { SILENT } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
 
@@ -23,7 +24,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     templates: await openTemplates('templates'),
     archive: join(folder, 'archive'),
-    sender: { from: 'reports@example.com', replyTo: null },
+    sender: SENDER,
     syncOptions: (signal) => ({
       ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal },
       details: { top: null, perRun: 5, concurrency: 1 },

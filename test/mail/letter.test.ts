@@ -2,12 +2,14 @@ import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
 import { parseMailbox } from '../../src/mail/address.ts'
 import { buildMessage, type LetterIdentity, messageId } from '../../src/mail/letter.ts'
-import { LETTER } from '../support/letter.ts'
+import type { Letter } from '../../src/model.ts'
+import { FILES, LETTER } from '../support/letter.ts'
+import { structureOf } from '../support/mime.ts'
 
 const IDENTITY: LetterIdentity = {
   installationId: '0190f7c2',
   report: 'daily',
-  periodFrom: '2026-11-19T23:00:00.000Z',
+  period: { from: '2026-11-19T23:00:00.000Z', to: '2026-11-20T23:00:00.000Z' },
   recipient: 'dana@example.org',
   revision: 0,
   from: 'leadsheet <reports@example.com>',
@@ -22,7 +24,8 @@ describe('the Message-ID', () => {
   it.each([
     { installationId: '0190f7c3' },
     { report: 'weekly' },
-    { periodFrom: '2026-11-20T23:00:00.000Z' },
+    { period: { ...IDENTITY.period, from: '2026-11-18T23:00:00.000Z' } },
+    { period: { ...IDENTITY.period, to: '2026-11-21T23:00:00.000Z' } },
     { recipient: 'eve@example.org' },
     { revision: 1 },
   ])('is another with %o', (difference) => {
@@ -59,11 +62,31 @@ describe('a message', () => {
     expect(named.get('x-auto-response-suppress')).toBe('All')
     expect(named.get('x-leadsheet-report')).toBe('daily')
     expect(named.get('list-id')).toBe('leadsheet daily <daily.leadsheet.example.com>')
+    expect(named.get('content-language')).toBe('en')
     expect(named.has('x-mailer')).toBe(false)
   })
 
   it('is the same to the byte on every attempt', async () => {
-    expect(await buildMessage(LETTER)).toEqual(await buildMessage({ ...LETTER }))
+    const letter = { ...LETTER, files: FILES }
+    expect(await buildMessage(letter)).toEqual(await buildMessage({ ...letter }))
+  })
+
+  it('keeps long lines and letters of any language whole, in ASCII and in short lines', async () => {
+    const html = `<p>${'Umsätze über 5 Mio. €, '.repeat(100)}</p>`
+    const text = `${'Grüße aus Łódź '.repeat(100)}\n`
+    const raw = await buildMessage({ ...LETTER, html, text })
+    const mail = await PostalMime.parse(raw)
+    expect(mail.html?.trimEnd()).toBe(html)
+    expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(text.trimEnd())
+    expect(raw.every((byte) => byte < 128)).toBe(true)
+    expect(
+      Math.max(
+        ...raw
+          .toString('latin1')
+          .split('\r\n')
+          .map((line) => line.length),
+      ),
+    ).toBeLessThan(79)
   })
 
   it('keeps a line break in the subject from becoming a header', async () => {
@@ -75,6 +98,84 @@ describe('a message', () => {
     const { headers } = await PostalMime.parse(raw)
     expect(headers.map(({ key }) => key)).not.toContain('bcc')
     expect(headers.map(({ key }) => key)).not.toContain('x-evil')
+  })
+})
+
+describe('the files of a letter', () => {
+  it('stand with the HTML that shows them, and outside of both where they are attached', async () => {
+    expect(structureOf(await buildMessage({ ...LETTER, files: FILES }))).toEqual({
+      'multipart/mixed': [
+        {
+          'multipart/alternative': [
+            'text/plain',
+            { 'multipart/related': ['text/html', 'image/png', 'image/png'] },
+          ],
+        },
+        'text/csv',
+      ],
+    })
+  })
+
+  it('need nothing around them where none is attached', async () => {
+    const shown = FILES.filter(({ cid }) => cid !== null)
+    expect(structureOf(await buildMessage({ ...LETTER, files: shown }))).toEqual({
+      'multipart/alternative': [
+        'text/plain',
+        { 'multipart/related': ['text/html', 'image/png', 'image/png'] },
+      ],
+    })
+  })
+
+  it('arrive to the byte, under their names, shown or attached', async () => {
+    const { attachments } = await PostalMime.parse(await buildMessage({ ...LETTER, files: FILES }))
+    expect(
+      attachments.map(({ filename, mimeType, disposition, contentId, content }) => ({
+        filename,
+        mimeType,
+        disposition,
+        contentId,
+        content: Buffer.from(content as ArrayBuffer),
+      })),
+    ).toEqual(
+      FILES.map(({ name, contentType, content, cid }) => ({
+        filename: name,
+        mimeType: contentType.replace(/;.*/, ''),
+        disposition: cid === null ? 'attachment' : 'inline',
+        contentId: cid === null ? undefined : `<${cid}>`,
+        content: Buffer.from(content),
+      })),
+    )
+  })
+})
+
+describe('the way out of a subscription', () => {
+  const fieldsOf = async (change: Partial<Letter>) => {
+    const { headers } = await PostalMime.parse(await buildMessage({ ...LETTER, ...change }))
+    return new Map(headers.map(({ key, value }) => [key, value]))
+  }
+
+  it('is a mail that names the report', async () => {
+    const fields = await fieldsOf({ report: 'eu-weekly' })
+    expect(fields.get('list-unsubscribe')).toBe('<mailto:ops@example.com?subject=unsubscribe%20eu-weekly>')
+    expect(fields.has('list-unsubscribe-post')).toBe(false)
+  })
+
+  it('is one click where an https address takes it', async () => {
+    const fields = await fieldsOf({
+      unsubscribe: { mailto: 'ops@example.com', url: 'https://leads.example.com/u/3f2a' },
+    })
+    expect(fields.get('list-unsubscribe')).toBe(
+      '<https://leads.example.com/u/3f2a>, <mailto:ops@example.com?subject=unsubscribe%20daily>',
+    )
+    expect(fields.get('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click')
+  })
+
+  it.each([
+    ['Sales Ops <o’hara+%&?@example.com>', 'mailto:o%E2%80%99hara%2B%25%26%3F@example.com?subject'],
+    ['ops@bücher.example', 'mailto:ops@xn--bcher-kva.example?subject'],
+  ])('leads to %s, whatever that has to be written as', async (mailto, start) => {
+    const fields = await fieldsOf({ unsubscribe: { mailto, url: null } })
+    expect(fields.get('list-unsubscribe')).toContain(`<${start}`)
   })
 })
 

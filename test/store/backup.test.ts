@@ -249,7 +249,7 @@ async function insertLetters(
       .values({ id: 'e1', report: 'daily', rendered_at: '2026', run_id: null, ...period, ...text })
       .execute()
     for (const [id, state] of Object.entries(states)) {
-      const letter = { edition_id: 'e1', recipient: `${id}@example.com`, letter: '{}', response: null }
+      const letter = { edition_id: 'e1', recipient: `${id}@example.com`, response: null }
       await trx
         .insertInto('delivery')
         .values({ message_id: id, state, state_at: '2026', ...letter })

@@ -3,6 +3,7 @@ import { enqueueLetter } from '../../src/store/delivery.ts'
 import { findEdition, saveEdition } from '../../src/store/edition.ts'
 import type { Store } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
+import { LETTER } from '../support/letter.ts'
 import { openEmptyStore } from '../support/store.ts'
 
 const figures = busyDay()
@@ -41,9 +42,7 @@ describe('an edition', () => {
   it('stands as it was mailed from its first letter on', async () => {
     const store = await openEmptyStore()
     const { id } = await keep(store, 'as mailed')
-    const letter = { subject: 's', html: 'h', text: 't', from: 'a@example.com', to: 'b@example.com' }
-    const rest = { replyTo: null, messageId: '<1@x>', date: '2026-11-21T07:00:00.000Z', report: 'daily' }
-    await store.write((trx) => enqueueLetter(trx, id, { ...letter, ...rest }, rest.date))
+    await store.write((trx) => enqueueLetter(trx, id, LETTER, LETTER.date))
     expect(await keep(store, 'too late')).toMatchObject({ id, subject: 'as mailed', isMailed: true })
     expect(await find(store)).toMatchObject({ subject: 'as mailed', isMailed: true })
     await store.close()

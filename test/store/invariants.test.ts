@@ -16,9 +16,10 @@ const A_RUN = `INSERT INTO sync_run (id, started_at, mode, parts, outcome) VALUE
 const A_SCAN = `INSERT INTO sync_scan (resource, mode, profile_sha256, is_remap, started_at, pages, pass_pages)
   VALUES ('lead', 'full', '', 0, '${NOW}', 2, 1);`
 const AN_EDITION = `INSERT INTO report_edition VALUES ('e', 'daily', '', '', 'UTC', '', NULL, '{}', '', '', '');`
-const letter = (state: string, change: { letter?: string; response?: string } = {}): string => `
-  ${AN_EDITION} INSERT INTO delivery (message_id, edition_id, recipient, state, letter, state_at, response)
-  VALUES ('m', 'e', 'ana', '${state}', '${change.letter ?? '{"messageId":"m","to":"ana"}'}', '${LONG_AGO}', ${change.response ?? 'NULL'});`
+const letter = (state: string, change: { head?: string; files?: string; response?: string } = {}): string => `
+  ${AN_EDITION} INSERT INTO delivery (message_id, edition_id, recipient, state, state_at, response)
+  VALUES ('m', 'e', 'ana', '${state}', '${LONG_AGO}', ${change.response ?? 'NULL'});
+  INSERT INTO letter VALUES ('m', '${change.head ?? '{"messageId":"m","to":"ana"}'}', '${change.files ?? '[]'}', x'', x'');`
 
 /** By rule, what breaks it. */
 const BREAKS: Readonly<Record<string, readonly string[]>> = {
@@ -55,9 +56,13 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     `INSERT INTO schedule_slot VALUES ('sync', '${NOW}', 'running', '${NOW}', NULL, NULL);
      INSERT INTO lease VALUES ('daemon', 'h', 'host', 1, '${LONG_AGO}', '${LONG_AGO}');`,
   ],
-  'each letter is the one to its recipient': [
-    letter('pending', { letter: '{"messageId":"m","to":"ben"}' }),
-    letter('pending', { letter: '{"messageId":"n","to":"ana"}' }),
+  'each letter is there, and the one to its recipient': [
+    letter('pending', { head: '{"messageId":"m","to":"ben"}' }),
+    letter('pending', { head: '{"messageId":"n","to":"ana"}' }),
+    `${letter('pending')} DELETE FROM letter;`,
+  ],
+  'each file that a letter carries is there': [
+    letter('pending', { files: '[{"name":"trend.png","sha256":"3f2a"}]' }),
   ],
   'each letter that was sent has the answer of the server that took it': [letter('sent')],
   'no letter has been leaving for more than ten minutes': [letter('sending'), letter('data')],

@@ -1,14 +1,42 @@
-/** A letter to send in tests. */
-import type { Letter } from '../../src/model.ts'
+/** A letter to send in tests, and who sends it. */
+import type { Sender } from '../../src/jobs/letter.ts'
+import type { Letter, LetterFile } from '../../src/model.ts'
 
 export const LETTER: Letter = {
   from: 'leadsheet <reports@example.com>',
   to: 'dana@example.org',
   replyTo: 'ops@example.com',
+  unsubscribe: { mailto: 'ops@example.com', url: null },
+  lang: 'en',
   subject: 'Daily leads: 59 new (+18%), 3 won · Fri 20 Nov',
   html: '<p>59 new leads and 3 won: “a better day”</p>',
   text: '59 new leads and 3 won\n.\na line with only a dot came before\n',
   messageId: '<k3m9@example.com>',
   date: '2026-11-21T05:04:00.000Z',
   report: 'daily',
+  files: [],
+}
+
+/** Two pictures that the HTML shows, and an attachment. */
+export const FILES: readonly LetterFile[] = [
+  { name: 'trend.png', contentType: 'image/png', content: bytes(3_000), cid: 'trend@leadsheet' },
+  { name: 'trend-dark.png', contentType: 'image/png', content: bytes(2_000), cid: 'trend-dark@leadsheet' },
+  {
+    name: 'daily-stalled-2026-11-20.csv',
+    contentType: 'text/csv; charset=utf-8',
+    content: Buffer.from('id,company\r\n1,Müller & Söhne\r\n'),
+    cid: null,
+  },
+]
+
+/** Every byte there is, line ends among them. */
+function bytes(count: number): Uint8Array {
+  return Uint8Array.from({ length: count }, (_, index) => (index * 7) % 256)
+}
+
+/** Who sends the letters of tests. */
+export const SENDER: Sender = {
+  from: 'reports@example.com',
+  replyTo: null,
+  unsubscribe: { mailto: 'reports@example.com', url: null },
 }

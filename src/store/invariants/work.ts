@@ -55,9 +55,16 @@ export const OF_WORK: readonly Invariant[] = [
     remedy: 'start `leadsheet run`: it takes up what was left',
   },
   {
-    rule: 'each letter is the one to its recipient',
-    violations: sql`SELECT message_id AS what FROM delivery
-      WHERE letter ->> '$.messageId' IS NOT message_id OR letter ->> '$.to' IS NOT recipient`,
+    rule: 'each letter is there, and the one to its recipient',
+    violations: sql`SELECT delivery.message_id AS what FROM delivery LEFT JOIN letter USING (message_id)
+      WHERE head ->> '$.messageId' IS NOT delivery.message_id OR head ->> '$.to' IS NOT recipient`,
+    remedy: TELL,
+  },
+  {
+    rule: 'each file that a letter carries is there',
+    violations: sql`SELECT letter.message_id || ' ' || (file.value ->> '$.name') AS what
+      FROM letter, json_each(letter.files) AS file
+      WHERE NOT EXISTS (SELECT 1 FROM letter_file WHERE sha256 = file.value ->> '$.sha256')`,
     remedy: TELL,
   },
   {

@@ -36,6 +36,8 @@ export const PRIVATE: readonly string[] = [
   'lead_fingerprint',
   'detail_queue',
   'delivery',
+  'letter',
+  'letter_file',
   'lease',
   'schedule_slot',
   'sync_scan',

@@ -10,6 +10,8 @@ const OF_RUNS = [
   'held_row',
   'installation',
   'lease',
+  'letter',
+  'letter_file',
   'pipeline_stage_stat',
   'pipeline_stat',
   'report_edition',

@@ -1,0 +1,49 @@
+/** The letter of an edition to one recipient. */
+import { messageId } from '../mail/letter.ts'
+import type { Letter, LetterFile, Rendered, Unsubscribe } from '../model.ts'
+import type { Edition } from '../store/edition.ts'
+import type { Store } from '../store/open.ts'
+
+/** Who it comes from, and where answers go. */
+export interface Sender {
+  readonly from: string
+  readonly replyTo: string | null
+  readonly unsubscribe: Unsubscribe
+}
+
+/** What it says. */
+export interface LetterContent extends Rendered {
+  /** Of the words (BCP 47). */
+  readonly lang: string
+  readonly files: readonly LetterFile[]
+}
+
+/** @param revision 0; any other makes another letter of the same edition to the same recipient */
+export function letterFor(
+  store: Pick<Store, 'installationId'>,
+  edition: Pick<Edition, 'report' | 'period' | 'renderedAt'>,
+  to: string,
+  content: LetterContent,
+  sender: Sender,
+  revision = 0,
+): Letter {
+  const { from, replyTo, unsubscribe } = sender
+  const { subject, html, text, lang, files } = content
+  const { report, period, renderedAt: date } = edition
+  const { installationId } = store
+  const id = messageId({ installationId, report, period, recipient: to, revision, from })
+  return {
+    from,
+    to,
+    replyTo,
+    unsubscribe,
+    subject,
+    html,
+    text,
+    lang,
+    files,
+    messageId: id,
+    date,
+    report,
+  }
+}
