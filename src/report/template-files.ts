@@ -27,6 +27,8 @@ export interface TemplateFiles {
 
 const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
+/** Folders that are no reports; the third has the page that an edition is kept with. */
+const SHARED = [LAYOUT, BLOCKS, 'archive', '']
 const KINDS = ['.hbs', '.css', '.yaml']
 
 /**
@@ -45,7 +47,7 @@ export async function readTemplateFiles(program: string, own: string | null): Pr
     })
   return {
     reports: [...new Set(trees.flatMap((tree) => [...tree.keys()].map(folderOf)))]
-      .filter((name) => name !== '' && name !== LAYOUT && name !== BLOCKS)
+      .filter((name) => !SHARED.includes(name))
       .sort(),
     find: (report, file) => first(`${report}/${file}`),
     findLayout: (file) => first(`${LAYOUT}/${file}`),

@@ -1,0 +1,141 @@
+/** The answers to a report's own queries: a table each. Columns that a phone has no room for stand below their row. */
+import type { QueryTable, ReportFigures } from '../../figures.ts'
+import { capitalise, oneLine, oneLineOrNull } from '../text.ts'
+import type { Voice } from '../voice.ts'
+
+export interface QueryView {
+  readonly kind: 'query'
+  readonly title: string
+  readonly note: string
+  /** Instead of rows. */
+  readonly empty: string
+  /** Those that have room side by side. */
+  readonly columns: readonly QueryColumn[]
+  readonly columnCount: string
+  readonly rows: readonly QueryRow[]
+  /** The same for the text part, in columns if they fit. */
+  readonly lines: readonly string[]
+  readonly more: string
+}
+
+interface QueryColumn {
+  readonly label: string
+  readonly isNumber: boolean
+  /** Of the table, in percent. */
+  readonly width: string
+}
+
+interface QueryRow {
+  readonly first: string
+  /** Values of columns that have no room, each with its label. */
+  readonly rest: string
+  readonly cells: readonly { readonly text: string; readonly isNumber: boolean }[]
+}
+
+const ROWS = 20
+const COLUMNS = 4
+const TITLE_LENGTH = 80
+const NOTE_LENGTH = 200
+const CELL_LENGTH = 60
+/** Letters from which and up to which a column's width follows its content; text can be wrapped on a phone. */
+const WIDTH_LEAST = 6
+const WIDTH_MOST = 12
+const FIRST_WIDTH_MOST = 18
+/** Numbers cannot. */
+const NUMBER_ROOM = 1.3
+const TEXT_COLUMNS = 72
+
+export function composeQueries({ queries }: Pick<ReportFigures, 'queries'>, voice: Voice): QueryView[] {
+  return queries.map((query) => composeQuery(query, voice))
+}
+
+function composeQuery(query: QueryTable, voice: Voice): QueryView {
+  const { words } = voice
+  const columns = query.columns.map((name, index) => {
+    const cells = query.rows.map((row) => row[index] ?? null)
+    // The first names the row, also where it is a number.
+    const isNumber =
+      index > 0 && cells.some(Number.isFinite) && cells.every((cell) => typeof cell !== 'string')
+    const digits = cells.some((cell) => typeof cell === 'number' && Math.abs(cell) >= 10) ? 1 : 2
+    const shown = cells.slice(0, ROWS).map((cell) => cellText(cell, digits, voice))
+    return { label: capitalise(name), isNumber, shown }
+  })
+  const rows = query.rows
+    .slice(0, ROWS)
+    .map((_, index) => columns.map(({ shown, ...column }) => ({ ...column, text: shown[index] ?? '' })))
+  const isCut = query.isCut || query.rows.length > ROWS
+  return {
+    kind: 'query',
+    title: oneLine(query.title, TITLE_LENGTH),
+    note: oneLineOrNull(query.note, NOTE_LENGTH) ?? '',
+    empty: rows.length === 0 ? words.query.empty : '',
+    columns: withWidths(columns.slice(0, COLUMNS)),
+    columnCount: String(Math.min(columns.length, COLUMNS)),
+    rows: rows.map(([first, ...others]) => ({
+      first: first?.text ?? '',
+      rest: others
+        .slice(COLUMNS - 1)
+        .map(labelled)
+        .join(' · '),
+      cells: others.slice(0, COLUMNS - 1).map(({ text, isNumber }) => ({ text, isNumber })),
+    })),
+    lines: linesOf(columns, rows),
+    more: isCut ? words.query.cut(rows.length) : '',
+  }
+}
+
+function cellText(cell: string | number | null, digits: number, { words, numbers, dates }: Voice): string {
+  if (cell === null) return words.none
+  if (typeof cell === 'number')
+    return Number.isInteger(cell) ? numbers.count(cell) : numbers.decimal(cell, digits)
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(cell)) return dates.instant(cell)
+  return oneLineOrNull(cell, CELL_LENGTH) ?? words.none
+}
+
+interface ShownColumn {
+  readonly label: string
+  readonly isNumber: boolean
+  readonly shown: readonly string[]
+}
+
+function withWidths(columns: readonly ShownColumn[]): QueryColumn[] {
+  const room = columns.map(({ label, isNumber, shown }, index) => {
+    if (isNumber) return Math.max(WIDTH_LEAST, longestOf(shown) * NUMBER_ROOM)
+    const most = index === 0 ? FIRST_WIDTH_MOST : WIDTH_MOST
+    return Math.min(most, Math.max(WIDTH_LEAST, longestOf([label, ...shown])))
+  })
+  const all = room.reduce((sum, each) => sum + each, 0)
+  return columns.map(({ label, isNumber }, index) => {
+    return { label, isNumber, width: String(Math.round(((room[index] ?? 0) / all) * 100)) }
+  })
+}
+
+function longestOf(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map((text) => text.length))
+}
+
+type ShownCell = { readonly label: string; readonly isNumber: boolean; readonly text: string }
+
+function labelled({ label, text }: ShownCell): string {
+  return `${label} ${text}`
+}
+
+/** A table where it fits; else a line for the first column of each row, and one for its others. */
+function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly ShownCell[])[]): string[] {
+  if (rows.length === 0) return []
+  const widths = columns.map(({ label, shown }) => longestOf([label, ...shown]))
+  const gap = '  '
+  const line = (texts: readonly { readonly text: string; readonly isNumber: boolean }[]) =>
+    texts
+      .map(({ text, isNumber }, index) =>
+        isNumber ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0),
+      )
+      .join(gap)
+  if (widths.reduce((sum, width) => sum + width + gap.length, -gap.length) <= TEXT_COLUMNS) {
+    return [line(columns.map(({ label, isNumber }) => ({ text: label, isNumber }))), ...rows.map(line)]
+  }
+  return rows.flatMap(([first, ...others]) => [
+    `- ${first?.text ?? ''}`,
+    ...(others.length === 0 ? [] : [`  ${others.map(labelled).join(' · ')}`]),
+  ])
+}
