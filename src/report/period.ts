@@ -74,8 +74,13 @@ export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Pe
       spanOf(startOf(count - at), startOf(count - at - 1), timeZone),
     )
   }
+  return daysUpTo(end, SPARK_DAYS, timeZone)
+}
+
+/** So many whole local days up to an instant, oldest first. */
+export function daysUpTo(end: Instant, count: number, timeZone: string): Period[] {
   const days: Period[] = []
-  for (let from = end; days.length < SPARK_DAYS; ) {
+  for (let from = end; days.length < count; ) {
     const day = dayBefore(new Date(from), timeZone)
     days.unshift(day)
     from = day.from

@@ -5,6 +5,7 @@ import type { Instant } from '../../model.ts'
 import type { Db } from '../open.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from './definition.ts'
 import { chosenValues } from './lead-filter.ts'
+import type { Moment } from './moment.ts'
 import { RELATION_NAMES, type RelationName, relationsOf } from './relation.ts'
 
 /** What a figure is asked for. */
@@ -36,10 +37,29 @@ export type QueryValues = Readonly<Record<string, Value>>
 
 const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
+const NOTHING_GIVEN: Moment['given'] = new Set()
+
 export async function readFigure(db: Db, name: FigureName, scope: FigureScope): Promise<FigureRow[]> {
-  const figure: FigureDefinition = findFigure(name)
-  const rows = await runQuery<Partial<FigureRow>>(db, withRelations(figure, scope), valuesOf(scope))
+  return readFigureAt({ db, given: NOTHING_GIVEN }, name, scope)
+}
+
+export async function readFigureAt(
+  moment: Moment,
+  name: FigureName,
+  scope: FigureScope,
+): Promise<FigureRow[]> {
+  const rows = await readRows<Partial<FigureRow>>(moment, findFigure(name), scope)
   return rows.map(({ of = null, value = null, part = null, whole = null }) => ({ of, value, part, whole }))
+}
+
+/** The rows of any query over relations; `values` are those that the scope does not have. */
+export async function readRows<Row>(
+  { db, given }: Moment,
+  query: Query,
+  scope: FigureScope,
+  values: QueryValues = {},
+): Promise<Row[]> {
+  return runQuery<Row>(db, withRelations(query, scope, given), { ...valuesOf(scope), ...values })
 }
 
 /** The SQL of a figure with all values in it, for any SQLite program. */
@@ -65,14 +85,16 @@ export function findFigure(name: FigureName): (typeof FIGURES)[number] {
 export function withRelations(
   query: Query,
   { asKnownAt, filter }: Pick<FigureScope, 'asKnownAt' | 'filter'>,
+  given: Moment['given'] = NOTHING_GIVEN,
 ): string {
   const relations = relationsOf(asKnownAt !== null, filter)
   const needed = new Set<RelationName>(query.reads.flatMap((name) => [name, ...relations[name].reads]))
-  const parts = RELATION_NAMES.filter((name) => needed.has(name)).map((name) => {
+  const missing = RELATION_NAMES.filter((name) => needed.has(name) && !given.has(name))
+  const parts = missing.map((name) => {
     const { isMaterialized, sql } = relations[name]
     return `${name} AS ${isMaterialized ? 'MATERIALIZED ' : ''}( ${sql}\n)`
   })
-  return `WITH ${parts.join(',\n')}\n${query.sql}`
+  return parts.length === 0 ? query.sql : `WITH ${parts.join(',\n')}\n${query.sql}`
 }
 
 export function valuesOf({ from, to, filter, stalledDays, asKnownAt }: FigureScope): QueryValues {

@@ -1,26 +1,21 @@
 /** All figures for several scopes, from one moment of the store, though a sync may be writing meanwhile. */
-import { sql } from 'kysely'
 import type { Db } from '../open.ts'
 import { FIGURES, type FigureName } from './definition.ts'
-import { type FigureRow, type FigureScope, readFigure } from './query.ts'
+import { atOneMoment } from './moment.ts'
+import { type FigureRow, type FigureScope, readFigureAt } from './query.ts'
 
 export type Figures = ReadonlyMap<FigureName, readonly FigureRow[]>
 
 /** In the order of the scopes. */
 export async function readFigures(db: Db, scopes: readonly FigureScope[]): Promise<Figures[]> {
-  return db.connection().execute(async (one) => {
-    await sql`BEGIN`.execute(one)
-    try {
-      const all: Figures[] = []
-      for (const scope of scopes) {
-        const figures = new Map<FigureName, FigureRow[]>()
-        for (const { name } of FIGURES) figures.set(name, await readFigure(one, name, scope))
-        all.push(figures)
-      }
-      return all
-    } finally {
-      await sql`COMMIT`.execute(one)
+  return atOneMoment(db, async (moment) => {
+    const all: Figures[] = []
+    for (const scope of scopes) {
+      const figures = new Map<FigureName, FigureRow[]>()
+      for (const { name } of FIGURES) figures.set(name, await readFigureAt(moment, name, scope))
+      all.push(figures)
     }
+    return all
   })
 }
 

@@ -24,15 +24,25 @@ export const RELATION_NAMES = [
   'open_now',
   'idle',
   'idle_then',
+  'span',
+  'lead_now',
+  'arrival',
+  'level_now',
+  'state',
+  'early',
+  'reach',
+  'news',
+  'change',
 ] as const
 export type RelationName = (typeof RELATION_NAMES)[number]
 
 /** Shares and speeds of winning look so far back, since a single day has too few closed leads to tell. */
-export const RECENT = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-30 days')`
+export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`
+export const RECENT = RECENT_BEFORE(':to')
 
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
 
-interface Relation {
+export interface Relation {
   readonly reads: readonly RelationName[]
   /** To be computed first, since SQLite would look up a row for each candidate before it tells them apart. */
   readonly isMaterialized?: true
@@ -46,6 +56,10 @@ const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 
 /** Empty for a value without a currency or a currency without a value, as in `lead_count`. */
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
+
+/** How far a status has come; one that is no step of the funnel, and one without a stage, not at all. */
+const placeOf = (status: string): string =>
+  `coalesce((SELECT iif(in_funnel, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
 
 /** @param isPast whether only what was known at `:known_at` counts */
 export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
@@ -243,6 +257,105 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT lead_id, pipeline_id, max(${lastSeen('lead_version')},
       ${lastSeen('lead_touch')}) AS changed_at
     FROM lead_then WHERE outcome = 'open' AND lead_id IN changed`,
+    },
+    span: {
+      reads: [],
+      sql: `-- spans of time, in order
+    SELECT key AS place, value ->> 0 AS span_from, value ->> 1 AS span_to FROM json_each(:spans)`,
+    },
+    lead_now: {
+      reads: chosen,
+      sql: `-- leads as they are now
+    SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at FROM lead
+    WHERE true${scope('pipeline_id', 'id')}`,
+    },
+    arrival: {
+      reads: [...chosen, 'span'],
+      sql: `-- leads created in each span
+    SELECT place, id AS lead_id FROM span CROSS JOIN lead ON created_at >= span_from AND created_at < span_to
+    WHERE true${isChosen ? ' AND id IN chosen' : ''}${inPipelines(`(SELECT pipeline_id FROM lead_version AS then_ WHERE then_.rowid = coalesce(
+      ${version(' AND valid_from < span_to', 'DESC')},
+      ${version('', 'ASC')}))`)}`,
+    },
+    level_now: {
+      reads: counted,
+      sql: `-- leads now by how they count
+    SELECT coalesce(outcome, 'open') AS outcome, value_currency, value_amount
+    FROM ${counts} LEFT JOIN stage USING (status) WHERE true${inPipelines()}`,
+    },
+    state: {
+      reads: chosen,
+      sql: `-- states of leads
+    SELECT coalesce(outcome, 'open') AS outcome, value_currency, value_amount, valid_from, valid_to
+    FROM lead_version LEFT JOIN stage USING (status) WHERE true${scope()}`,
+    },
+    early: {
+      reads: chosen,
+      isMaterialized: true,
+      sql: `-- leads that were there before their first known state, up to when they first were known
+    SELECT state.value_currency, state.value_amount, created_at, min(first_seen_at, state.valid_from) AS ended_at
+    FROM lead_version AS state CROSS JOIN lead ON lead.id = state.lead_id
+    WHERE state.valid_from >= :to AND first_seen_at >= :to AND created_at < min(first_seen_at, state.valid_from)${scope('state.pipeline_id', 'lead.id')}
+      AND NOT EXISTS (SELECT 1 FROM lead_version AS each WHERE each.lead_id = state.lead_id AND each.valid_from < state.valid_from)`,
+    },
+    reach: {
+      reads: [...chosen, 'gone_then', 'lead_now'],
+      sql: `-- how far each lead had come by the end of the period, as far as is known; all have come to the first stage
+    SELECT lead_id, max(position) AS position FROM (
+      SELECT lead_id, (SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1) AS status
+      FROM lead_now WHERE created_at < :to
+      UNION ALL SELECT lead_id, status FROM lead_now WHERE created_at < :to AND status_changed_at < :to
+      UNION ALL SELECT lead_id, to_status FROM stage_move WHERE moved_at < :to${scope()}
+      UNION ALL SELECT lead_id, from_status FROM stage_move WHERE coalesce(entered_at, '') < :to${scope()})
+    JOIN stage USING (status) WHERE in_funnel = 1 AND lead_id NOT IN gone_then GROUP BY lead_id`,
+    },
+    news: {
+      reads: [],
+      isMaterialized: true,
+      sql: `-- leads that may not be what the last edition knew them to be
+    SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
+    UNION SELECT lead_id FROM stage_move WHERE observed_at > :told_at AND moved_at < :since
+    UNION SELECT id FROM lead WHERE first_seen_at > :told_at
+    UNION SELECT id FROM stage JOIN lead USING (status)
+      WHERE outcome <> 'open' AND status_changed_at >= :since AND status_changed_at < :to
+    UNION SELECT lead_id FROM lead_gone WHERE gone_at >= :since AND gone_at < :to
+    UNION SELECT lead_id FROM lead_gone WHERE returned_at >= :since AND returned_at < :to`,
+    },
+    change: {
+      reads: [...chosen, 'news'],
+      isMaterialized: true,
+      sql: `-- what the last edition knew leads to be, and what they are at the end of the period, where that differs
+    SELECT lead_id, pipeline_id, iif(kind IN ('gone', 'returned'), NULL, from_status) AS from_status, to_status,
+      value_amount, value_currency, kind,
+      CASE kind WHEN 'gone' THEN gone_at WHEN 'returned' THEN returned_at ELSE changed_at END AS at
+    FROM (SELECT *, CASE
+        WHEN is_gone THEN iif(was_gone, NULL, 'gone')
+        WHEN from_status IS NOT to_status AND outcome = 'won' THEN 'won'
+        WHEN from_status IS NOT to_status AND outcome <> 'open' THEN 'lost'
+        WHEN returned_at IS NOT NULL THEN 'returned'
+        WHEN from_place < to_place THEN 'forward'
+        WHEN from_place > to_place THEN 'back' END AS kind
+      FROM (SELECT *, coalesce((SELECT outcome FROM stage WHERE status = to_status), 'open') AS outcome,
+          ${placeOf('from_status')} AS from_place, ${placeOf('to_status')} AS to_place
+        FROM (SELECT news.lead_id, after.pipeline_id, after.status AS to_status, after.value_amount, after.value_currency,
+            coalesce(before.status, (SELECT from_status FROM stage_move AS each
+              WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to ORDER BY moved_at LIMIT 1)) AS from_status,
+            coalesce((SELECT max(moved_at) FROM stage_move AS each
+              WHERE each.lead_id = news.lead_id AND moved_at < :to AND each.to_status = after.status),
+              after.status_changed_at, after.valid_from) AS changed_at,
+            EXISTS (SELECT 1 FROM lead_gone AS each WHERE each.lead_id = news.lead_id
+              AND gone_at < :to AND (returned_at IS NULL OR returned_at >= :to)) AS is_gone,
+            EXISTS (SELECT 1 FROM lead_gone AS each WHERE each.lead_id = news.lead_id
+              AND gone_at < :since AND (returned_at IS NULL OR returned_at >= :since)) AS was_gone,
+            (SELECT max(gone_at) FROM lead_gone AS each WHERE each.lead_id = news.lead_id AND gone_at < :to) AS gone_at,
+            (SELECT max(returned_at) FROM lead_gone AS each
+              WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
+          FROM news JOIN lead ON lead.id = news.lead_id
+          JOIN lead_version AS after ON after.rowid = ${version(' AND valid_from < :to', 'DESC')}
+          LEFT JOIN lead_version AS before ON before.rowid =
+            ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')}
+          WHERE true${scope('after.pipeline_id', 'news.lead_id')})))
+    WHERE kind IS NOT NULL`,
     },
   }
 }

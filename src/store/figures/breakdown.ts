@@ -1,0 +1,142 @@
+/** The figures of a report by pipeline and by source of the leads. They add up to the figures of the whole. */
+import type { PipelineLine, SourceLine } from '../../figures.ts'
+import type { Money, Period } from '../../model.ts'
+import type { Moment } from './moment.ts'
+import { type FigureScope, type Query, readRows } from './query.ts'
+import { RECENT, STALLED_SINCE } from './relation.ts'
+
+const counted = (
+  group: string,
+): string => `SELECT ${group} AS "of", sum(is_new) AS "newLeads", sum(is_won) AS won,
+    sum(is_recent AND outcome = 'won') AS part, sum(is_recent) AS whole
+  FROM (
+    SELECT lead_id, pipeline_id, 1 AS is_new, 0 AS is_won, 0 AS is_recent, NULL AS outcome
+    FROM lead_then WHERE created_at >= :from AND created_at < :to
+    UNION ALL
+    SELECT lead_id, pipeline_id, 0, outcome = 'won' AND closed_at >= :from, closed_at >= ${RECENT}, outcome
+    FROM closed WHERE outcome IN ('won', 'lost') AND closed_at >= min(:from, ${RECENT})) AS each`
+
+export const COUNTS_BY_PIPELINE = {
+  title: 'By pipeline',
+  meaning: 'the figures new_leads, won and win_rate (part of whole) of each pipeline',
+  reads: ['lead_then', 'closed'],
+  sql: `${counted('pipeline_id')} GROUP BY pipeline_id`,
+} as const
+
+export const COUNTS_BY_SOURCE = {
+  title: 'By source',
+  meaning:
+    'the figures new_leads, won and win_rate (part of whole) of the leads of each source, as the source is now',
+  reads: ['lead_then', 'closed'],
+  sql: `${counted('source')} JOIN lead ON lead.id = each.lead_id GROUP BY source`,
+} as const
+
+export const LEVELS_BY_PIPELINE = {
+  title: 'Leads and open pipeline by pipeline',
+  meaning: 'the figures leads and open_value of each pipeline, a row a currency',
+  reads: ['level'],
+  sql: `SELECT pipeline_id AS "of", value_currency AS currency, sum(leads) AS leads,
+    coalesce(sum(leads) FILTER (WHERE outcome = 'open'), 0) AS open,
+    round(total(value_amount) FILTER (WHERE outcome = 'open'), 2) AS amount
+  FROM level GROUP BY pipeline_id, value_currency`,
+} as const
+
+export const STALLED_BY_PIPELINE = {
+  title: 'Stalled by pipeline',
+  meaning: 'the figure stalled of each pipeline',
+  reads: ['open_now', 'idle', 'idle_then'],
+  sql: `SELECT pipeline_id AS "of", sum(leads) AS stalled FROM (
+    SELECT pipeline_id, leads FROM open_now
+    UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at > ${STALLED_SINCE}
+    UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN changed
+    UNION ALL SELECT pipeline_id, 1 FROM idle_then WHERE changed_at <= ${STALLED_SINCE})
+  GROUP BY pipeline_id`,
+} as const
+
+interface Counts {
+  readonly of: string | null
+  readonly newLeads: number
+  readonly won: number
+  readonly part: number
+  readonly whole: number
+}
+
+interface Level {
+  readonly of: string
+  readonly currency: string
+  readonly leads: number
+  readonly open: number
+  readonly amount: number
+}
+
+/** Those that have leads, or have had something to tell in one of the periods; in the order given. */
+export async function readByPipeline(
+  moment: Moment,
+  scope: FigureScope,
+  prior: Period,
+  pipelines: readonly { readonly id: string; readonly name: string }[],
+): Promise<PipelineLine[]> {
+  const { current, before } = await readCounts(moment, COUNTS_BY_PIPELINE, scope, prior)
+  const levels = Map.groupBy(await readRows<Level>(moment, LEVELS_BY_PIPELINE, scope), (row) => row.of)
+  const stalled = new Map(
+    (await readRows<{ of: string; stalled: number }>(moment, STALLED_BY_PIPELINE, scope)).map((row) => [
+      row.of,
+      row.stalled,
+    ]),
+  )
+  const lines = pipelines.map(({ id, name }): PipelineLine => {
+    const level = levels.get(id) ?? []
+    return {
+      id,
+      name,
+      leads: level.reduce((sum, row) => sum + row.leads, 0),
+      ...comparedOf(current.get(id), before.get(id)),
+      openValue: openValueOf(level),
+      stalled: stalled.get(id) ?? 0,
+    }
+  })
+  return lines.filter((line) => line.leads > 0 || hasNews(line))
+}
+
+/** @returns most new leads first */
+export async function readBySource(moment: Moment, scope: FigureScope, prior: Period): Promise<SourceLine[]> {
+  const { current, before } = await readCounts(moment, COUNTS_BY_SOURCE, scope, prior)
+  const sources = [...new Set([...current.keys(), ...before.keys()])]
+  return sources
+    .map((source): SourceLine => ({ source, ...comparedOf(current.get(source), before.get(source)) }))
+    .filter(hasNews)
+    .sort(
+      (a, b) =>
+        b.newLeads.current - a.newLeads.current ||
+        b.newLeads.prior - a.newLeads.prior ||
+        b.won.current - a.won.current ||
+        ((a.source ?? '~') < (b.source ?? '~') ? -1 : 1),
+    )
+}
+
+async function readCounts(moment: Moment, query: Query, scope: FigureScope, prior: Period) {
+  const of = (rows: readonly Counts[]) => new Map(rows.map((row) => [row.of, row]))
+  return {
+    current: of(await readRows<Counts>(moment, query, scope)),
+    before: of(await readRows<Counts>(moment, query, { ...scope, from: prior.from, to: prior.to })),
+  }
+}
+
+function comparedOf(current: Counts | undefined, before: Counts | undefined) {
+  return {
+    newLeads: { current: current?.newLeads ?? 0, prior: before?.newLeads ?? 0 },
+    won: { current: current?.won ?? 0, prior: before?.won ?? 0 },
+    winRate: { part: current?.part ?? 0, whole: current?.whole ?? 0 },
+  }
+}
+
+function hasNews({ newLeads, won, winRate }: Pick<PipelineLine, 'newLeads' | 'won' | 'winRate'>): boolean {
+  return [newLeads.current, newLeads.prior, won.current, won.prior, winRate.whole].some((count) => count > 0)
+}
+
+function openValueOf(levels: readonly Level[]): Money[] {
+  return levels
+    .filter(({ currency, open }) => currency !== '' && open > 0)
+    .map(({ currency, amount }) => ({ amount, currency }))
+    .sort((a, b) => b.amount - a.amount || (a.currency < b.currency ? -1 : 1))
+}

@@ -1,0 +1,87 @@
+/** What leads have been through since the last edition, each told once, by what it came to. */
+import type { ChangedLead, ChangeKind, Changes } from '../../figures.ts'
+import type { Instant, Money } from '../../model.ts'
+import type { Moment } from './moment.ts'
+import { type FigureScope, readRows } from './query.ts'
+
+const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'gone', 'returned']
+
+const MEANING =
+  'leads whose status at the end of the period is not the one that the last edition knew, by what they came to: won; lost, or disqualified; forward or back in the funnel; gone upstream, or there again'
+
+export const CHANGE_COUNTS = {
+  title: 'Changes',
+  meaning: `${MEANING}; how many, and their value by currency`,
+  reads: ['change'],
+  sql: `SELECT kind, value_currency AS currency, count(*) AS total, round(sum(value_amount), 2) AS amount
+  FROM change GROUP BY kind, value_currency ORDER BY kind, amount DESC, value_currency`,
+} as const
+
+export const CHANGED_LEADS = {
+  title: 'Changed leads',
+  meaning: `${MEANING}; those of the highest value of each`,
+  reads: ['change'],
+  sql: `SELECT kind, lead_id AS id, coalesce(company_name, lead_id) AS "companyName", pipeline.name AS "pipelineName",
+    from_status AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
+    change.value_currency AS currency
+  FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY value_amount DESC, at DESC, lead_id) AS place FROM change)
+    AS change
+  JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = change.pipeline_id
+  WHERE place <= :rows ORDER BY kind, place`,
+} as const
+
+/** The end of the last edition that was sent, and when its figures were read. */
+export interface LastTold {
+  readonly at: Instant
+  readonly knownAt: Instant
+}
+
+interface Count {
+  readonly kind: ChangeKind
+  readonly currency: string | null
+  readonly total: number
+  readonly amount: number | null
+}
+
+interface Row extends Omit<ChangedLead, 'value'> {
+  readonly kind: ChangeKind
+  readonly amount: number | null
+  readonly currency: string | null
+}
+
+/** @param told null before the first edition */
+export async function readChanges(
+  moment: Moment,
+  scope: FigureScope,
+  told: LastTold | null,
+  rowsMax: number,
+): Promise<Changes> {
+  const values = changeValues(scope, told)
+  const counts = await readRows<Count>(moment, CHANGE_COUNTS, scope, values)
+  const rows = await readRows<Row>(moment, CHANGED_LEADS, scope, { ...values, rows: rowsMax })
+  return {
+    since: values.since,
+    kinds: KINDS.map((kind) => {
+      const counted = counts.filter((count) => count.kind === kind)
+      return {
+        kind,
+        total: counted.reduce((sum, { total }) => sum + total, 0),
+        value: counted.flatMap(moneyOf),
+        rows: rows.filter((row) => row.kind === kind).map(changedLeadOf),
+      }
+    }),
+  }
+}
+
+/** What the queries of changes need beside the scope: from which instant on, and what was known of before it. */
+export function changeValues({ from }: FigureScope, told: LastTold | null) {
+  return { since: told !== null && told.at < from ? told.at : from, told_at: told?.knownAt ?? null }
+}
+
+function moneyOf({ amount, currency }: Pick<Row, 'amount' | 'currency'>): Money[] {
+  return amount === null || currency === null ? [] : [{ amount, currency }]
+}
+
+function changedLeadOf({ kind: _, amount, currency, ...lead }: Row): ChangedLead {
+  return { ...lead, value: moneyOf({ amount, currency })[0] ?? null }
+}

@@ -1,0 +1,22 @@
+/** One moment of the store: what is read in it fits together, though a sync may be writing meanwhile. */
+import { sql } from 'kysely'
+import type { Db } from '../open.ts'
+import type { RelationName } from './relation.ts'
+
+export interface Moment {
+  readonly db: Db
+  /** Relations that stand in it as temporary tables, and need not be computed for each query. */
+  readonly given: ReadonlySet<RelationName>
+}
+
+/** @param db not one inside a transaction */
+export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T>): Promise<T> {
+  return db.connection().execute(async (one) => {
+    await sql`BEGIN`.execute(one)
+    try {
+      return await read({ db: one, given: new Set() })
+    } finally {
+      await sql`COMMIT`.execute(one)
+    }
+  })
+}

@@ -1,0 +1,70 @@
+/** The leads that a report lists: the best new ones, and those that have stood still longest. */
+import type { ListedLead, Stalled, TopLeads } from '../../figures.ts'
+import type { Moment } from './moment.ts'
+import { type FigureScope, readFigureAt, readRows } from './query.ts'
+import { OPEN_STATUSES, STALLED_SINCE } from './relation.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+
+/** Of `lead`, of `lead_then` beside it and of its pipeline. */
+const LISTED = `lead.id, coalesce(company_name, lead.id) AS "companyName", company_one_liner AS "companyOneLiner",
+    company_domain AS "companyDomain", company_country AS "companyCountry", contact_name AS "contactName",
+    contact_title AS "contactTitle", pipeline.id AS "pipelineId", pipeline.name AS "pipelineName",
+    coalesce(lead_then.status, lead.status) AS status, lead_then.score, source, lead_then.value_amount AS amount,
+    lead_then.value_currency AS currency, lead.created_at AS "createdAt"`
+
+export const TOP_LEADS = {
+  title: 'Top leads',
+  meaning: 'the leads created in the period with a score of top_score or more, the best first',
+  reads: ['lead_then'],
+  sql: `SELECT ${LISTED}, lead.updated_at AS "changedAt", count(*) OVER () AS total
+  FROM lead_then JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
+  WHERE lead_then.created_at >= :from AND lead_then.created_at < :to AND lead_then.score >= :top_score
+  ORDER BY lead_then.score DESC, lead_then.created_at, lead.id LIMIT :rows`,
+} as const
+
+export const STALLED_LEADS = {
+  title: 'Stalled leads',
+  meaning: 'the leads that the figure stalled counts, those that have stood still longest first',
+  reads: ['idle', 'idle_then'],
+  sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt"
+  FROM (
+    -- the first of each status, so that an index leads to them
+    SELECT idle.* FROM (SELECT DISTINCT status FROM ${OPEN_STATUSES}) AS each JOIN idle ON idle.lead_id IN (
+      SELECT lead_id FROM idle AS rows WHERE rows.status = each.status AND changed_at <= ${STALLED_SINCE}
+        AND lead_id NOT IN changed ORDER BY changed_at, pipeline_id, lead_id LIMIT :rows)
+    UNION ALL SELECT lead_id, NULL, pipeline_id, changed_at FROM idle_then WHERE changed_at <= ${STALLED_SINCE}
+    ORDER BY changed_at, pipeline_id, lead_id LIMIT :rows) AS longest
+  JOIN lead_then USING (lead_id) JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
+  ORDER BY longest.changed_at, longest.pipeline_id, lead.id`,
+} as const
+
+type Row = Omit<ListedLead, 'value'> & { readonly amount: number | null; readonly currency: string | null }
+
+export async function readTopLeads(
+  moment: Moment,
+  scope: FigureScope,
+  minScore: number,
+  rowsMax: number,
+): Promise<TopLeads> {
+  const values = { top_score: minScore, rows: rowsMax }
+  const rows = await readRows<Row & { total: number }>(moment, TOP_LEADS, scope, values)
+  return { minScore, total: rows[0]?.total ?? 0, rows: rows.map(({ total: _, ...row }) => listedLeadOf(row)) }
+}
+
+export async function readStalled(moment: Moment, scope: FigureScope, rowsMax: number): Promise<Stalled> {
+  const [figure] = await readFigureAt(moment, 'stalled', scope)
+  const rows = await readRows<Row>(moment, STALLED_LEADS, scope, { rows: rowsMax })
+  return {
+    days: scope.stalledDays,
+    total: figure?.value ?? 0,
+    rows: rows.map(listedLeadOf).map((lead) => ({
+      ...lead,
+      idleDays: Math.floor((Date.parse(scope.to) - Date.parse(lead.changedAt)) / DAY_MS),
+    })),
+  }
+}
+
+function listedLeadOf({ amount, currency, ...lead }: Row): ListedLead {
+  return { ...lead, value: amount !== null && currency !== null ? { amount, currency } : null }
+}

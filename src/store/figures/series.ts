@@ -1,0 +1,176 @@
+/**
+ * Figures of many spans of time at once, for sparklines and the trend: few queries whatever the number of spans, and
+ * the same numbers as the figures of each span.
+ */
+import type { Sparklines, TrendDay } from '../../figures.ts'
+import type { Instant, Period } from '../../model.ts'
+import type { Moment } from './moment.ts'
+import { type FigureScope, type QueryValues, readFigureAt, readRows } from './query.ts'
+import { RECENT_BEFORE } from './relation.ts'
+
+/** Of a lead, for a span: that it was gone at its end. */
+const WAS_GONE = `EXISTS (SELECT 1 FROM lead_gone AS gone WHERE gone.lead_id = each.lead_id
+      AND gone_at < span_to AND (returned_at IS NULL OR returned_at >= span_to))`
+
+/** Closed before the end of a span, and still closed at it. */
+const WAS_CLOSED = `closed_at < span_to AND (reopened_at IS NULL OR reopened_at >= span_to) AND NOT ${WAS_GONE}`
+
+const COUNTS = `(SELECT count(*) FROM arrival AS each WHERE each.place = span.place AND NOT ${WAS_GONE}) AS "newLeads",
+    (SELECT count(*) FROM closing AS each WHERE outcome = 'won' AND closed_at >= span_from AND ${WAS_CLOSED}) AS won`
+
+const closedRecently = (outcome: string): string =>
+  `(SELECT count(*) FROM closing AS each WHERE outcome = '${outcome}'
+      AND closed_at >= ${RECENT_BEFORE('span_to')} AND ${WAS_CLOSED})`
+
+export const TREND = {
+  title: 'Trend',
+  meaning: 'new leads and leads won of each day, counted as the figures new_leads and won of that day',
+  reads: ['span', 'arrival', 'closing'],
+  sql: `SELECT ${COUNTS} FROM span ORDER BY place`,
+} as const
+
+export const SPARKLINES = {
+  title: 'Sparklines',
+  meaning:
+    'the figures new_leads, won and win_rate of this period and of those before it; the win rate as won of so many closed',
+  reads: ['span', 'arrival', 'closing'],
+  sql: `SELECT ${COUNTS},
+    ${closedRecently('won')} AS part,
+    ${closedRecently('lost')} AS "lost"
+  FROM span ORDER BY place`,
+} as const
+
+export const OPEN_VALUE_SERIES = {
+  title: 'Sparkline of the open pipeline',
+  meaning: 'the figure open_value at the end of this period and of those before it, in one currency',
+  reads: ['span', 'level_now', 'state', 'early'],
+  sql: `SELECT round((SELECT total(value_amount) FROM level_now WHERE outcome = 'open' AND value_currency = :currency)
+      + sum(change) OVER (ORDER BY place DESC), 2) AS value
+  FROM (
+    -- what had ended by the end of the next span is put back, what had begun is taken out
+    SELECT place, (SELECT total(value_amount) FROM state
+        WHERE valid_to >= span_to AND valid_to < until AND outcome = 'open' AND value_currency = :currency)
+      - (SELECT total(value_amount) FROM state
+        WHERE valid_from >= span_to AND valid_from < until AND outcome = 'open' AND value_currency = :currency)
+      + (SELECT total(value_amount) FROM early
+        WHERE ended_at >= span_to AND ended_at < until AND value_currency = :currency)
+      - (SELECT total(value_amount) FROM early
+        WHERE created_at >= span_to AND created_at < until AND value_currency = :currency) AS change
+    FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until FROM span))
+  ORDER BY place`,
+} as const
+
+const FIRST_LEAD = { reads: ['lead_now'], sql: 'SELECT min(created_at) AS at FROM lead_now' } as const
+
+export async function readSparklines(
+  moment: Moment,
+  scope: FigureScope,
+  periods: readonly Period[],
+  currency: string | null,
+): Promise<Sparklines> {
+  const first = await findFirstLead(moment, scope)
+  const rows = await countEach(moment, scope, periods)
+  const values = await valueEach(moment, scope, periods, currency)
+  const known = <T>(values: readonly T[]): (T | null)[] =>
+    values.map((value, index) => (isKnown(periods[index], first) ? value : null))
+  return {
+    newLeads: known(rows.map((row) => row.newLeads)),
+    won: known(rows.map((row) => row.won)),
+    winRate: known(rows.map(({ part, whole }) => (whole > 0 ? part / whole : null))),
+    openValue: known(values),
+  }
+}
+
+/** @param days whole local days, in order */
+export async function readTrend(
+  moment: Moment,
+  scope: FigureScope,
+  days: readonly Period[],
+): Promise<TrendDay[]> {
+  const first = await findFirstLead(moment, scope)
+  const rows = await dayCounts(moment, scope, days)
+  return days.map((day, index): TrendDay => {
+    const row = isKnown(day, first) ? rows[index] : undefined
+    return { day: dateOf(day), newLeads: row?.newLeads ?? null, won: row?.won ?? null }
+  })
+}
+
+interface Counts {
+  readonly newLeads: number
+  readonly won: number
+}
+
+async function countEach(
+  moment: Moment,
+  scope: FigureScope,
+  periods: readonly Period[],
+): Promise<(Counts & { part: number; whole: number })[]> {
+  if (scope.asKnownAt !== null) {
+    return eachOf(periods, async (period) => {
+      const [rate] = await readFigureAt(moment, 'win_rate', { ...scope, ...period })
+      return { ...(await countsOf(moment, scope, period)), part: rate?.part ?? 0, whole: rate?.whole ?? 0 }
+    })
+  }
+  const rows = await readRows<Counts & { part: number; lost: number }>(
+    moment,
+    SPARKLINES,
+    ...spansOf(scope, periods),
+  )
+  return rows.map(({ lost, ...row }) => ({ ...row, whole: row.part + lost }))
+}
+
+async function dayCounts(moment: Moment, scope: FigureScope, days: readonly Period[]): Promise<Counts[]> {
+  return scope.asKnownAt === null
+    ? readRows<Counts>(moment, TREND, ...spansOf(scope, days))
+    : eachOf(days, (day) => countsOf(moment, scope, day))
+}
+
+async function valueEach(
+  moment: Moment,
+  scope: FigureScope,
+  periods: readonly Period[],
+  currency: string | null,
+): Promise<(number | null)[]> {
+  if (currency === null) return periods.map(() => null)
+  if (scope.asKnownAt === null) {
+    const [last, values] = spansOf(scope, periods)
+    const rows = await readRows<{ value: number }>(moment, OPEN_VALUE_SERIES, last, { ...values, currency })
+    return rows.map(({ value }) => value)
+  }
+  return eachOf(periods, async (period) => {
+    const rows = await readFigureAt(moment, 'open_value', { ...scope, ...period })
+    return rows.find((row) => row.of === currency)?.value ?? 0
+  })
+}
+
+async function countsOf(moment: Moment, scope: FigureScope, { from, to }: Period): Promise<Counts> {
+  const [created] = await readFigureAt(moment, 'new_leads', { ...scope, from, to })
+  const [won] = await readFigureAt(moment, 'won', { ...scope, from, to })
+  return { newLeads: created?.value ?? 0, won: won?.value ?? 0 }
+}
+
+async function eachOf<T>(periods: readonly Period[], read: (period: Period) => Promise<T>): Promise<T[]> {
+  const all: T[] = []
+  for (const period of periods) all.push(await read(period))
+  return all
+}
+
+/** What has ended since the first span did counts for some of them, so that it is the end of the scope. */
+export function spansOf(scope: FigureScope, periods: readonly Period[]): [FigureScope, QueryValues] {
+  const spans = JSON.stringify(periods.map(({ from, to }) => [from, to]))
+  return [{ ...scope, to: periods[0]?.to ?? scope.to }, { spans }]
+}
+
+async function findFirstLead(moment: Moment, scope: FigureScope): Promise<Instant | null> {
+  const [first] = await readRows<{ at: Instant | null }>(moment, FIRST_LEAD, scope)
+  return first?.at ?? null
+}
+
+function isKnown(period: Period | undefined, first: Instant | null): boolean {
+  return period !== undefined && first !== null && first < period.to
+}
+
+/** `2026-11-20`, on the calendar of its zone. */
+function dateOf({ from, timeZone }: Period): string {
+  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(Date.parse(from))
+}
