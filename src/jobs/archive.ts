@@ -1,0 +1,150 @@
+/**
+ * The archive: a folder an edition, with its mail as everybody sees it and how each figure is made (index.html), its
+ * text, its figures as JSON and its attachments; and a page that lists all editions. Plain files that need nothing but
+ * a browser. What was mailed stays as it was mailed.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorText, LeadsheetError } from '../errors.ts'
+import type { Instant, LetterFile, Period, Rendered } from '../model.ts'
+import type { AboutView, ArchivePages, NavView } from '../report/archive-pages.ts'
+import { localDates } from '../report/period.ts'
+
+export interface Archive {
+  readonly folder: string
+  readonly pages: ArchivePages
+}
+
+/** An edition as it goes into the archive. */
+export interface ArchivedEdition extends Rendered {
+  readonly report: string
+  readonly period: Period
+  /** Which leads it is about; empty for all. Only compared. */
+  readonly variant: string
+  readonly renderedAt: Instant
+  readonly figures: object
+  readonly isMailed: boolean
+  /** The pictures of its mail, and every attachment made of it. */
+  readonly files: readonly LetterFile[]
+  readonly about: Omit<AboutView, 'files'>
+}
+
+const PAGE = 'index.html'
+/** A folder by its name: the dates, and for other leads than all of them a mark. */
+const FOLDER = /^(\d{4}-\d\d-\d\d(?:--\d{4}-\d\d-\d\d)?)(-[\da-f]{8})?$/
+
+/**
+ * Keeps an edition; whole or not at all.
+ * @returns the path of its page
+ * @throws LeadsheetError data_unwritable
+ */
+export async function archiveEdition(archive: Archive, edition: ArchivedEdition): Promise<string> {
+  const report = join(archive.folder, edition.report)
+  const name = folderNameOf(edition)
+  const page = join(report, name, PAGE)
+  if (edition.isMailed && existsSync(page)) return page
+  await writable(page, async () => {
+    await mkdir(report, { recursive: true })
+    const others = await listSeries(report, name)
+    const series = [...new Set([...others, name])].sort()
+    const navOf = (folder: string) => navIn(series, edition.report, folder)
+    const nav = navOf(name)
+    await replaceFolder(join(report, name), contentsOf(archive.pages, edition, nav))
+    for (const { folder } of [nav.previous, nav.next].filter((each) => each !== null)) {
+      const file = join(report, folder, PAGE)
+      await replaceFile(file, archive.pages.withNav(await readFile(file, 'utf8'), navOf(folder)))
+    }
+  })
+  return page
+}
+
+/** The page of an edition, from the folder of the archive; it may not be there. */
+export function archivedPage(edition: Pick<ArchivedEdition, 'report' | 'period' | 'variant'>): string {
+  return join(edition.report, folderNameOf(edition), PAGE)
+}
+
+function folderNameOf({ period, variant }: Pick<ArchivedEdition, 'period' | 'variant'>): string {
+  const dates = localDates(period)
+  if (variant === '') return dates
+  return `${dates}-${createHash('sha256').update(variant).digest('hex').slice(0, 8)}`
+}
+
+/** The folders of a report's editions that are about the same leads. */
+async function listSeries(report: string, name: string): Promise<string[]> {
+  const mark = markOf(name)
+  const entries = await readdir(report)
+  return entries.filter(
+    (each) => FOLDER.test(each) && markOf(each) === mark && existsSync(join(report, each, PAGE)),
+  )
+}
+
+function markOf(folder: string): string | undefined {
+  return FOLDER.exec(folder)?.[2]
+}
+
+/** @param series folders in order of time */
+function navIn(series: readonly string[], report: string, folder: string): NavView {
+  const at = series.indexOf(folder)
+  const neighbour = (index: number) => {
+    const found = series[index]
+    return found === undefined ? null : { folder: found, dates: datesOf(found) }
+  }
+  return { report, current: datesOf(folder), previous: neighbour(at - 1), next: neighbour(at + 1) }
+}
+
+function datesOf(folder: string): string {
+  return FOLDER.exec(folder)?.[1] ?? folder
+}
+
+function contentsOf(
+  pages: ArchivePages,
+  edition: ArchivedEdition,
+  nav: NavView,
+): ReadonlyMap<string, string | Uint8Array> {
+  const { report, period, subject, html, text, renderedAt, figures, files, about } = edition
+  const attached = files.filter(({ cid }) => cid === null)
+  const names = ['mail.txt', 'figures.json', ...attached.map((file) => file.name)]
+  return new Map<string, string | Uint8Array>([
+    ['mail.txt', text],
+    ['figures.json', `${JSON.stringify({ report, period, subject, renderedAt, figures })}\n`],
+    ...attached.map(({ name, content }) => [name, content] as const),
+    [PAGE, pages.edition({ html, files }, nav, { ...about, files: names })],
+  ])
+}
+
+/** Another process may be writing the same one. */
+async function replaceFolder(
+  folder: string,
+  contents: ReadonlyMap<string, string | Uint8Array>,
+): Promise<void> {
+  const unfinished = `${folder}.${process.pid}.part`
+  const before = `${folder}.${process.pid}.old`
+  const clear = () =>
+    Promise.all([unfinished, before].map((each) => rm(each, { recursive: true, force: true })))
+  await clear()
+  try {
+    await mkdir(unfinished)
+    for (const [name, content] of contents) await writeFile(join(unfinished, name), content)
+    if (existsSync(folder)) await rename(folder, before)
+    await rename(unfinished, folder)
+  } finally {
+    await clear()
+  }
+}
+
+async function replaceFile(file: string, content: string): Promise<void> {
+  const unfinished = `${file}.${process.pid}.part`
+  await writeFile(unfinished, content)
+  await rename(unfinished, file)
+}
+
+async function writable(path: string, write: () => Promise<void>): Promise<void> {
+  await write().catch((cause: unknown) => {
+    throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${errorText(cause)}`, {
+      hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
+      cause,
+    })
+  })
+}
