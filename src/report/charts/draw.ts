@@ -6,7 +6,7 @@ import type { ReportFigures, TrendDay } from '../../figures.ts'
 import type { ChartName, ChartSource } from '../context.ts'
 import type { ChartLabels } from './labels.ts'
 import { encodePng } from './png.ts'
-import { loadRasteriser } from './raster.ts'
+import { rasterise } from './raster.ts'
 import { drawSparkline, SPARKLINE_HEIGHT, SPARKLINE_WIDTH } from './sparkline.ts'
 import { drawTrend } from './trend.ts'
 import { layoutTrend, TREND_HEIGHT, TREND_WIDTH } from './trend-layout.ts'
@@ -56,14 +56,14 @@ export async function drawCharts(
     ...drawSpark('spark-win-rate', sparklines.winRate),
     ...drawSpark('spark-open-value', sparklines.openValue),
   ]
-  if (drawings.length === 0) return []
-  const rasterise = await loadRasteriser()
-  return drawings.map(({ name, svg, zoom, width, height }) => ({
-    name,
-    content: encodePng(rasterise(svg, DENSITY * zoom)),
-    width: Math.round(width * zoom),
-    height: Math.round(height * zoom),
-  }))
+  return Promise.all(
+    drawings.map(async ({ name, svg, zoom, width, height }) => ({
+      name,
+      content: encodePng(await rasterise(svg, DENSITY * zoom)),
+      width: Math.round(width * zoom),
+      height: Math.round(height * zoom),
+    })),
+  )
 }
 
 /**

@@ -4,7 +4,7 @@ import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
 import { drawCharts, findCharts, shownDays } from '../../../src/report/charts/draw.ts'
 import { encodePng } from '../../../src/report/charts/png.ts'
-import { loadRasteriser } from '../../../src/report/charts/raster.ts'
+import { rasterise } from '../../../src/report/charts/raster.ts'
 import { drawTrend } from '../../../src/report/charts/trend.ts'
 import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
 import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'
@@ -72,13 +72,12 @@ describe('the charts of an edition', () => {
 describe('the font of the charts', () => {
   it('is there: a picture without it has no texts, and is another', async () => {
     const svg = drawTrend(layoutTrend(usualTrend(), 6, english), 'light')
-    const rasterise = await loadRasteriser()
     const zoom = { fitTo: { mode: 'zoom', value: 2 } } as const
     const without = new Resvg(svg, { font: { loadSystemFonts: false }, ...zoom }).render()
-    expect(encodePng(rasterise(svg, 2))).not.toEqual(encodePng(without))
+    expect(encodePng(await rasterise(svg, 2))).not.toEqual(encodePng(without))
     // What differs is the texts alone.
     const textless = svg.replace(/<text.*?<\/text>/g, '')
-    expect(encodePng(rasterise(textless, 2))).toEqual(encodePng(without))
+    expect(encodePng(await rasterise(textless, 2))).toEqual(encodePng(without))
   })
 })
 

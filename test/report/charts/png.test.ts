@@ -2,7 +2,7 @@ import { Resvg } from '@resvg/resvg-js'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
 import { encodePng, type Picture } from '../../../src/report/charts/png.ts'
-import { loadRasteriser } from '../../../src/report/charts/raster.ts'
+import { rasterise } from '../../../src/report/charts/raster.ts'
 import { drawSparkline } from '../../../src/report/charts/sparkline.ts'
 import { drawTrend } from '../../../src/report/charts/trend.ts'
 import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
@@ -21,8 +21,7 @@ describe('a PNG with a palette', () => {
   })
 
   it('takes near colours for one where there are more, and no eye sees it in a chart', async () => {
-    const rasterise = await loadRasteriser()
-    const picture = rasterise(drawTrend(layoutTrend(usualTrend(), 6, labelsIn('en-GB')), 'light'), 2.4)
+    const picture = await rasterise(drawTrend(layoutTrend(usualTrend(), 6, labelsIn('en-GB')), 'light'), 2.4)
     const whole = PNG.sync.write(Object.assign(new PNG(picture), { data: Buffer.from(picture.pixels) }))
     expect(largestDifference(encodePng(picture), whole)).toBeLessThanOrEqual(4)
   })
