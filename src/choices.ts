@@ -25,10 +25,6 @@ export const BLOCKS = [
 ] as const
 export type BlockName = (typeof BLOCKS)[number]
 
-/** When a report goes out; or with `ifThreshold`, an SQL expression over its figures by name, when that is true. */
-export const SEND_RULES = ['always', 'if_rows', 'if_changed'] as const
-export type SendRule = (typeof SEND_RULES)[number] | { readonly ifThreshold: string }
-
 /** Languages that reports are written in: a file each in `report/words/`. */
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]

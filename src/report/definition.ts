@@ -4,7 +4,7 @@
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { BLOCKS, type BlockName, PERIOD_KINDS, SEND_RULES, type SendRule } from '../choices.ts'
+import { BLOCKS, type BlockName, PERIOD_KINDS, SEND_POLICIES, type SendPolicy } from '../choices.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { PeriodKind } from '../figures.ts'
 import type { TemplateFile } from './template-files.ts'
@@ -15,7 +15,7 @@ export interface ReportDefinition {
   readonly period: PeriodKind
   /** In their order. */
   readonly blocks: readonly BlockName[]
-  readonly send: SendRule
+  readonly send: SendPolicy
   readonly queries: readonly QueryDefinition[]
 }
 
@@ -51,8 +51,8 @@ const schema = group({
     .min(1, { error: 'at least one block' })
     .default([...BLOCKS]),
   send: z
-    .union([oneOf(SEND_RULES), threshold], {
-      error: `${SEND_RULES.join(', ')}, or if_threshold with a condition`,
+    .union([oneOf(SEND_POLICIES), threshold], {
+      error: `${SEND_POLICIES.join(', ')}, or if_threshold with a condition`,
     })
     .default('always'),
   queries: z.record(z.string().regex(NAME), query, { error: 'names, each with title and sql' }).default({}),
@@ -86,7 +86,7 @@ export function parseDefinition(file: TemplateFile): ReportDefinition {
     title: title ?? null,
     period,
     blocks,
-    send: typeof send === 'string' ? send : { ifThreshold: send.if_threshold },
+    send,
     queries: Object.entries(queries).map(([name, each]) => ({
       name,
       title: each.title ?? titleOf(name),

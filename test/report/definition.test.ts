@@ -43,7 +43,7 @@ queries:
       title: 'Industries',
       period: 'week',
       blocks: ['headline', 'queries'],
-      send: { ifThreshold: 'stalled > 20' },
+      send: { if_threshold: 'stalled > 20' },
       queries: [
         {
           name: 'by-industry',
