@@ -17,6 +17,8 @@ export interface Draft {
   /** A part of the name is enough: an item of a list comes from where the list does. */
   findOrigin(path: SettingPath, part: 'value' | 'name'): DraftOrigin
   readonly problems: readonly string[]
+  /** Secrets whose file could not be read, which the problems tell. */
+  readonly unread: readonly SettingPath[]
   readonly warnings: readonly string[]
 }
 
@@ -53,6 +55,7 @@ export function draftSettings(
       : { place: file.locate(path, part), name, base: dirname(file.path) }
   }
   const problems: string[] = []
+  const unread: SettingPath[] = []
   const warnings: string[] = []
   const reports = Array.isArray(tree.reports) ? tree.reports : []
   const recipientFiles = [RECIPIENTS_FILE, ...reports.map((_, index) => inReport(index, RECIPIENTS_FILE))]
@@ -70,6 +73,7 @@ export function draftSettings(
     const secret = readSecret(resolve(origin.base, named))
     if ('problem' in secret) {
       problems.push(mistakeLine(origin, secret.problem))
+      unread.push(path)
       continue
     }
     if (secret.warning) warnings.push(mistakeLine(origin, secret.warning))
@@ -87,7 +91,7 @@ export function draftSettings(
     origins.set(pathText(path), { place, name: pathText(path), base })
     for (const cell of places) origins.set(pathText([...path, ...cell.path]), { ...cell, base })
   }
-  return { tree, findOrigin, problems, warnings }
+  return { tree, findOrigin, problems, unread, warnings }
 }
 
 function inReport(index: number, { path, filePath }: typeof RECIPIENTS_FILE) {

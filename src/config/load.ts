@@ -43,9 +43,8 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
   const filled = settingsFile?.filled ?? []
   takeNumbers(draft.tree, filled)
   const parsed = settingsSchema.safeParse(draft.tree)
-  const alreadyTold = new Set(
-    filled.filter((setting) => !setting.isComplete).map(({ path }) => pathText(path)),
-  )
+  const incomplete = filled.filter((setting) => !setting.isComplete).map(({ path }) => path)
+  const alreadyTold = new Set([...incomplete, ...draft.unread].map(pathText))
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.filter((key) => typeof key !== 'symbol')
     if (!alreadyTold.has(pathText(path))) problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))

@@ -41,7 +41,7 @@ export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOri
     return issue.keys.map((key) => mistakeLine(findOrigin([...path, key], 'name'), unknownName(path, key)))
   }
   const value = valueAt(tree, path)
-  const found = mayHoldSecret(path) ? '' : value === undefined ? 'not set, ' : `found ${shown(value)}, `
+  const found = value === undefined ? 'not set, ' : mayHoldSecret(path) ? '' : `found ${shown(value)}, `
   return [mistakeLine(findOrigin(path, 'value'), `${found}expected ${issue.message}`)]
 }
 
