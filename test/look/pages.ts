@@ -20,12 +20,16 @@ export const PAGES: readonly MailPage[] = DAYS.map(({ name, figures, context }) 
 
 /** Full lists of names as long as any can get. */
 export const OVERLONG: MailPage = {
+  ...hostilePage(`${'W'.repeat(300)} Donaudampfschifffahrtsgesellschaft`),
   name: 'overlong',
-  rendered: renderDaily(hostileDay(`${'W'.repeat(300)} Donaudampfschifffahrtsgesellschaft`)),
-  images: NO_IMAGES,
 }
 
 /** Those that there are pictures of. */
 export const REFERENCES: readonly [MailPage, ...MailPage[]] = [
   { name: 'daily-en', rendered: renderDaily(busyDay()), images: NO_IMAGES },
 ]
+
+/** A full page on which everything that comes from others is called so. */
+export function hostilePage(name: string): MailPage {
+  return { name: 'hostile', rendered: renderDaily(hostileDay(name)), images: NO_IMAGES }
+}

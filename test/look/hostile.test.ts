@@ -1,0 +1,77 @@
+/** Leads whose names are meant to do harm, in mails: a browser builds the same page of them as of plain names. */
+
+import type { Browser, Page } from 'playwright-core'
+import PostalMime from 'postal-mime'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildMessage } from '../../src/mail/letter.ts'
+import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
+import { LETTER } from '../support/letter.ts'
+import { TITLED_PAYLOADS } from '../support/payloads.ts'
+import { withImages } from './clients.ts'
+import { hostilePage } from './pages.ts'
+
+/** What would end a line, or hide or turn a part of it. */
+const UNFIT =
+  /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u
+const PLAIN = hostilePage('plain')
+const parse = async (rendered: typeof PLAIN.rendered) =>
+  PostalMime.parse(await buildMessage({ ...LETTER, ...rendered }))
+const plainMessage = await parse(PLAIN.rendered)
+
+describe.each(TITLED_PAYLOADS)('the name $shown', ({ payload }) => {
+  const { rendered } = hostilePage(payload)
+
+  it('cannot break, hide or turn a line of subject or text (row 62)', () => {
+    for (const line of [rendered.subject, ...rendered.text.split('\n')]) {
+      expect(line).not.toMatch(UNFIT)
+      expect(line.isWellFormed()).toBe(true)
+    }
+  })
+
+  it('cannot add to the head of a message, or change what it says', async () => {
+    const message = await parse(rendered)
+    expect(message.headers.map(({ key }) => key)).toEqual(plainMessage.headers.map(({ key }) => key))
+    expect(message).toMatchObject({ to: plainMessage.to, subject: rendered.subject, attachments: [] })
+    expect(message.text?.trim()).toBe(rendered.text.trim())
+    expect(message.html?.trim()).toBe(rendered.html.trim())
+  })
+})
+
+describe.skipIf(!hasBrowser())('a browser', () => {
+  let browser: Browser
+  let page: Page
+  const happened: string[] = []
+  let plain: readonly string[]
+  beforeAll(async () => {
+    browser = await openBrowser()
+    page = await openPage(browser, { width: 720, scheme: 'light' })
+    page.on('dialog', (dialog) => {
+      happened.push(`dialog ${dialog.message()}`)
+      return dialog.dismiss()
+    })
+    page.on('request', (request) => happened.push(`request of ${request.url()}`))
+    page.on('pageerror', (error) => happened.push(error.message))
+    await page.setContent(withImages(PLAIN))
+    plain = await page.evaluate(ELEMENTS)
+  })
+  afterAll(() => browser?.close())
+
+  it.each(TITLED_PAYLOADS)('builds and runs nothing from $shown', async ({ payload }) => {
+    const mail = hostilePage(payload)
+    await page.setContent(withImages(mail))
+    expect(await page.title()).toBe(mail.rendered.subject)
+    expect(await page.evaluate(ELEMENTS)).toEqual(plain)
+    const words: string = await page.evaluate('document.body.innerText')
+    expect(words.replace(/[\n\t]/g, ' ')).not.toMatch(UNFIT)
+    if (payload.length < 40 && payload.isWellFormed() && !UNFIT.test(payload))
+      expect(words).toContain(payload)
+    expect(happened).toEqual([])
+  })
+})
+
+/** Every element with its attributes; of those that are for people only that they are there. */
+const ELEMENTS = `[...document.querySelectorAll('*')].map(({ tagName, attributes }) =>
+  [tagName, ...[...attributes].map(({ name, value }) =>
+    /^(alt|title|aria-label)$/.test(name) ? name : name + '=' + value,
+  )].join(' '),
+)`
