@@ -50,9 +50,9 @@ export async function archiveEdition(archive: Archive, edition: ArchivedEdition)
     const others = await listSeries(report, name)
     const series = [...new Set([...others, name])].sort()
     const navOf = (folder: string) => navIn(series, edition.report, folder)
-    const nav = navOf(name)
-    await replaceFolder(join(report, name), contentsOf(archive.pages, edition, nav))
-    for (const { folder } of [nav.previous, nav.next].filter((each) => each !== null)) {
+    await replaceFolder(join(report, name), contentsOf(archive.pages, edition, navOf(name)))
+    const at = series.indexOf(name)
+    for (const folder of [series[at - 1], series[at + 1]].filter((each) => each !== undefined)) {
       const file = join(report, folder, PAGE)
       await replaceFile(file, archive.pages.withNav(await readFile(file, 'utf8'), navOf(folder)))
     }
@@ -89,7 +89,7 @@ function navIn(series: readonly string[], report: string, folder: string): NavVi
   const at = series.indexOf(folder)
   const neighbour = (index: number) => {
     const found = series[index]
-    return found === undefined ? null : { folder: found, dates: datesOf(found) }
+    return found === undefined ? null : { href: `../${found}/${PAGE}`, dates: datesOf(found) }
   }
   return { report, current: datesOf(folder), previous: neighbour(at - 1), next: neighbour(at + 1) }
 }

@@ -30,8 +30,8 @@ export interface NavView {
 }
 
 export interface Neighbour {
-  /** Beside that of the page. */
-  readonly folder: string
+  /** Of its page. */
+  readonly href: string
   readonly dates: string
 }
 
@@ -94,16 +94,16 @@ export async function openArchivePages(folder: string): Promise<ArchivePages> {
   const about = compile(take('about.hbs'))
   const index = compile(take('index.hbs'))
   const head = `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${take('archive.css').text}</style>`
+  const withHead = (page: string) => page.replace('</head>', () => `${head}</head>`)
   return {
     edition: (mail, neighbours, view) =>
-      withPictures(mail)
-        .replace('</head>', () => `${head}</head>`)
+      withHead(withPictures(mail))
         .replace(/<body[^>]*>/, (body) => `${body}\n${nav(neighbours)}`)
         .replace('</body>', () => `${about(view)}</body>`),
     // The first is ours, and nothing in a mail can be taken for it: what stands there is escaped.
     withNav: (page, neighbours) =>
       page.replace(/<nav class="archive-nav"[\s\S]*?<\/nav>\n/, () => nav(neighbours)),
-    index: (view) => index({ ...view, head }),
+    index: (view) => withHead(index(view)),
   }
 }
 

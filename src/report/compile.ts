@@ -10,6 +10,8 @@ export const HELPERS = {
   upper: (text: string) => text.toUpperCase(),
   /** For addresses: escaping alone would let `javascript:` through. */
   safeUrl: (url: string) => (/^(?:https?|mailto):/i.test(url) ? url : '#'),
+  /** Of a file near by. */
+  safePath: (path: string) => (/^[\w./-]+$/.test(path) ? path : '#'),
 }
 const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
 const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup']

@@ -88,7 +88,7 @@ describe('the templates', () => {
   })
 
   it.each(pages)('$file has no expression in a style, a script or an address', ({ text: whole }) => {
-    const text = whole.replace(/"\{\{safeUrl [^}"]*\}\}"/g, '""')
+    const text = whole.replace(/"\{\{safe(?:Url|Path) [^}"]*\}\}"/g, '""')
     expect(text).not.toMatch(/(?:style|href|src|on\w+)="[^"]*\{\{/)
     expect(text).not.toMatch(/<(?:script|style)[^>]*>[^<]*\{\{/)
   })
@@ -137,7 +137,7 @@ describe('a mistake in a template', () => {
     await expect(openWith({ 'layout/page.hbs': 'one\n{{shout label}}' })).rejects.toMatchObject({
       code: 'report_template',
       message: expect.stringMatching(
-        /^template \S+\/layout\/page\.hbs, line 2: there is no helper shout; known: if, .*safeUrl$/,
+        /^template \S+\/layout\/page\.hbs, line 2: there is no helper shout; known: if, .*safePath$/,
       ),
     })
   })
