@@ -64,11 +64,9 @@ async function commandNames(): Promise<string[]> {
     const command = new Command(entry.name)
     const define = await entry.load()
     define(command, terminal)
-    names.push(
-      ...(command.commands.length === 0
-        ? [entry.name]
-        : command.commands.map((sub) => `${entry.name} ${sub.name()}`)),
-    )
+    const doesWork = command.commands.length === 0 || command.registeredArguments.length > 0
+    if (doesWork) names.push(entry.name)
+    names.push(...command.commands.map((sub) => `${entry.name} ${sub.name()}`))
   }
   return names
 }

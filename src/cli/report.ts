@@ -16,14 +16,15 @@ import { archiveEdition, localDateOf, makeEdition, type Report } from '../jobs/e
 import { letterFor } from '../jobs/letter.ts'
 import { buildMessage } from '../mail/letter.ts'
 import { openTransport } from '../mail/transport.ts'
-import { openTemplates } from '../report/templates.ts'
 import type { Edition } from '../store/edition.ts'
 import { instant } from './arguments.ts'
 import { addExamples } from './command.ts'
-import { openDataIfThere, pathsIn, TEMPLATES } from './installation.ts'
+import { openDataIfThere, pathsIn } from './installation.ts'
 import { dkimOf, senderOf } from './mail.ts'
 import { publishAfterwards } from './publishing.ts'
+import { defineReportNew } from './report-new.ts'
 import { addressesOf, findReport, reportOf } from './reports.ts'
+import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Options {
@@ -50,6 +51,7 @@ export function defineReport(command: Command, terminal: Terminal): void {
     'report daily --to me@example.com',
     'report daily --send',
   ])
+  defineReportNew(command.command('new'), terminal)
 }
 
 async function runReport(terminal: Terminal, name: string, options: Options): Promise<void> {
@@ -75,7 +77,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
       hint: 'The report covers the whole day before that time, which must be over.',
     })
   }
-  const templates = await openTemplates(TEMPLATES)
+  const templates = await openTemplatesOf(config, [report.template])
   await using store = await openDataIfThere(config)
   const edition = await makeEdition({ store, templates, now }, report, at)
   const page = await archiveEdition(pathsIn(config.dataDir).archive, edition)

@@ -8,13 +8,13 @@ import { publishIfDue } from '../jobs/publish.ts'
 import { nextSlot } from '../jobs/schedule.ts'
 import { reportSchedule, snapshotSchedule, syncSchedule, type Work } from '../jobs/work.ts'
 import { openTransport } from '../mail/transport.ts'
-import { openTemplates } from '../report/templates.ts'
 import { addExamples } from './command.ts'
-import { openData, pathsIn, TEMPLATES } from './installation.ts'
+import { openData, pathsIn } from './installation.ts'
 import { dkimOf, senderOf } from './mail.ts'
 import { configuredPublishing } from './publishing.ts'
 import { addressesOf, reportOf } from './reports.ts'
 import { syncOptions } from './sync.ts'
+import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
 import { needsKey, profileOf, withSource } from './upstream.ts'
 
@@ -27,7 +27,10 @@ async function run(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   const { mail } = requireDaemon(config, needsKey(profileOf(config)))
   const log = await terminal.log()
-  const templates = await openTemplates(TEMPLATES)
+  const templates = await openTemplatesOf(
+    config,
+    config.reports.map((report) => report.template),
+  )
   await withSource(terminal, async (source) => {
     await using store = await openData(config)
     await using transport = openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {

@@ -1,0 +1,84 @@
+/** `leadsheet report new`: a folder to make a report in. The settings stay as they are; it says what to add. */
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { Command } from 'commander'
+import { errorText, LeadsheetError } from '../errors.ts'
+import { scaffoldReport } from '../report/scaffold.ts'
+import { addExamples } from './command.ts'
+import { openTemplatesOf } from './templates.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Options {
+  readonly from: string
+}
+
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+/** Mondays for a week, the first for a month; else every day. */
+const SCHEDULES: Readonly<Record<string, string>> = { week: '0 7 * * 1', month: '0 7 1 * *' }
+
+export function defineReportNew(command: Command, terminal: Terminal): void {
+  command
+    .description('make a folder for a report of your own, with two queries to begin with')
+    .argument('<name>', 'what it is called: lower-case letters, digits and hyphens')
+    .option('--from <report>', 'whose period and blocks it begins with', 'daily')
+    .action((name: string, options: Options) => makeReport(terminal, name, options))
+  addExamples(command, ['report new industries', 'report new weekly-emea --from weekly'])
+}
+
+async function makeReport(terminal: Terminal, name: string, { from }: Options): Promise<void> {
+  if (!NAME.test(name)) {
+    throw new LeadsheetError('usage_invalid', `${JSON.stringify(name)} cannot be the name of a report`, {
+      hint: 'Lower-case letters, digits and single hyphens, such as weekly-emea.',
+    })
+  }
+  const config = await terminal.config()
+  const definition = (await openTemplatesOf(config, [from])).definition(from)
+  const folder = join(config.templatesDir, name)
+  const file = join(folder, 'report.yaml')
+  await refuseTaken(folder, name)
+  await write(folder, file, scaffoldReport(name, definition))
+
+  const schedule = SCHEDULES[definition.period] ?? '0 7 * * *'
+  const isListed = config.reports.some((report) => report.template === name)
+  if (terminal.json) {
+    terminal.printJson({ report: name, file, is_listed: isListed, schedule })
+    return
+  }
+  terminal.print(
+    `Made ${relative('', file)}`,
+    ...['', terminal.style('bold', 'Edit it and look at it'), `  leadsheet report ${name} --watch`],
+  )
+  if (isListed) return
+  terminal.print(
+    ...['', terminal.style('bold', `Have it sent: add to reports in ${settingsFile(config.file)}`)],
+    `  - name: ${name}`,
+    `    schedule: "${schedule}"`,
+  )
+}
+
+async function refuseTaken(folder: string, name: string): Promise<void> {
+  const isTaken = await access(folder).then(
+    () => true,
+    () => false,
+  )
+  if (!isTaken) return
+  throw new LeadsheetError('usage_invalid', `${relative('', folder)} is there already`, {
+    hint: `Take another name, or look at it with \`leadsheet report ${name} --watch\`.`,
+  })
+}
+
+async function write(folder: string, file: string, text: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+    await writeFile(file, text, { flag: 'wx' })
+  } catch (cause) {
+    throw new LeadsheetError('data_unwritable', `${file} cannot be written: ${errorText(cause)}`, {
+      hint: 'Set templates_dir (LEADSHEET_TEMPLATES_DIR) to a folder that this user may write to.',
+      cause,
+    })
+  }
+}
+
+function settingsFile(file: string | null): string {
+  return file === null ? 'leadsheet.yaml' : relative('', file)
+}
