@@ -11,6 +11,8 @@ import * as details from './migrations/006-details.ts'
 import * as figures from './migrations/007-figures.ts'
 import * as retention from './migrations/009-retention.ts'
 import * as letters from './migrations/010-letters.ts'
+import * as reportIndexes from './migrations/011-report-indexes.ts'
+import * as editions from './migrations/012-editions.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
@@ -24,6 +26,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '007-figures': figures,
   '009-retention': retention,
   '010-letters': letters,
+  '011-report-indexes': reportIndexes,
+  '012-editions': editions,
 }
 
 /**

@@ -4,7 +4,8 @@
  *
  * A row has `value`; a share also its `part` and `whole`; a figure with several rows says in `of` what each is for.
  */
-import { RECENT, type RelationName, STALLED_SINCE } from './relation.ts'
+import { RECENT, STALLED_SINCE } from './relation.ts'
+import type { RelationName } from './relation-name.ts'
 
 /** `money`: in whole units of the currency in `of`. `share`: 0 to 1. */
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'

@@ -1,7 +1,7 @@
 /** One moment of the store: what is read in it fits together, though a sync may be writing meanwhile. */
 import { sql } from 'kysely'
 import type { Db } from '../open.ts'
-import type { RelationName } from './relation.ts'
+import type { RelationName } from './relation-name.ts'
 
 export interface Moment {
   readonly db: Db

@@ -6,7 +6,8 @@ import type { Db } from '../open.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from './definition.ts'
 import { chosenValues } from './lead-filter.ts'
 import type { Moment } from './moment.ts'
-import { RELATION_NAMES, type RelationName, relationsOf } from './relation.ts'
+import { relationsOf } from './relation.ts'
+import { RELATION_NAMES, type RelationName } from './relation-name.ts'
 
 /** What a figure is asked for. */
 export interface FigureScope {

@@ -4,50 +4,17 @@
  * SQLite program. `:pipelines` is a JSON list of ids; `:known_at` leaves out what was read later.
  */
 import type { LeadFilter } from '../../figures.ts'
+import { boundsOf } from './bounds.ts'
+import { changeRelations } from './change-relation.ts'
 import { chosenSql } from './lead-filter.ts'
-
-/** In the order in which one may read another. */
-export const RELATION_NAMES = [
-  'chosen',
-  'chosen_count',
-  'gone_then',
-  'lead_then',
-  'level',
-  'changed',
-  'reopened',
-  'closed',
-  'closing',
-  'win',
-  'entered',
-  'entry',
-  'ended',
-  'open_now',
-  'idle',
-  'idle_then',
-  'span',
-  'lead_now',
-  'arrival',
-  'level_now',
-  'state',
-  'early',
-  'reach',
-  'news',
-  'change',
-] as const
-export type RelationName = (typeof RELATION_NAMES)[number]
+import type { Relation, RelationName } from './relation-name.ts'
+import { spanRelations } from './span-relation.ts'
 
 /** Shares and speeds of winning look so far back, since a single day has too few closed leads to tell. */
 export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`
 export const RECENT = RECENT_BEFORE(':to')
 
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
-
-export interface Relation {
-  readonly reads: readonly RelationName[]
-  /** To be computed first, since SQLite would look up a row for each candidate before it tells them apart. */
-  readonly isMaterialized?: true
-  readonly sql: string
-}
 
 /** The statuses of leads now that count as open, in a form that lets an index on the status be used. */
 export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
@@ -57,24 +24,13 @@ const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 /** Empty for a value without a currency or a currency without a value, as in `lead_count`. */
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
-/** How far a status has come; one that is no step of the funnel, and one without a stage, not at all. */
-const placeOf = (status: string): string =>
-  `coalesce((SELECT iif(in_funnel, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
-
 /** @param isPast whether only what was known at `:known_at` counts */
 export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
-  const isChosen = filter.conditions.length > 0
-  const chosen: readonly RelationName[] = isChosen ? ['chosen'] : []
-  const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
+  const bounds = boundsOf(isPast, filter)
+  const { chosen, inScope, inPipelines, past, version } = bounds
+  const isChosen = chosen.length > 0
   const counts = isChosen ? 'chosen_count' : 'lead_count'
-  const inPipelines = (column = 'pipeline_id'): string =>
-    filter.pipelineIds === null ? '' : ` AND ${column} IN (SELECT value FROM json_each(:pipelines))`
-  const scope = (pipeline = 'pipeline_id', lead = 'lead_id'): string =>
-    `${inPipelines(pipeline)}${isChosen ? ` AND ${lead} IN chosen` : ''}`
-  const past = (condition: string): string => (isPast ? ` ${condition}` : '')
-  const version = (condition: string, order: 'ASC' | 'DESC'): string =>
-    `(SELECT rowid FROM lead_version AS each WHERE each.lead_id = lead.id${condition}${past('AND each.observed_at <= :known_at')}
-        ORDER BY valid_from ${order} LIMIT 1)`
+  const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
   const lastSeen = (table: string): string =>
     `coalesce((SELECT max(changed_at) FROM ${table} AS each
         WHERE each.lead_id = lead_then.lead_id AND changed_at < :to${past('AND each.observed_at <= :known_at')}), created_at)`
@@ -82,7 +38,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead WHERE id = ${lead})) <= :known_at`)
-  const isThere = `lead_id NOT IN gone_then${scope()}`
+  const isThere = `lead_id NOT IN gone_then${inScope()}`
 
   return {
     chosen: {
@@ -98,6 +54,37 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT pipeline_id, status, ${CURRENCY} AS value_currency, count(*) AS leads,
       sum(ifnull(value_amount, 0)) AS value_amount
     FROM chosen JOIN lead ON lead.id = lead_id WHERE removed_at IS NULL GROUP BY 1, 2, 3`,
+    },
+    lead_now: {
+      reads: chosen,
+      sql: `-- leads as they are now
+    SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at FROM lead
+    WHERE true${inScope('pipeline_id', 'id')}`,
+    },
+    level_now: {
+      reads: counted,
+      sql: `-- leads now by how they count
+    SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, value_currency, leads, value_amount
+    FROM ${counts} LEFT JOIN stage USING (status) WHERE true${inPipelines()}`,
+    },
+    state: {
+      reads: chosen,
+      sql: `-- the states of leads by how they count
+    SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
+      ifnull(value_amount, 0) AS value_amount, valid_from, valid_to
+    FROM lead_version LEFT JOIN stage USING (status) WHERE true${inScope()}`,
+    },
+    early: {
+      reads: chosen,
+      isMaterialized: true,
+      sql: `-- leads that were there before their first known state, which began after the period: from when, and up to when
+    SELECT pipeline_id, ${CURRENCY} AS value_currency, ifnull(value_amount, 0) AS value_amount, created_at, ended_at
+    FROM (SELECT state.*, created_at, min(first_seen_at, valid_from) AS ended_at
+      FROM lead_version AS state CROSS JOIN lead ON lead.id = lead_id
+      WHERE valid_from >= :to AND first_seen_at >= :to${inScope('state.pipeline_id')}
+        AND NOT EXISTS (SELECT 1 FROM lead_version AS each
+          WHERE each.lead_id = state.lead_id AND each.valid_from < state.valid_from))
+    WHERE created_at < ended_at`,
     },
     gone_then: {
       reads: [],
@@ -115,7 +102,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       ${version(' AND valid_from < :to', 'DESC')},
       ${version('', 'ASC')})
     LEFT JOIN stage ON stage.status = state.status AND state.valid_from < :to
-    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN gone_then${scope('state.pipeline_id', 'lead.id')}`,
+    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN gone_then${inScope('state.pipeline_id', 'lead.id')}`,
     },
     level: isPast
       ? {
@@ -125,23 +112,16 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     FROM lead_then`,
         }
       : {
-          reads: counted,
+          reads: [...counted, 'level_now', 'state', 'early'],
           sql: `-- leads at the end of the period by how they counted: the counts of now, with the states that have ended
     -- since put back, those that have begun since taken out, and leads that were there before their first known state
-    SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, value_currency, leads, value_amount
-    FROM ${counts} LEFT JOIN stage USING (status) WHERE true${inPipelines()}
+    SELECT * FROM level_now
     UNION ALL
-    SELECT pipeline_id, coalesce(outcome, 'open'), ${CURRENCY}, 1, ifnull(value_amount, 0)
-    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_to >= :to${scope()}
+    SELECT pipeline_id, outcome, value_currency, 1, value_amount FROM state WHERE valid_to >= :to
     UNION ALL
-    SELECT pipeline_id, coalesce(outcome, 'open'), ${CURRENCY}, -1, -ifnull(value_amount, 0)
-    FROM lead_version LEFT JOIN stage USING (status) WHERE valid_from >= :to${scope()}
+    SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM state WHERE valid_from >= :to
     UNION ALL
-    SELECT state.pipeline_id, 'open', iif(state.value_amount IS NULL, '', ifnull(state.value_currency, '')), 1,
-      ifnull(state.value_amount, 0)
-    FROM lead_version AS state CROSS JOIN lead ON lead.id = state.lead_id
-    WHERE state.valid_from >= :to AND created_at < :to AND first_seen_at >= :to${scope('state.pipeline_id')}
-      AND NOT EXISTS (SELECT 1 FROM lead_version AS each WHERE each.lead_id = state.lead_id AND each.valid_from < state.valid_from)`,
+    SELECT pipeline_id, 'open', value_currency, 1, value_amount FROM early WHERE created_at < :to`,
         },
     changed: {
       reads: [],
@@ -154,10 +134,10 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     reopened: {
       reads: [],
       isMaterialized: true,
-      sql: `-- moves out of closed stages since the end of the period
-    SELECT lead_id, moved_at, to_status FROM stage_move
-    WHERE (moved_at >= :to${past('OR observed_at > :known_at')})
-      AND from_status IN (SELECT status FROM stage WHERE outcome <> 'open')`,
+      sql: `-- stays in closed stages that have ended since the end of the period
+    SELECT lead_id, pipeline_id, outcome, entered_at AS closed_at, moved_at AS reopened_at
+    FROM stage_move JOIN stage ON status = from_status
+    WHERE outcome <> 'open' AND (moved_at >= :to${past('OR observed_at > :known_at')})`,
     },
     closed: {
       reads: [...chosen, 'gone_then', 'reopened'],
@@ -167,20 +147,20 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       FROM stage JOIN lead USING (status)
       WHERE outcome <> 'open' AND status_changed_at < :to${knownStay('lead.id', '')}
       UNION ALL
-      SELECT lead_id, pipeline_id, outcome, entered_at
-      FROM reopened JOIN stage_move USING (lead_id, moved_at, to_status) JOIN stage ON status = from_status
-      WHERE entered_at < :to${knownStay('stage_move.lead_id', ' AND begun.moved_at < stage_move.moved_at')})
+      SELECT lead_id, pipeline_id, outcome, closed_at
+      FROM reopened WHERE closed_at < :to${knownStay('reopened.lead_id', ' AND begun.moved_at < reopened.reopened_at')})
     WHERE ${isThere}`,
     },
-    closing: {
+    closed_now: {
+      reads: chosen,
+      sql: `-- leads that are closed now, and since when
+    SELECT id AS lead_id, outcome, status_changed_at AS closed_at
+    FROM stage CROSS JOIN lead USING (status) WHERE outcome <> 'open'${inScope('pipeline_id', 'id')}`,
+    },
+    closed_once: {
       reads: [...chosen, 'reopened'],
-      sql: `-- each time that a lead was closed, and when it was reopened if it has been since the end of the period
-    SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at, NULL AS reopened_at
-    FROM stage JOIN lead USING (status) WHERE outcome <> 'open'${scope('pipeline_id', 'id')}
-    UNION ALL
-    SELECT lead_id, pipeline_id, outcome, entered_at, moved_at
-    FROM reopened JOIN stage_move USING (lead_id, moved_at, to_status) JOIN stage ON status = from_status
-    WHERE entered_at IS NOT NULL${scope()}`,
+      sql: `-- each time that a lead was closed that has been reopened since the end of the period
+    SELECT lead_id, outcome, closed_at, reopened_at FROM reopened WHERE closed_at IS NOT NULL${inScope()}`,
     },
     win: {
       reads: [...chosen, 'gone_then', 'lead_then', 'reopened', 'closed'],
@@ -232,13 +212,13 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       round(julianday(entered_at) - julianday(before_at), 4) AS days
     FROM (SELECT lead_id, pipeline_id, from_status, entered_at, status, iif(before = from_status, before_at, NULL) AS before_at
       FROM entered)
-    WHERE from_status IS NOT NULL AND from_status <> status AND entered_at < :to${scope()}`,
+    WHERE from_status IS NOT NULL AND from_status <> status AND entered_at < :to${inScope()}`,
         }
       : {
           reads: chosen,
           sql: `-- each stay in a status that has ended before the end of the period
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, days_before AS days
-    FROM stage_move WHERE moved_at < :to${scope()}`,
+    FROM stage_move WHERE moved_at < :to${inScope()}`,
         },
     open_now: {
       reads: counted,
@@ -249,7 +229,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: chosen,
       sql: `-- leads that are open now, and when they last changed in any way
     SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
-    FROM lead WHERE status IN ${OPEN_STATUSES} AND removed_at IS NULL${scope('pipeline_id', 'id')}`,
+    FROM lead WHERE status IN ${OPEN_STATUSES} AND removed_at IS NULL${inScope('pipeline_id', 'id')}`,
     },
     idle_then: {
       reads: [...chosen, 'gone_then', 'lead_then', 'changed'],
@@ -258,46 +238,6 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       ${lastSeen('lead_touch')}) AS changed_at
     FROM lead_then WHERE outcome = 'open' AND lead_id IN changed`,
     },
-    span: {
-      reads: [],
-      sql: `-- spans of time, in order
-    SELECT key AS place, value ->> 0 AS span_from, value ->> 1 AS span_to FROM json_each(:spans)`,
-    },
-    lead_now: {
-      reads: chosen,
-      sql: `-- leads as they are now
-    SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at FROM lead
-    WHERE true${scope('pipeline_id', 'id')}`,
-    },
-    arrival: {
-      reads: [...chosen, 'span'],
-      sql: `-- leads created in each span
-    SELECT place, id AS lead_id FROM span CROSS JOIN lead ON created_at >= span_from AND created_at < span_to
-    WHERE true${isChosen ? ' AND id IN chosen' : ''}${inPipelines(`(SELECT pipeline_id FROM lead_version AS then_ WHERE then_.rowid = coalesce(
-      ${version(' AND valid_from < span_to', 'DESC')},
-      ${version('', 'ASC')}))`)}`,
-    },
-    level_now: {
-      reads: counted,
-      sql: `-- leads now by how they count
-    SELECT coalesce(outcome, 'open') AS outcome, value_currency, value_amount
-    FROM ${counts} LEFT JOIN stage USING (status) WHERE true${inPipelines()}`,
-    },
-    state: {
-      reads: chosen,
-      sql: `-- states of leads
-    SELECT coalesce(outcome, 'open') AS outcome, value_currency, value_amount, valid_from, valid_to
-    FROM lead_version LEFT JOIN stage USING (status) WHERE true${scope()}`,
-    },
-    early: {
-      reads: chosen,
-      isMaterialized: true,
-      sql: `-- leads that were there before their first known state, up to when they first were known
-    SELECT state.value_currency, state.value_amount, created_at, min(first_seen_at, state.valid_from) AS ended_at
-    FROM lead_version AS state CROSS JOIN lead ON lead.id = state.lead_id
-    WHERE state.valid_from >= :to AND first_seen_at >= :to AND created_at < min(first_seen_at, state.valid_from)${scope('state.pipeline_id', 'lead.id')}
-      AND NOT EXISTS (SELECT 1 FROM lead_version AS each WHERE each.lead_id = state.lead_id AND each.valid_from < state.valid_from)`,
-    },
     reach: {
       reads: [...chosen, 'gone_then', 'lead_now'],
       sql: `-- how far each lead had come by the end of the period, as far as is known; all have come to the first stage
@@ -305,57 +245,11 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       SELECT lead_id, (SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1) AS status
       FROM lead_now WHERE created_at < :to
       UNION ALL SELECT lead_id, status FROM lead_now WHERE created_at < :to AND status_changed_at < :to
-      UNION ALL SELECT lead_id, to_status FROM stage_move WHERE moved_at < :to${scope()}
-      UNION ALL SELECT lead_id, from_status FROM stage_move WHERE coalesce(entered_at, '') < :to${scope()})
+      UNION ALL SELECT lead_id, to_status FROM stage_move WHERE moved_at < :to${inScope()}
+      UNION ALL SELECT lead_id, from_status FROM stage_move WHERE coalesce(entered_at, '') < :to${inScope()})
     JOIN stage USING (status) WHERE in_funnel = 1 AND lead_id NOT IN gone_then GROUP BY lead_id`,
     },
-    news: {
-      reads: [],
-      isMaterialized: true,
-      sql: `-- leads that may not be what the last edition knew them to be
-    SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
-    UNION SELECT lead_id FROM stage_move WHERE observed_at > :told_at AND moved_at < :since
-    UNION SELECT id FROM lead WHERE first_seen_at > :told_at
-    UNION SELECT id FROM stage JOIN lead USING (status)
-      WHERE outcome <> 'open' AND status_changed_at >= :since AND status_changed_at < :to
-    UNION SELECT lead_id FROM lead_gone WHERE gone_at >= :since AND gone_at < :to
-    UNION SELECT lead_id FROM lead_gone WHERE returned_at >= :since AND returned_at < :to`,
-    },
-    change: {
-      reads: [...chosen, 'news'],
-      isMaterialized: true,
-      sql: `-- what the last edition knew leads to be, and what they are at the end of the period, where that differs
-    SELECT lead_id, pipeline_id, iif(kind IN ('gone', 'returned'), NULL, from_status) AS from_status, to_status,
-      value_amount, value_currency, kind,
-      CASE kind WHEN 'gone' THEN gone_at WHEN 'returned' THEN returned_at ELSE changed_at END AS at
-    FROM (SELECT *, CASE
-        WHEN is_gone THEN iif(was_gone, NULL, 'gone')
-        WHEN from_status IS NOT to_status AND outcome = 'won' THEN 'won'
-        WHEN from_status IS NOT to_status AND outcome <> 'open' THEN 'lost'
-        WHEN returned_at IS NOT NULL THEN 'returned'
-        WHEN from_place < to_place THEN 'forward'
-        WHEN from_place > to_place THEN 'back' END AS kind
-      FROM (SELECT *, coalesce((SELECT outcome FROM stage WHERE status = to_status), 'open') AS outcome,
-          ${placeOf('from_status')} AS from_place, ${placeOf('to_status')} AS to_place
-        FROM (SELECT news.lead_id, after.pipeline_id, after.status AS to_status, after.value_amount, after.value_currency,
-            coalesce(before.status, (SELECT from_status FROM stage_move AS each
-              WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to ORDER BY moved_at LIMIT 1)) AS from_status,
-            coalesce((SELECT max(moved_at) FROM stage_move AS each
-              WHERE each.lead_id = news.lead_id AND moved_at < :to AND each.to_status = after.status),
-              after.status_changed_at, after.valid_from) AS changed_at,
-            EXISTS (SELECT 1 FROM lead_gone AS each WHERE each.lead_id = news.lead_id
-              AND gone_at < :to AND (returned_at IS NULL OR returned_at >= :to)) AS is_gone,
-            EXISTS (SELECT 1 FROM lead_gone AS each WHERE each.lead_id = news.lead_id
-              AND gone_at < :since AND (returned_at IS NULL OR returned_at >= :since)) AS was_gone,
-            (SELECT max(gone_at) FROM lead_gone AS each WHERE each.lead_id = news.lead_id AND gone_at < :to) AS gone_at,
-            (SELECT max(returned_at) FROM lead_gone AS each
-              WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
-          FROM news JOIN lead ON lead.id = news.lead_id
-          JOIN lead_version AS after ON after.rowid = ${version(' AND valid_from < :to', 'DESC')}
-          LEFT JOIN lead_version AS before ON before.rowid =
-            ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')}
-          WHERE true${scope('after.pipeline_id', 'news.lead_id')})))
-    WHERE kind IS NOT NULL`,
-    },
+    ...spanRelations(bounds),
+    ...changeRelations(bounds),
   }
 }

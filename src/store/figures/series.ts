@@ -12,20 +12,19 @@ import { RECENT_BEFORE } from './relation.ts'
 const WAS_GONE = `EXISTS (SELECT 1 FROM lead_gone AS gone WHERE gone.lead_id = each.lead_id
       AND gone_at < span_to AND (returned_at IS NULL OR returned_at >= span_to))`
 
-/** Closed before the end of a span, and still closed at it. */
-const WAS_CLOSED = `closed_at < span_to AND (reopened_at IS NULL OR reopened_at >= span_to) AND NOT ${WAS_GONE}`
+/** How many were closed so from an instant on, up to the end of a span, and still were at it. */
+const closedSince = (since: string, outcome: string): string => `(SELECT count(*) FROM closed_now AS each
+      WHERE outcome = '${outcome}' AND closed_at >= ${since} AND closed_at < span_to AND NOT ${WAS_GONE})
+    + (SELECT count(*) FROM closed_once AS each WHERE outcome = '${outcome}' AND closed_at >= ${since}
+      AND closed_at < span_to AND reopened_at >= span_to AND NOT ${WAS_GONE})`
 
 const COUNTS = `(SELECT count(*) FROM arrival AS each WHERE each.place = span.place AND NOT ${WAS_GONE}) AS "newLeads",
-    (SELECT count(*) FROM closing AS each WHERE outcome = 'won' AND closed_at >= span_from AND ${WAS_CLOSED}) AS won`
-
-const closedRecently = (outcome: string): string =>
-  `(SELECT count(*) FROM closing AS each WHERE outcome = '${outcome}'
-      AND closed_at >= ${RECENT_BEFORE('span_to')} AND ${WAS_CLOSED})`
+    ${closedSince('span_from', 'won')} AS won`
 
 export const TREND = {
   title: 'Trend',
   meaning: 'new leads and leads won of each day, counted as the figures new_leads and won of that day',
-  reads: ['span', 'arrival', 'closing'],
+  reads: ['span', 'arrival', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS} FROM span ORDER BY place`,
 } as const
 
@@ -33,10 +32,10 @@ export const SPARKLINES = {
   title: 'Sparklines',
   meaning:
     'the figures new_leads, won and win_rate of this period and of those before it; the win rate as won of so many closed',
-  reads: ['span', 'arrival', 'closing'],
+  reads: ['span', 'arrival', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS},
-    ${closedRecently('won')} AS part,
-    ${closedRecently('lost')} AS "lost"
+    ${closedSince(RECENT_BEFORE('span_to'), 'won')} AS part,
+    ${closedSince(RECENT_BEFORE('span_to'), 'lost')} AS lost
   FROM span ORDER BY place`,
 } as const
 

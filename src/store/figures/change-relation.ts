@@ -1,0 +1,70 @@
+/**
+ * Relations of what has changed since the last edition: `:since` is where it ended, and `:told_at` when its figures
+ * were read, or null before the first.
+ */
+import type { Bounds } from './bounds.ts'
+import type { Relation } from './relation-name.ts'
+
+/** How far a status has come; one that is no step of the funnel, and one without a stage, not at all. */
+const placeOf = (status: string): string =>
+  `coalesce((SELECT iif(in_funnel, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
+
+const goneAt = (
+  at: string,
+): string => `EXISTS (SELECT 1 FROM lead_gone AS each WHERE each.lead_id = news.lead_id
+        AND gone_at < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
+
+export function changeRelations({ chosen, inScope, past, version }: Bounds) {
+  return {
+    news: {
+      reads: [],
+      isMaterialized: true,
+      sql: `-- leads that may not be what the last edition knew them to be
+    SELECT DISTINCT lead_id FROM (
+      SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
+      UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :told_at AND moved_at < :since
+      UNION ALL SELECT id FROM lead WHERE first_seen_at > :told_at
+      UNION ALL SELECT id FROM stage CROSS JOIN lead USING (status)
+        WHERE outcome <> 'open' AND status_changed_at >= :since AND status_changed_at < :to
+      UNION ALL SELECT lead_id FROM lead_gone WHERE gone_at >= :since AND gone_at < :to
+      UNION ALL SELECT lead_id FROM lead_gone WHERE returned_at >= :since AND returned_at < :to)`,
+    },
+    standing: {
+      reads: [...chosen, 'news'],
+      isMaterialized: true,
+      sql: `-- the status of these leads that the last edition knew, or the first since, and that at the end of the period
+    SELECT news.lead_id, after.pipeline_id, after.value_amount, after.value_currency, after.status AS to_status,
+      coalesce(before.status, (SELECT from_status FROM stage_move AS each
+        WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to${past('AND observed_at <= :known_at')}
+        ORDER BY moved_at LIMIT 1)) AS from_status,
+      coalesce((SELECT max(moved_at) FROM stage_move AS each
+        WHERE each.lead_id = news.lead_id AND moved_at < :to AND each.to_status = after.status${past('AND observed_at <= :known_at')}),
+        after.status_changed_at, after.valid_from) AS changed_at,
+      ${goneAt(':since')} AS was_gone, ${goneAt(':to')} AS is_gone,
+      (SELECT max(gone_at) FROM lead_gone AS each WHERE each.lead_id = news.lead_id AND gone_at < :to) AS gone_at,
+      (SELECT max(returned_at) FROM lead_gone AS each
+        WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
+    FROM news CROSS JOIN lead ON lead.id = news.lead_id
+    CROSS JOIN lead_version AS after ON after.rowid = ${version(' AND valid_from < :to', 'DESC')}
+    LEFT JOIN lead_version AS before ON before.rowid =
+      ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')}
+    WHERE true${inScope('after.pipeline_id', 'news.lead_id')}`,
+    },
+    change: {
+      reads: [...chosen, 'news', 'standing'],
+      isMaterialized: true,
+      sql: `-- what has become of leads since the last edition, each once
+    SELECT *, CASE kind WHEN 'gone' THEN gone_at WHEN 'returned' THEN returned_at ELSE changed_at END AS at
+    FROM (SELECT *, CASE
+        WHEN is_gone THEN iif(was_gone, NULL, 'gone')
+        WHEN from_status IS NOT to_status AND outcome = 'won' THEN 'won'
+        WHEN from_status IS NOT to_status AND outcome IN ('lost', 'disqualified') THEN 'lost'
+        WHEN returned_at IS NOT NULL THEN 'returned'
+        WHEN from_status IS NULL THEN NULL
+        WHEN ${placeOf('from_status')} < ${placeOf('to_status')} THEN 'forward'
+        WHEN ${placeOf('from_status')} > ${placeOf('to_status')} THEN 'back' END AS kind
+      FROM standing LEFT JOIN stage ON stage.status = to_status)
+    WHERE kind IS NOT NULL`,
+    },
+  } as const satisfies Record<string, Relation>
+}
