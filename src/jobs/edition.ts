@@ -38,7 +38,7 @@ export interface EditionDeps {
  */
 export async function makeEdition(deps: EditionDeps, report: Report, at: Date): Promise<Edition> {
   const period = dayBefore(at, report.timeZone)
-  const mailed = await findEdition(deps.store.db, report.name, period)
+  const mailed = await findEdition(deps.store.db, { report: report.name, period, variant: '' })
   if (mailed?.isMailed) return mailed
   const figures = await deps.store.write((trx) =>
     readDailyFigures(trx, {
@@ -59,7 +59,15 @@ export async function makeEdition(deps: EditionDeps, report: Report, at: Date): 
     )
   }
   const renderedAt = deps.now().toISOString()
-  const edition = { report: report.name, period, renderedAt, figures, isMailed: false }
+  const edition = {
+    report: report.name,
+    period,
+    variant: '',
+    renderedAt,
+    figures,
+    programVersion: null,
+    notSent: null,
+  }
   const rendered = renderFor(deps.templates, report, edition, null)
   return deps.store.write((trx) => saveEdition(trx, { ...edition, ...rendered }))
 }

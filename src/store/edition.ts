@@ -1,47 +1,84 @@
-/** Editions: what a report of a period said, kept for ever. One edition a report and period. */
+/**
+ * Editions: what a report of a period said, kept for ever. One edition a report, period and variant, which is the
+ * choice of leads that some of its readers have.
+ */
 import { randomUUID } from 'node:crypto'
+import type { Selectable } from 'kysely'
+import type { ReportFigures } from '../figures.ts'
 import type { DailyFigures, Instant, Period, Rendered } from '../model.ts'
 import type { Db, Trx } from './open.ts'
+import type { ReportEditionTable } from './tables.ts'
 
-export interface Edition extends Rendered {
-  readonly id: string
+export interface EditionKey {
   readonly report: string
   readonly period: Period
+  /** JSON of the filter of its readers; empty for all leads that the report is about. */
+  readonly variant: string
+}
+
+export interface Edition extends EditionKey, Rendered {
+  readonly id: string
+  /** Just before its figures were read: what became known later is not in it. */
   readonly renderedAt: Instant
   readonly figures: DailyFigures
+  /** Of the leadsheet that made it; null where that is not known. */
+  readonly programVersion: string | null
+  /** Why it was not sent at its time; null where it was, or was only looked at. */
+  readonly notSent: string | null
   /** Letters of it exist, so it stays as it is. */
   readonly isMailed: boolean
 }
 
-export async function findEdition(db: Db, report: string, period: Period): Promise<Edition | undefined> {
+/** What the next edition has to know of the last one that was sent. */
+export interface SentEdition {
+  readonly periodTo: Instant
+  readonly renderedAt: Instant
+  readonly figures: ReportFigures
+}
+
+export async function findEdition(
+  db: Db,
+  { report, period, variant }: EditionKey,
+): Promise<Edition | undefined> {
   const row = await db
     .selectFrom('report_edition')
     .where('report', '=', report)
     .where('period_from', '=', period.from)
     .where('period_to', '=', period.to)
+    .where('variant', '=', variant)
     .selectAll()
     .executeTakeFirst()
-  return (
-    row && {
-      id: row.id,
-      report: row.report,
-      period: { from: row.period_from, to: row.period_to, timeZone: row.time_zone },
-      renderedAt: row.rendered_at,
-      figures: JSON.parse(row.figures),
-      subject: row.subject,
-      html: row.html,
-      text: row.text,
-      isMailed: await hasLetters(db, row.id),
-    }
-  )
+  return row && editionOf(row, await hasLetters(db, row.id))
+}
+
+/** The end of the last period that ended before an instant and of which letters exist, of any variant. */
+export async function findLastSentEnd(db: Db, report: string, before: Instant): Promise<Instant | null> {
+  const row = await sentEditions(db, report, before).select('period_to').executeTakeFirst()
+  return row?.period_to ?? null
+}
+
+/** The last edition of a variant whose period ended by an instant and of which letters exist. */
+export async function findLastSent(
+  db: Db,
+  { report, variant }: Pick<EditionKey, 'report' | 'variant'>,
+  by: Instant,
+): Promise<SentEdition | null> {
+  const row = await sentEditions(db, report, by, '<=')
+    .where('variant', '=', variant)
+    // Older programs kept other figures.
+    .where('program_version', 'is not', null)
+    .select(['period_to', 'rendered_at', 'figures'])
+    .executeTakeFirst()
+  if (!row) return null
+  return { periodTo: row.period_to, renderedAt: row.rendered_at, figures: JSON.parse(row.figures) }
 }
 
 /**
- * Keeps an edition. An earlier one of the same period is replaced, unless a letter of it exists: what was
- * sent stays as it was sent, and the earlier one comes back.
+ * Keeps an edition. An earlier one of the same key is replaced, unless a letter of it exists: what was sent stays as
+ * it was sent, and the earlier one comes back.
  */
-export async function saveEdition(trx: Trx, edition: Omit<Edition, 'id'>): Promise<Edition> {
-  const earlier = await findEdition(trx, edition.report, edition.period)
+export async function saveEdition(trx: Trx, edition: Omit<Edition, 'id' | 'isMailed'>): Promise<Edition> {
+  const earlier = await findEdition(trx, edition)
   if (earlier?.isMailed) return earlier
   if (earlier) await trx.deleteFrom('report_edition').where('id', '=', earlier.id).execute()
   const id = earlier?.id ?? randomUUID()
@@ -59,9 +96,24 @@ export async function saveEdition(trx: Trx, edition: Omit<Edition, 'id'>): Promi
       subject: edition.subject,
       html: edition.html,
       text: edition.text,
+      variant: edition.variant,
+      not_sent: edition.notSent,
+      program_version: edition.programVersion,
     })
     .execute()
-  return { id, ...edition }
+  return { id, ...edition, isMailed: false }
+}
+
+function sentEditions(db: Db, report: string, end: Instant, comparison: '<' | '<=' = '<') {
+  return db
+    .selectFrom('report_edition')
+    .where('report', '=', report)
+    .where('period_to', comparison, end)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('delivery').whereRef('edition_id', '=', 'report_edition.id').select('message_id')),
+    )
+    .orderBy('period_to', 'desc')
+    .limit(1)
 }
 
 async function hasLetters(trx: Db, editionId: string): Promise<boolean> {
@@ -71,4 +123,21 @@ async function hasLetters(trx: Db, editionId: string): Promise<boolean> {
     .select('message_id')
     .executeTakeFirst()
   return row !== undefined
+}
+
+function editionOf(row: Selectable<ReportEditionTable>, isMailed: boolean): Edition {
+  return {
+    id: row.id,
+    report: row.report,
+    period: { from: row.period_from, to: row.period_to, timeZone: row.time_zone },
+    variant: row.variant,
+    renderedAt: row.rendered_at,
+    figures: JSON.parse(row.figures),
+    programVersion: row.program_version,
+    notSent: row.not_sent,
+    subject: row.subject,
+    html: row.html,
+    text: row.text,
+    isMailed,
+  }
 }

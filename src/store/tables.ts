@@ -1,5 +1,6 @@
 /** The tables as Kysely sees them. What each column means stands in the migrations, and so in the file. */
 import type { Generated, GeneratedAlways } from 'kysely'
+import type { PeriodKind } from '../figures.ts'
 import type { ScanStop } from '../model.ts'
 import type { DetailTables } from './detail-tables.ts'
 import type { HistoryTables } from './history-tables.ts'
@@ -234,7 +235,7 @@ interface HeldRow {
   record_id: string | null
 }
 
-interface ReportEdition {
+export interface ReportEditionTable {
   id: string
   report: string
   period_from: string
@@ -246,6 +247,10 @@ interface ReportEdition {
   subject: string
   html: string
   text: string
+  kind: Generated<PeriodKind>
+  variant: Generated<string>
+  not_sent: string | null
+  program_version: string | null
 }
 
 export interface DeliveryTable {
@@ -309,7 +314,7 @@ export interface Tables extends HistoryTables, DetailTables, RetentionTables {
   held_row: HeldRow
   field_seen: FieldSeen
   upstream_profile: { id: number; sha256: string; since: string }
-  report_edition: ReportEdition
+  report_edition: ReportEditionTable
   delivery: DeliveryTable
   letter: LetterTable
   letter_file: { sha256: string; content: Uint8Array }

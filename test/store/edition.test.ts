@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { enqueueLetter } from '../../src/store/delivery.ts'
-import { findEdition, saveEdition } from '../../src/store/edition.ts'
+import { findEdition, findLastSent, findLastSentEnd, saveEdition } from '../../src/store/edition.ts'
 import type { Store } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
 import { LETTER } from '../support/letter.ts'
@@ -12,21 +12,30 @@ const edition = (subject: string) => ({
   period: figures.period,
   renderedAt: '2026-11-21T07:00:00.000Z',
   figures,
-  isMailed: false,
+  variant: '',
+  programVersion: '1.2.3',
+  notSent: null,
   subject,
   html: 'h',
   text: 't',
 })
 const keep = (store: Store, subject: string) => store.write((trx) => saveEdition(trx, edition(subject)))
-const find = (store: Store) => findEdition(store.db, 'daily', figures.period)
+const find = (store: Store) => findEdition(store.db, { report: 'daily', period: figures.period, variant: '' })
+
+/** A letter of the edition, so that it counts as sent. */
+const send = (store: Store, id: string) =>
+  store.write((trx) => enqueueLetter(trx, id, { ...LETTER, messageId: `<${id}>` }, LETTER.date))
 
 describe('an edition', () => {
   it('comes back as it was kept, and is nobody else’s', async () => {
     const store = await openEmptyStore()
     const kept = await keep(store, 'first')
     expect(await find(store)).toEqual(kept)
-    expect(await findEdition(store.db, 'weekly', figures.period)).toBeUndefined()
-    expect(await findEdition(store.db, 'daily', figures.prior)).toBeUndefined()
+    expect(await findEdition(store.db, { ...edition('first'), report: 'weekly' })).toBeUndefined()
+    expect(
+      await findEdition(store.db, { ...edition('first'), variant: '{"pipelines":["eu"]}' }),
+    ).toBeUndefined()
+    expect(await findEdition(store.db, { ...edition('first'), period: figures.prior })).toBeUndefined()
     await store.close()
   })
 
@@ -45,6 +54,58 @@ describe('an edition', () => {
     await store.write((trx) => enqueueLetter(trx, id, LETTER, LETTER.date))
     expect(await keep(store, 'too late')).toMatchObject({ id, subject: 'as mailed', isMailed: true })
     expect(await find(store)).toMatchObject({ subject: 'as mailed', isMailed: true })
+    await store.close()
+  })
+})
+
+describe('editions of other leads', () => {
+  it('stand beside that of all, each with letters of its own', async () => {
+    const store = await openEmptyStore()
+    const all = await keep(store, 'all')
+    const eu = await store.write((trx) =>
+      saveEdition(trx, { ...edition('eu'), variant: '{"pipelines":["eu"]}' }),
+    )
+    expect(eu.id).not.toBe(all.id)
+    await send(store, eu.id)
+    expect(await find(store)).toMatchObject({ subject: 'all', isMailed: false })
+    expect(await findEdition(store.db, eu)).toMatchObject({ subject: 'eu', isMailed: true })
+    await store.close()
+  })
+})
+
+describe('the last edition that was sent', () => {
+  const onDay = (day: string, variant = '') => ({
+    ...edition(day),
+    variant,
+    period: { from: `2026-11-${day}T00:00:00.000Z`, to: `2026-11-${day}T24:00:00.000Z`, timeZone: 'UTC' },
+  })
+  const keepDay = (store: Store, day: string, variant?: string) =>
+    store.write((trx) => saveEdition(trx, onDay(day, variant)))
+
+  it('is the latest one with letters that ended by then, of the same leads', async () => {
+    const store = await openEmptyStore()
+    await send(store, (await keepDay(store, '10')).id)
+    await send(store, (await keepDay(store, '12')).id)
+    await send(store, (await keepDay(store, '13', '{"tags":["x"]}')).id)
+    await keepDay(store, '14')
+    const find = (by: string) => findLastSent(store.db, { report: 'daily', variant: '' }, by)
+    expect(await find('2026-11-15T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-12T24:00:00.000Z' })
+    expect(await find('2026-11-12T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-10T24:00:00.000Z' })
+    expect(await find('2026-11-10T00:00:00.000Z')).toBeNull()
+    await store.close()
+  })
+
+  it('of any leads says where the report ended last, before an instant', async () => {
+    const store = await openEmptyStore()
+    await send(store, (await keepDay(store, '12')).id)
+    await send(store, (await keepDay(store, '13', '{"tags":["x"]}')).id)
+    expect(await findLastSentEnd(store.db, 'daily', '2026-11-15T00:00:00.000Z')).toBe(
+      '2026-11-13T24:00:00.000Z',
+    )
+    expect(await findLastSentEnd(store.db, 'daily', '2026-11-13T24:00:00.000Z')).toBe(
+      '2026-11-12T24:00:00.000Z',
+    )
+    expect(await findLastSentEnd(store.db, 'weekly', '2026-11-15T00:00:00.000Z')).toBeNull()
     await store.close()
   })
 })

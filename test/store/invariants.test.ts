@@ -15,7 +15,8 @@ const LONG_AGO = '2026-11-21T05:49:00.000Z'
 const A_RUN = `INSERT INTO sync_run (id, started_at, mode, parts, outcome) VALUES ('run-x', '${NOW}', 'full', '[]', 'ok');`
 const A_SCAN = `INSERT INTO sync_scan (resource, mode, profile_sha256, is_remap, started_at, pages, pass_pages)
   VALUES ('lead', 'full', '', 0, '${NOW}', 2, 1);`
-const AN_EDITION = `INSERT INTO report_edition VALUES ('e', 'daily', '', '', 'UTC', '', NULL, '{}', '', '', '');`
+const AN_EDITION = `INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
+  VALUES ('e', 'daily', '', '', 'UTC', '', '{}', '', '', '');`
 const letter = (state: string, change: { head?: string; files?: string; response?: string } = {}): string => `
   ${AN_EDITION} INSERT INTO delivery (message_id, edition_id, recipient, state, state_at, response)
   VALUES ('m', 'e', 'ana', '${state}', '${LONG_AGO}', ${change.response ?? 'NULL'});

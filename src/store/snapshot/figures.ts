@@ -66,11 +66,11 @@ export function addFigures(database: Database.Database): void {
   }
 }
 
-/** The last of each report. */
+/** The last of each report, of all its leads where there is one. */
 function listEditions(database: Database.Database): Edition[] {
   const rows = database
     .prepare<[], { report: string; rendered_at: string; figures: string }>(
-      'SELECT report, max(period_to), rendered_at, figures FROM report_edition GROUP BY report',
+      `SELECT report, max(period_to || iif(variant = '', 1, 0)), rendered_at, figures FROM report_edition GROUP BY report`,
     )
     .all()
   return rows.length === 0
