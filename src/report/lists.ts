@@ -193,5 +193,8 @@ function moreThan(shown: number, total: number, voice: Voice): string | null {
 }
 
 function stageName(status: string, voice: Voice): string {
-  return voice.words.statuses[status] ?? capitalise(status)
+  const { statuses } = voice.words
+  // A status may be called like something that every object has, such as `__proto__`.
+  const known = Object.hasOwn(statuses, status) ? statuses[status] : undefined
+  return known ?? capitalise(status)
 }
