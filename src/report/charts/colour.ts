@@ -12,6 +12,8 @@ export interface Colours {
   readonly axis: string
   readonly newLeads: string
   readonly won: string
+  /** Of the thin lines, which stay behind the thick ones. */
+  readonly dailyOpacity: number
 }
 
 export const COLOURS: Readonly<Record<Scheme, Colours>> = {
@@ -22,6 +24,7 @@ export const COLOURS: Readonly<Record<Scheme, Colours>> = {
     axis: '#aab2bf',
     newLeads: '#2f5bea',
     won: '#0b7a50',
+    dailyOpacity: 0.32,
   },
   dark: {
     background: '#191d23',
@@ -30,6 +33,7 @@ export const COLOURS: Readonly<Record<Scheme, Colours>> = {
     axis: '#5f6977',
     newLeads: '#7f9fff',
     won: '#55d394',
+    dailyOpacity: 0.42,
   },
 }
 

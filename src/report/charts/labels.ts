@@ -1,12 +1,13 @@
 /** What charts write, in a reader's language. They show no names of the data: Inter lacks the letters of many. */
 import type { Voice } from '../voice.ts'
+import { writeMean } from './mean.ts'
 
 export interface ChartLabels {
   /** At the end of a line, with its last mean: `New 50`. */
   readonly newLeads: (mean: number) => string
   readonly won: (mean: number) => string
-  /** Of an axis: `20`, `1.5m` */
-  readonly tick: (count: number) => string
+  /** Of an axis that goes up to `highest`, all in one manner: `20`, `1.5m` */
+  readonly tick: (count: number, highest: number) => string
   /** Of a local date, `2026-09-01`: `1 Sept` */
   readonly day: (day: string) => string
 }
@@ -17,12 +18,11 @@ const LARGE = 100_000
 export function chartLabels({ locale, words, numbers }: Voice): ChartLabels {
   const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
   const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-  const mean = (value: number) =>
-    value < LARGE ? numbers.decimal(value, value < 10 ? 1 : 0) : short.format(value)
+  const mean = (value: number) => (value < LARGE ? writeMean(value, numbers) : short.format(value))
   return {
     newLeads: (value) => words.trend.newLeads(mean(value)),
     won: (value) => words.trend.won(mean(value)),
-    tick: (count) => (count < LARGE ? numbers.count(count) : short.format(count)),
+    tick: (count, highest) => (highest < LARGE ? numbers.count(count) : short.format(count)),
     day: (day) => date.format(Date.parse(day)),
   }
 }

@@ -1,4 +1,5 @@
-/** The running mean that the thick lines of a chart are made of. */
+/** The running mean that the thick lines of a chart are made of, and how it is written beside them. */
+import type { Numbers } from '../numbers.ts'
 
 /** Days in a mean: a whole week, so that weekends do not move it. */
 export const MEAN_DAYS = 7
@@ -10,4 +11,9 @@ export function meansOfWeek(counts: readonly (number | null)[]): readonly (numbe
     if (week.length < MEAN_DAYS) return null
     return week.reduce((sum, count) => sum + count, 0) / MEAN_DAYS
   })
+}
+
+/** `47`, `3.4`: as exact as it may be taken. */
+export function writeMean(mean: number, numbers: Numbers): string {
+  return numbers.decimal(mean, mean < 10 ? 1 : 0)
 }

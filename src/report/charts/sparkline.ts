@@ -7,8 +7,9 @@ export const SPARKLINE_HEIGHT = 28
 
 const LINE_WIDTH = 1.75
 const END_RADIUS = 2.75
-/** Around the line, so that neither the dot nor a corner is cut. */
+/** Around the line, so that neither the dot nor a corner is cut. On the left it begins below the text above it. */
 const MARGIN = 4
+const LEFT_MARGIN = 1
 /** The whole height is at least this share of the largest value. */
 const LEAST_SPAN = 0.25
 
@@ -17,7 +18,7 @@ export function drawSparkline(values: readonly (number | null)[]): string {
   const known = values.filter((value) => value !== null)
   const [low, high] = known.length === 0 ? [0, 0] : [Math.min(...known), Math.max(...known)]
   const span = Math.max(high - low, high * LEAST_SPAN)
-  const [width, height] = [SPARKLINE_WIDTH - 2 * MARGIN, SPARKLINE_HEIGHT - 2 * MARGIN]
+  const [width, height] = [SPARKLINE_WIDTH - LEFT_MARGIN - MARGIN, SPARKLINE_HEIGHT - 2 * MARGIN]
   const middle = (low + high) / 2
   const points = values.map((value, index) => {
     if (value === null) return null

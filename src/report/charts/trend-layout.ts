@@ -15,10 +15,13 @@ export const TREND_HEIGHT = 214
 export const TICK_SIZE = 12.5
 export const LABEL_SIZE = 13.5
 
+/** Between the plot and its texts on the left and on the right, and the base line of those below. */
+export const TICK_GAP = 9
+export const LABEL_GAP = 10
+export const COLUMN_BASE = TREND_HEIGHT - 6
+
 const TOP = 10
 const BELOW = 28
-const TICK_GAP = 9
-const LABEL_GAP = 10
 const LABEL_HEIGHT = 17
 /** Beyond this share of the width for each side, texts are cut. */
 const MARGIN_SHARE = 0.35
@@ -62,14 +65,16 @@ export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: C
     const label = fitInto(text, TREND_WIDTH * MARGIN_SHARE - LABEL_GAP, LABEL_SIZE)
     return { name, daily, mean, last, end, label }
   })
-  const ticks = roundTicks(Math.max(0, ...series.flatMap(({ daily }) => daily.filter(isKnown))))
+  const ticks = roundTicks(
+    Math.max(0, ...series.flatMap(({ daily, mean }) => [...daily, ...mean].filter(isKnown))),
+  )
+  const highest = Math.max(...ticks)
   const rowTexts = ticks.map((tick) =>
-    fitInto(labels.tick(tick), TREND_WIDTH * MARGIN_SHARE - TICK_GAP, TICK_SIZE),
+    fitInto(labels.tick(tick, highest), TREND_WIDTH * MARGIN_SHARE - TICK_GAP, TICK_SIZE),
   )
   const left = TICK_GAP + Math.max(...rowTexts.map((text) => widthOf(text, TICK_SIZE)))
   const right = TREND_WIDTH - LABEL_GAP - Math.max(...series.map(({ label }) => widthOf(label, LABEL_SIZE)))
   const [top, bottom] = [TOP, TREND_HEIGHT - BELOW]
-  const highest = ticks.at(-1) ?? 1
   const x = (index: number) =>
     right - ((shown.length - 1 - index) * (right - left)) / Math.max(1, shown.length - 1)
   const y = (count: number) => bottom - (count / highest) * (bottom - top)

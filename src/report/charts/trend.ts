@@ -4,15 +4,22 @@
  */
 import { COLOURS, type Scheme } from './colour.ts'
 import { dot, escapeXml, line, tenth } from './svg.ts'
-import { LABEL_SIZE, TICK_SIZE, TREND_HEIGHT, TREND_WIDTH, type TrendLayout } from './trend-layout.ts'
+import {
+  COLUMN_BASE,
+  LABEL_GAP,
+  LABEL_SIZE,
+  TICK_GAP,
+  TICK_SIZE,
+  TREND_HEIGHT,
+  TREND_WIDTH,
+  type TrendLayout,
+} from './trend-layout.ts'
 
 const DAILY_WIDTH = 1
 const MEAN_WIDTH = 2.5
 const END_RADIUS = 3.75
 /** From the middle of a text to its base line, in ems: half the height of Inter's capitals. */
 const HALF_CAPITAL = 0.364
-const LABEL_GAP = 10
-const TICK_GAP = 9
 
 export function drawTrend(layout: TrendLayout, scheme: Scheme): string {
   const colours = COLOURS[scheme]
@@ -25,10 +32,14 @@ export function drawTrend(layout: TrendLayout, scheme: Scheme): string {
   const columns = layout.columns.map(
     ({ x, middle, text }) =>
       `<path d="M${tenth(x)} ${tenth(bottom)}v5" stroke="${colours.axis}"/>` +
-      write(text, middle, TREND_HEIGHT - 6, 'text-anchor="middle"'),
+      write(text, middle, COLUMN_BASE, 'text-anchor="middle"'),
   )
   const daily = layout.lines.map((each) =>
-    line(each.daily, DAILY_WIDTH, `stroke="${colours[each.series]}" stroke-opacity="0.4"`),
+    line(
+      each.daily,
+      DAILY_WIDTH,
+      `stroke="${colours[each.series]}" stroke-opacity="${colours.dailyOpacity}"`,
+    ),
   )
   const means = layout.lines.map((each) => line(each.mean, MEAN_WIDTH, `stroke="${colours[each.series]}"`))
   const ends = layout.lines.map(({ end, series }) =>

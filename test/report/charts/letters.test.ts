@@ -16,7 +16,7 @@ describe('the width of a text', () => {
     const counts = [0, 1, 2.5, 9.9, 47, 111, 1284, 60_000, 1_234_567, 88_800_000, 56.5e9, 1e12]
     const days = Array.from({ length: 12 }, (_, month) => `2026-${String(month + 1).padStart(2, '0')}-01`)
     for (const text of [
-      ...counts.flatMap((count) => [labels.newLeads(count), labels.won(count), labels.tick(count)]),
+      ...counts.flatMap((count) => [labels.newLeads(count), labels.won(count), labels.tick(count, count)]),
       ...days.map(labels.day),
     ]) {
       expectRoom(text)

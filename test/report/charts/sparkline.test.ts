@@ -18,7 +18,7 @@ describe.each(CASES)('the sparkline of %s', (_, values) => {
     const svg = drawSparkline(values)
     expect(svg).not.toMatch(/NaN|Infinity|undefined|null/)
     for (const { x, y } of pointsOf(svg)) {
-      expect(x >= 2.75 && x <= SPARKLINE_WIDTH - 2.75, `${x}`).toBe(true)
+      expect(x >= 1 && x <= SPARKLINE_WIDTH - 2.75, `${x}`).toBe(true)
       expect(y >= 2.75 && y <= SPARKLINE_HEIGHT - 2.75, `${y}`).toBe(true)
     }
   })
@@ -28,7 +28,7 @@ describe('a sparkline', () => {
   it('has a point for each known value, and ends with a dot on the last', () => {
     const svg = drawSparkline([3, 9, 6])
     const [first, second, third, dot] = pointsOf(svg)
-    expect([first, second, third].map((point) => point?.x)).toEqual([4, 60, 116])
+    expect([first, second, third].map((point) => point?.x)).toEqual([1, 58.5, 116])
     expect([first, second, third].map((point) => point?.y)).toEqual([24, 4, 14])
     expect(dot).toEqual(third)
   })
@@ -40,7 +40,7 @@ describe('a sparkline', () => {
   })
 
   it('puts the dot on the last known value where the end is not known', () => {
-    expect(pointsOf(drawSparkline([3, 9, 6, null, null])).at(-1)?.x).toBe(60)
+    expect(pointsOf(drawSparkline([3, 9, 6, null, null])).at(-1)?.x).toBe(58.5)
   })
 
   it('shows small moves as small: one of a hundredth takes a twenty-fifth of the height', () => {

@@ -5,8 +5,11 @@ import type { ChartLabels } from '../../../src/report/charts/labels.ts'
 import { widthOf } from '../../../src/report/charts/letters.ts'
 import { drawTrend } from '../../../src/report/charts/trend.ts'
 import {
+  COLUMN_BASE,
+  LABEL_GAP,
   LABEL_SIZE,
   layoutTrend,
+  TICK_GAP,
   TICK_SIZE,
   TREND_HEIGHT,
   TREND_WIDTH,
@@ -174,6 +177,16 @@ describe('the lines', () => {
     }
   })
 
+  it('stay within the plot where the days before it raise the mean above all of its counts', () => {
+    const days = trendOf(
+      96,
+      (index) => (index < 6 ? 700 : 1),
+      () => 0,
+    )
+    const layout = layoutTrend(days, 6, english)
+    expect(layout.lines[0]?.mean[0]?.[0]?.y).toBeGreaterThanOrEqual(layout.top)
+  })
+
   it('end with the mean of the last seven days, which the label tells', () => {
     const week = usualTrend().slice(-7)
     const mean = week.reduce((sum, { newLeads: count }) => sum + (count ?? 0), 0) / 7
@@ -202,6 +215,24 @@ describe('the lines', () => {
     expect(line?.mean).toEqual([])
     expect(line?.label).toBe('New 29')
     expect(line?.end).toEqual(line?.daily[0]?.at(-1))
+  })
+})
+
+describe('the counts beside it', () => {
+  const beside = (highest: number) => {
+    const days = trendOf(
+      90,
+      () => highest,
+      () => 0,
+    )
+    return layoutTrend(days, 0, english).rows.map(({ text }) => text)
+  }
+
+  it('are written in full where they are small, and all of them short where one is large', () => {
+    expect(beside(40)).toEqual(['0', '10', '20', '30', '40'])
+    expect(beside(60_000)).toEqual(['0', '20,000', '40,000', '60,000'])
+    expect(beside(100_000)).toEqual(['0', '25k', '50k', '75k', '100k'])
+    expect(beside(2_000_000)).toEqual(['0', '500k', '1m', '1.5m', '2m'])
   })
 })
 
@@ -284,7 +315,7 @@ function expectSound(layout: TrendLayout, message = ''): void {
   }
 }
 
-/** Capitals with a little air; the gaps are those of `trend.ts`. */
+/** Capitals with a little air. */
 function boxesOf({ left, right, rows, columns, lines }: TrendLayout): readonly Box[] {
   const box = (text: string, from: number, middle: number, size: number): Box => ({
     text,
@@ -294,13 +325,13 @@ function boxesOf({ left, right, rows, columns, lines }: TrendLayout): readonly B
     bottom: middle + size / 2,
   })
   return [
-    ...rows.map(({ text, y }) => box(text, left - 9 - widthOf(text, TICK_SIZE) + 1e-9, y, TICK_SIZE)),
+    ...rows.map(({ text, y }) => box(text, left - TICK_GAP - widthOf(text, TICK_SIZE) + 1e-9, y, TICK_SIZE)),
     ...columns.map(({ text, middle }) =>
-      box(text, middle - widthOf(text, TICK_SIZE) / 2 + 1e-9, TREND_HEIGHT - 6 - TICK_SIZE / 2, TICK_SIZE),
+      box(text, middle - widthOf(text, TICK_SIZE) / 2 + 1e-9, COLUMN_BASE - TICK_SIZE / 2, TICK_SIZE),
     ),
     ...lines
       .filter(({ label }) => label !== '')
-      .map(({ label, labelY }) => box(label, right + 10, labelY, LABEL_SIZE)),
+      .map(({ label, labelY }) => box(label, right + LABEL_GAP, labelY, LABEL_SIZE)),
   ]
 }
 
