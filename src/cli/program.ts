@@ -46,6 +46,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./report.ts')).defineReport,
   },
   {
+    name: 'editions',
+    summary: 'list the editions that are kept, and what became of each',
+    group: WORK,
+    load: async () => (await import('./editions.ts')).defineEditions,
+  },
+  {
     name: 'figures',
     summary: 'print every figure of a period, in all and by pipeline',
     group: WORK,

@@ -60,6 +60,20 @@ export async function archiveEdition(archive: Archive, edition: ArchivedEdition)
   return page
 }
 
+/**
+ * Writes a file of the archive itself, in the place of the one before.
+ * @returns its path
+ * @throws LeadsheetError data_unwritable
+ */
+export async function writeArchiveFile(archive: Archive, name: string, content: string): Promise<string> {
+  const file = join(archive.folder, name)
+  await writable(file, async () => {
+    await mkdir(archive.folder, { recursive: true })
+    await replaceFile(file, content)
+  })
+  return file
+}
+
 /** The page of an edition, from the folder of the archive; it may not be there. */
 export function archivedPage(edition: Pick<ArchivedEdition, 'report' | 'period' | 'variant'>): string {
   return join(edition.report, folderNameOf(edition), PAGE)

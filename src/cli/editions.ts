@@ -1,0 +1,74 @@
+/** `leadsheet editions`: the editions of the reports that are kept, the newest first, and what became of each. */
+import type { Command } from 'commander'
+import type { LeadFilter } from '../figures.ts'
+import { editionState, variantText } from '../jobs/archive-index.ts'
+import { localDates } from '../report/period.ts'
+import { type ListedEdition, listEditions } from '../store/edition-list.ts'
+import { wholeNumber } from './arguments.ts'
+import { addExamples } from './command.ts'
+import { openDataIfThere } from './installation.ts'
+import { formatInstant } from './table.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Options {
+  readonly report?: string
+  readonly limit: number
+}
+
+const LIMIT_DEFAULT = 50
+
+export function defineEditions(command: Command, terminal: Terminal): void {
+  command
+    .option('--report <name>', 'only those of this report')
+    .option('--limit <number>', 'how many', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
+    .action((options: Options) => runEditions(terminal, options))
+  addExamples(command, ['editions', 'editions --report daily --json'])
+}
+
+async function runEditions(terminal: Terminal, { report, limit }: Options): Promise<void> {
+  await using store = await openDataIfThere(await terminal.config())
+  const editions = await listEditions(store.db, report ?? null, limit)
+  if (terminal.json) return terminal.printJson(editions.map(editionJson))
+  if (editions.length === 0)
+    return terminal.note('No edition has been made yet: `leadsheet report daily` makes one.')
+  await terminal.printTable<ListedEdition>(
+    [
+      { title: 'REPORT', value: (edition) => edition.report, isWhole: true },
+      { title: 'PERIOD', value: ({ period }) => localDates(period), isWhole: true },
+      { title: 'LEADS', value: ({ variant }) => variantText(variant) ?? 'all', isOptional: true },
+      { title: 'STATE', value: editionState },
+      { title: 'MADE', value: ({ renderedAt }) => formatInstant(renderedAt), isWhole: true },
+      { title: 'SUBJECT', value: ({ subject }) => subject },
+    ],
+    editions,
+  )
+}
+
+function editionJson({
+  report,
+  period,
+  variant,
+  subject,
+  renderedAt,
+  programVersion,
+  notSent,
+  letters,
+}: ListedEdition) {
+  const { from, to, timeZone } = period
+  return {
+    report,
+    period: { from, to, time_zone: timeZone },
+    filter: filterJson(variant),
+    subject,
+    made_at: renderedAt,
+    made_by: programVersion,
+    not_sent: notSent,
+    letters: { total: letters.total, sent: letters.sent, failed: letters.failed, in_doubt: letters.inDoubt },
+  }
+}
+
+function filterJson(variant: string) {
+  if (variant === '') return null
+  const { pipelineIds, conditions }: LeadFilter = JSON.parse(variant)
+  return { pipeline_ids: pipelineIds, conditions }
+}

@@ -1,0 +1,57 @@
+/** The editions that are kept, without what they say, and how far their letters are. */
+import { sql } from 'kysely'
+import type { Instant, Period } from '../model.ts'
+import type { Db } from './open.ts'
+
+export interface ListedEdition {
+  readonly id: string
+  readonly report: string
+  readonly period: Period
+  /** JSON of the filter of its readers; empty for all leads that the report is about. */
+  readonly variant: string
+  readonly subject: string
+  readonly renderedAt: Instant
+  readonly programVersion: string | null
+  /** Why it was not sent at its time; null where it was, or was only looked at. */
+  readonly notSent: string | null
+  readonly letters: LetterCounts
+}
+
+export interface LetterCounts {
+  readonly total: number
+  readonly sent: number
+  /** Refused for good. */
+  readonly failed: number
+  /** May or may not have arrived. */
+  readonly inDoubt: number
+}
+
+type Row = Omit<ListedEdition, 'period' | 'letters'> & Period & LetterCounts
+
+/**
+ * The newest first.
+ * @param report null for all
+ */
+export async function listEditions(db: Db, report: string | null, limit: number): Promise<ListedEdition[]> {
+  const { rows } = await sql<Row>`
+    SELECT id, report, period_from AS "from", period_to AS "to", time_zone AS "timeZone", variant, subject,
+      rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent",
+      count(message_id) AS total, count(*) FILTER (WHERE state = 'sent') AS sent,
+      count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt"
+    FROM report_edition LEFT JOIN delivery ON edition_id = id
+    WHERE ${report} IS NULL OR report = ${report}
+    GROUP BY id ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit}`.execute(db)
+  return rows.map(({ from, to, timeZone, total, sent, failed, inDoubt, ...edition }) => ({
+    ...edition,
+    period: { from, to, timeZone },
+    letters: { total, sent, failed, inDoubt },
+  }))
+}
+
+export async function countEditions(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('report_edition')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
