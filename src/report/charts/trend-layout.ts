@@ -26,6 +26,7 @@ const LABEL_HEIGHT = 17
 /** Beyond this share of the width for each side, texts are cut. */
 const MARGIN_SHARE = 0.35
 const MONTH_GAP = 14
+const SERIES = ['newLeads', 'won'] as const
 
 export interface TrendLayout {
   readonly left: number
@@ -39,7 +40,7 @@ export interface TrendLayout {
 }
 
 export interface TrendLine {
-  readonly series: 'newLeads' | 'won'
+  readonly series: (typeof SERIES)[number]
   readonly daily: readonly Run[]
   readonly mean: readonly Run[]
   /** The mean of the last known day, or its count where there is no mean yet; null where nothing is known. */
@@ -55,16 +56,7 @@ export interface TrendLine {
  */
 export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: ChartLabels): TrendLayout {
   const shown = days.slice(leadIn)
-  const series = (['newLeads', 'won'] as const).map((name) => {
-    const counts = days.map((day) => day[name])
-    const daily = counts.slice(leadIn)
-    const mean = meansOfWeek(counts).slice(leadIn)
-    const last = daily.findLastIndex(isKnown)
-    const end = mean[last] ?? daily[last] ?? null
-    const text = end === null ? '' : labels[name](end)
-    const label = fitInto(text, TREND_WIDTH * MARGIN_SHARE - LABEL_GAP, LABEL_SIZE)
-    return { name, daily, mean, last, end, label }
-  })
+  const series = SERIES.map((name) => readSeries(name, days, leadIn, labels))
   const ticks = roundTicks(
     Math.max(0, ...series.flatMap(({ daily, mean }) => [...daily, ...mean].filter(isKnown))),
   )
@@ -89,11 +81,31 @@ export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: C
     labelY: end === null ? bottom : y(end),
   }))
   return {
-    ...{ left, right, top, bottom },
+    left,
+    right,
+    top,
+    bottom,
     rows: ticks.map((tick, index) => ({ y: y(tick), text: rowTexts[index] ?? '' })),
     columns: columnsOf(shown, x, labels),
     lines: pushApart(lines, top, bottom),
   }
+}
+
+/** The counts and means of the days that are shown, and what the line ends with. */
+function readSeries(
+  name: TrendLine['series'],
+  days: readonly TrendDay[],
+  leadIn: number,
+  labels: ChartLabels,
+) {
+  const counts = days.map((day) => day[name])
+  const daily = counts.slice(leadIn)
+  const mean = meansOfWeek(counts).slice(leadIn)
+  const last = daily.findLastIndex(isKnown)
+  const end = mean[last] ?? daily[last] ?? null
+  const text = end === null ? '' : labels[name](end)
+  const label = fitInto(text, TREND_WIDTH * MARGIN_SHARE - LABEL_GAP, LABEL_SIZE)
+  return { name, daily, mean, last, end, label }
 }
 
 /** Beginnings of months, of which some are left out where they would crowd; in a short span its ends instead. */

@@ -1,0 +1,111 @@
+/** What the lines of the trend stand for, and what is written beside and below them. */
+import { describe, expect, it } from 'vitest'
+import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
+import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'
+
+const english = labelsIn('en-GB')
+
+describe('the lines', () => {
+  const layout = layoutTrend(usualTrend(), 6, english)
+  const [newLeads] = layout.lines
+
+  it('go from the left edge to the right, thick and thin, as the days before it feed the mean', () => {
+    for (const runs of [newLeads?.daily, newLeads?.mean]) {
+      expect(runs).toHaveLength(1)
+      expect(runs?.[0]).toHaveLength(90)
+      expect(runs?.[0]?.[0]?.x).toBe(layout.left)
+      expect(runs?.[0]?.at(-1)?.x).toBe(layout.right)
+    }
+  })
+
+  it('stand on the scale of the ticks', () => {
+    const counts = usualTrend().slice(6)
+    const top = Number(layout.rows.at(-1)?.text)
+    const height = layout.bottom - layout.top
+    for (const [index, point] of (newLeads?.daily[0] ?? []).entries()) {
+      expect(((layout.bottom - point.y) / height) * top).toBeCloseTo(counts[index]?.newLeads ?? -1)
+    }
+  })
+
+  it('stay within the plot where the days before it raise the mean above all of its counts', () => {
+    const days = trendOf(
+      96,
+      (index) => (index < 6 ? 700 : 1),
+      () => 0,
+    )
+    const layout = layoutTrend(days, 6, english)
+    expect(layout.lines[0]?.mean[0]?.[0]?.y).toBeGreaterThanOrEqual(layout.top)
+  })
+
+  it('end with the mean of the last seven days, which the label tells', () => {
+    const week = usualTrend().slice(-7)
+    const mean = week.reduce((sum, { newLeads: count }) => sum + (count ?? 0), 0) / 7
+    expect(newLeads?.label).toBe(`New ${Math.round(mean)}`)
+    expect(newLeads?.end).toEqual(newLeads?.mean[0]?.at(-1))
+  })
+
+  it('have gaps where nothing is known', () => {
+    const gap = trendOf(
+      30,
+      (index) => (index >= 10 && index < 13 ? null : 8),
+      () => 1,
+    )
+    const [line] = layoutTrend(gap, 0, english).lines
+    expect(line?.daily.map((run) => run.length)).toEqual([10, 17])
+    expect(line?.mean.map((run) => run.length)).toEqual([4, 11])
+  })
+
+  it('end with the last count where its week is not known', () => {
+    const late = trendOf(
+      30,
+      (index) => (index < 27 ? null : index),
+      () => 1,
+    )
+    const [line] = layoutTrend(late, 0, english).lines
+    expect(line?.mean).toEqual([])
+    expect(line?.label).toBe('New 29')
+    expect(line?.end).toEqual(line?.daily[0]?.at(-1))
+  })
+})
+
+describe('the counts beside it', () => {
+  const beside = (highest: number) => {
+    const days = trendOf(
+      90,
+      () => highest,
+      () => 0,
+    )
+    return layoutTrend(days, 0, english).rows.map(({ text }) => text)
+  }
+
+  it('are written in full where they are small, and all of them short where one is large', () => {
+    expect(beside(40)).toEqual(['0', '10', '20', '30', '40'])
+    expect(beside(60_000)).toEqual(['0', '20,000', '40,000', '60,000'])
+    expect(beside(100_000)).toEqual(['0', '25k', '50k', '75k', '100k'])
+    expect(beside(2_000_000)).toEqual(['0', '500k', '1m', '1.5m', '2m'])
+  })
+})
+
+describe('the days below', () => {
+  const below = (length: number) => {
+    const days = trendOf(
+      length,
+      () => 1,
+      () => 1,
+    )
+    return layoutTrend(days, 0, english).columns.map(({ text }) => text)
+  }
+
+  it('are the beginnings of months', () => {
+    expect(below(90)).toEqual(['1 Sept', '1 Oct', '1 Nov'])
+  })
+
+  it('are fewer, at even distances, where all would crowd', () => {
+    expect(below(400)).toEqual(['1 Nov', '1 Jan', '1 Mar', '1 May', '1 Jul', '1 Sept', '1 Nov'])
+  })
+
+  it('are the first and the last in less than two months', () => {
+    expect(below(14)).toEqual(['7 Nov', '20 Nov'])
+    expect(below(1)).toEqual(['20 Nov'])
+  })
+})
