@@ -8,6 +8,7 @@ import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
 import { LETTER } from '../support/letter.ts'
 import { TITLED_PAYLOADS } from '../support/payloads.ts'
 import { withImages } from './clients.ts'
+import { listElements, watchDeeds } from './elements.ts'
 import { hostilePage } from './pages.ts'
 
 /** What would end a line, or hide or turn a part of it. */
@@ -40,19 +41,14 @@ describe.each(TITLED_PAYLOADS)('the name $shown', ({ payload }) => {
 describe.skipIf(!hasBrowser())('a browser', () => {
   let browser: Browser
   let page: Page
-  const happened: string[] = []
+  let deeds: readonly string[]
   let plain: readonly string[]
   beforeAll(async () => {
     browser = await openBrowser()
     page = await openPage(browser, { width: 720, scheme: 'light' })
-    page.on('dialog', (dialog) => {
-      happened.push(`dialog ${dialog.message()}`)
-      return dialog.dismiss()
-    })
-    page.on('request', (request) => happened.push(`request of ${request.url()}`))
-    page.on('pageerror', (error) => happened.push(error.message))
+    deeds = watchDeeds(page)
     await page.setContent(withImages(PLAIN))
-    plain = await page.evaluate(ELEMENTS)
+    plain = await listElements(page)
   })
   afterAll(() => browser?.close())
 
@@ -60,18 +56,11 @@ describe.skipIf(!hasBrowser())('a browser', () => {
     const mail = hostilePage(payload)
     await page.setContent(withImages(mail))
     expect(await page.title()).toBe(mail.rendered.subject)
-    expect(await page.evaluate(ELEMENTS)).toEqual(plain)
+    expect(await listElements(page)).toEqual(plain)
     const words: string = await page.evaluate('document.body.innerText')
     expect(words.replace(/[\n\t]/g, ' ')).not.toMatch(UNFIT)
     if (payload.length < 40 && payload.isWellFormed() && !UNFIT.test(payload))
       expect(words).toContain(payload)
-    expect(happened).toEqual([])
+    expect(deeds).toEqual([])
   })
 })
-
-/** Every element with its attributes; of those that are for people only that they are there. */
-const ELEMENTS = `[...document.querySelectorAll('*')].map(({ tagName, attributes }) =>
-  [tagName, ...[...attributes].map(({ name, value }) =>
-    /^(alt|title|aria-label)$/.test(name) ? name : name + '=' + value,
-  )].join(' '),
-)`

@@ -1,10 +1,10 @@
 /** What those say of the pages who know the rules: of HTML, of accessibility, and of mail programs. */
-import { source as axeSource } from 'axe-core'
 import { caniemail } from 'caniemail'
 import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
+import { findBarriers } from './axe.ts'
 import { withImages } from './clients.ts'
 import { putFontInto } from './font.ts'
 import { HTML_RULES } from './html-rules.ts'
@@ -93,30 +93,12 @@ describe.skipIf(!hasBrowser())('a reader who cannot see well', () => {
     beforeAll(async () => {
       page = await openPage(browser, { width: 375, scheme })
       await putFontInto(page)
-      await page.evaluate(axeSource)
     })
     afterAll(() => page?.close())
 
     it.each(PAGES)('finds nothing in the way: $name', async (mail) => {
       await page.setContent(withImages(mail))
-      const violations: readonly Violation[] = await page.evaluate(AXE)
-      const named = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-      expect(named).toEqual([])
+      expect(await findBarriers(page)).toEqual([])
     })
   })
 })
-
-interface Violation {
-  readonly id: string
-  readonly nodes: readonly { readonly html: string }[]
-}
-
-/** Landmarks are for pages that somebody walks through; a mail is one article in the page of its program. */
-const AXE = `axe.run(document, {
-  resultTypes: ['violations'],
-  rules: {
-    'landmark-one-main': { enabled: false },
-    region: { enabled: false },
-    'target-size': { enabled: true },
-  },
-}).then(({ violations }) => violations)`

@@ -1,0 +1,109 @@
+/** The pages of the archive, as a browser shows them: to read on any screen, and inert whatever leads are called. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AboutView, type IndexView, openArchivePages } from '../../src/report/archive-pages.ts'
+import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
+import { TITLED_PAYLOADS } from '../support/payloads.ts'
+import { TEMPLATES_FOLDER } from '../support/report.ts'
+import { findBarriers } from './axe.ts'
+import { listElements, watchDeeds } from './elements.ts'
+import { putFontInto } from './font.ts'
+import { measure } from './measure.ts'
+import { hostilePage, type MailPage, REFERENCES } from './pages.ts'
+
+const archive = await openArchivePages(TEMPLATES_FOLDER)
+const DAY = { href: '../2026-11-19/index.html', dates: '2026-11-19' }
+const SQL = `SELECT count(*) AS value FROM lead WHERE created_at >= '2026-11-19T23:00:00.000Z' AND company_country IN ('Germany', 'Norway');`
+
+function aboutOf(name: string): AboutView {
+  const figure = {
+    title: name,
+    meaning: `leads created in the period: ${name}`,
+    value: name,
+    sql: SQL + name,
+  }
+  return {
+    facts: [
+      { name: 'Period', value: '2026-11-20 (Europe/Berlin)' },
+      { name: 'Leads', value: name },
+    ],
+    files: ['mail.txt', 'figures.json', 'daily-stalled-2026-11-20.csv'],
+    blocks: [{ title: 'Key figures', figures: [figure, { ...figure, value: null }] }],
+  }
+}
+
+function editionOf({ rendered, images }: MailPage, name: string): string {
+  const files = [...images].map(([cid, content]) => {
+    return { cid, content, name: `${cid}.png`, contentType: 'image/png' }
+  })
+  const nav = { report: 'daily', current: '2026-11-20', previous: DAY, next: null }
+  return archive.edition({ html: rendered.html, files }, nav, aboutOf(name))
+}
+
+function indexOf(subject: string): string {
+  const line = { subject, about: '2026-11-20, all leads', state: 'sent to 2', tone: 'good' } as const
+  const editions: IndexView['months'][number]['editions'] = [
+    { ...line, href: 'daily/2026-11-20/index.html' },
+    { ...line, href: null, tone: 'bad', state: `not sent: ${subject}` },
+  ]
+  return archive.index({ summary: '2 editions', months: [{ name: 'November 2026', editions }] })
+}
+
+const [mail] = REFERENCES
+const PAGES = [
+  { name: 'an edition', html: editionOf(mail, 'New leads') },
+  { name: 'the list of all', html: indexOf(mail.rendered.subject) },
+  { name: 'the list of all with long names', html: indexOf('W'.repeat(300)) },
+]
+
+describe.skipIf(!hasBrowser())('the archive', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  describe.each([
+    { width: 720, scheme: 'light' },
+    { width: 375, scheme: 'light' },
+    { width: 375, scheme: 'dark' },
+  ] as const)('$width px wide, $scheme', (look) => {
+    let page: Page
+    beforeAll(async () => {
+      page = await openPage(browser, look)
+      await putFontInto(page)
+    })
+    afterAll(() => page?.close())
+
+    it.each(PAGES)('can be read, with all details open: $name', async ({ html }) => {
+      await page.setContent(html.replaceAll('<details', '<details open'))
+      const { letters, ...found } = await measure(page)
+      expect(found).toEqual({ width: look.width, cut: [], overlapping: [], distorted: [] })
+      expect(letters.filter(({ size, contrast }) => size < 9 || contrast < 4.5)).toEqual([])
+      expect(await findBarriers(page)).toEqual([])
+    })
+  })
+
+  describe('of leads whose names are meant to do harm', () => {
+    let page: Page
+    let deeds: readonly string[]
+    const plain = new Map<string, readonly string[]>()
+    const pagesOf = (name: string) => ({ edition: editionOf(hostilePage(name), name), index: indexOf(name) })
+    beforeAll(async () => {
+      page = await openPage(browser, { width: 720, scheme: 'light' })
+      deeds = watchDeeds(page)
+      for (const [kind, html] of Object.entries(pagesOf('plain'))) {
+        await page.setContent(html)
+        plain.set(kind, await listElements(page))
+      }
+    })
+
+    it.each(TITLED_PAYLOADS)('is built as of any other: $shown (row 62)', async ({ payload }) => {
+      for (const [kind, html] of Object.entries(pagesOf(payload))) {
+        await page.setContent(html)
+        expect(await listElements(page)).toEqual(plain.get(kind))
+      }
+      expect(deeds).toEqual([])
+    })
+  })
+})
