@@ -4,14 +4,21 @@
  */
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BLOCKS, DEFAULT_LOCALE } from '../choices.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Period } from '../model.ts'
-import { composeDaily } from '../report/daily.ts'
-import { dayBefore, weekBefore } from '../report/period.ts'
+import { dayBefore, daysUpTo, periodsUpTo, priorOf } from '../report/period.ts'
+import { composeReport } from '../report/report.ts'
 import type { Templates } from '../report/templates.ts'
+import { createVoice } from '../report/voice.ts'
 import { type Edition, findEdition, saveEdition } from '../store/edition.ts'
-import { readDailyFigures } from '../store/figures/daily.ts'
+import { readReportFigures } from '../store/figures/report.ts'
 import type { Store } from '../store/open.ts'
+
+/** Of each list; what a mail does not show may be attached. */
+const ROWS_MAX = 1000
+/** 90 with a mean of seven. */
+const TREND_DAYS = 96
 
 /** A report as configured. */
 export interface Report {
@@ -40,15 +47,19 @@ export async function makeEdition(deps: EditionDeps, report: Report, at: Date): 
   const period = dayBefore(at, report.timeZone)
   const mailed = await findEdition(deps.store.db, { report: report.name, period, variant: '' })
   if (mailed?.isMailed) return mailed
-  const figures = await deps.store.write((trx) =>
-    readDailyFigures(trx, {
-      period,
-      prior: weekBefore(period),
-      pipelineIds: report.pipelines.length > 0 ? report.pipelines : null,
-      topScore: report.topScore,
-      stalledDays: report.stalledDays,
-    }),
-  )
+  const figures = await readReportFigures(deps.store.db, {
+    kind: 'day',
+    period,
+    prior: priorOf('day', period),
+    filter: { pipelineIds: report.pipelines.length > 0 ? report.pipelines : null, conditions: [] },
+    topScore: report.topScore,
+    stalledDays: report.stalledDays,
+    asKnownAt: null,
+    rowsMax: ROWS_MAX,
+    since: null,
+    sparkPeriods: periodsUpTo('day', period),
+    trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
+  })
   if (figures.freshness.dataAsOf === null) {
     throw new LeadsheetError(
       'report_no_data',
@@ -79,10 +90,16 @@ export function renderFor(
   edition: Pick<Edition, 'figures' | 'renderedAt'>,
   recipient: string | null,
 ) {
-  const view = composeDaily(edition.figures, {
+  const { figures, renderedAt } = edition
+  const view = composeReport(figures, createVoice(DEFAULT_LOCALE, figures.period.timeZone, renderedAt), {
     title: report.title,
     recipient,
-    generatedAt: edition.renderedAt,
+    blocks: BLOCKS,
+    leadUrl: null,
+    charts: new Map(),
+    attached: new Map(),
+    leftOut: [],
+    unsubscribe: null,
   })
   return templates.render(report.template, view)
 }

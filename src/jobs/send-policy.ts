@@ -1,7 +1,7 @@
 /** Whether an edition is worth a mail, from its headline numbers. */
 import type { SendPolicy } from '../choices.ts'
 import type { ReportFigures } from '../figures.ts'
-import { FAILING } from '../report/agents.ts'
+import { FAILING } from '../report/blocks/agents.ts'
 import { isTrueOf } from '../store/threshold.ts'
 
 type Numbers = Readonly<Record<string, number | null>>

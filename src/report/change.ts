@@ -2,9 +2,10 @@
  * How a value moved against the period it is compared with. Direction and goodness are two things: the arrow
  * says which way, the tone whether that is welcome.
  */
-import type { Compared, Money, Ratio } from '../model.ts'
-import { FEW, formatCount, formatMoney, formatSigned } from './format.ts'
-import { words } from './messages.ts'
+import type { Compared } from '../figures.ts'
+import type { Money, Ratio } from '../model.ts'
+import { FEW, signed } from './numbers.ts'
+import type { Voice } from './voice.ts'
 
 export type Tone = 'good' | 'bad' | 'neutral'
 
@@ -18,57 +19,59 @@ export interface Change {
 export type Welcome = 'up' | 'down' | null
 
 /** `+9 (+18%)`; without the percentage below {@link FEW}, and `(new)` where it would be infinite. */
-export function changeOfCount(compared: Compared<number>, welcome: Welcome): Change {
+export function changeOfCount(compared: Compared<number>, welcome: Welcome, voice: Voice): Change {
   const { current, prior } = compared
-  const percent = Math.max(current, prior) < FEW ? null : percentOf(current, prior)
-  return change(current - prior, formatCount, percent, welcome)
+  const percent = Math.max(current, prior) < FEW ? null : percentOf(current, prior, voice)
+  return change(current - prior, voice.numbers.count, percent, welcome, voice)
 }
 
 /** `−2.3 pt`, from the rates as they are printed, so that the difference can be checked by eye. */
-export function changeOfRate(compared: Compared<Ratio>, welcome: Welcome): Change | null {
+export function changeOfRate(compared: Compared<Ratio>, welcome: Welcome, voice: Voice): Change | null {
   if (compared.current.whole < FEW || compared.prior.whole < FEW) return null
   const [current, prior] = [compared.current, compared.prior].map(({ part, whole }) =>
     Math.round((part / whole) * 1000),
   )
   const tenths = (current ?? 0) - (prior ?? 0)
-  return change(tenths, (size) => words.points((size / 10).toFixed(1)), null, welcome)
+  const write = (size: number) => voice.words.points(voice.numbers.decimal(size / 10, 1))
+  return change(tenths, write, null, welcome, voice)
 }
 
 /** Compares the largest current amount with the same currency before: `+$90k (+8%)`. Null when there is none. */
-export function changeOfMoney(compared: Compared<readonly Money[]>, welcome: Welcome): Change | null {
+export function changeOfMoney(
+  compared: Compared<readonly Money[]>,
+  welcome: Welcome,
+  voice: Voice,
+): Change | null {
   const currency = (compared.current[0] ?? compared.prior[0])?.currency
   if (currency === undefined) return null
   const amountIn = (moneys: readonly Money[]) =>
     moneys.find((money) => money.currency === currency)?.amount ?? 0
   const [current, prior] = [amountIn(compared.current), amountIn(compared.prior)]
-  return change(
-    current - prior,
-    (amount) => formatMoney({ amount, currency }),
-    percentOf(current, prior),
-    welcome,
-  )
+  const write = (amount: number) => voice.numbers.money({ amount, currency })
+  return change(current - prior, write, percentOf(current, prior, voice), welcome, voice)
 }
 
 /** `+18%`, `new` for a prior of 0, null for no change. */
-export function percentOf(current: number, prior: number): string | null {
+export function percentOf(current: number, prior: number, voice: Voice): string | null {
   if (current === prior) return null
-  if (prior === 0) return words.isNew
-  const percent = ((current - prior) / Math.abs(prior)) * 100
-  if (Math.abs(percent) < 0.5) return null
-  return formatSigned(Math.round(percent), (size) => `${formatCount(size)}%`)
+  if (prior === 0) return voice.words.isNew
+  const share = (current - prior) / Math.abs(prior)
+  if (Math.abs(share) < 0.005) return null
+  return signed(share, (size) => voice.numbers.percent(size))
 }
 
 function change(
   difference: number,
-  format: (size: number) => string,
+  write: (size: number) => string,
   percent: string | null,
   welcome: Welcome,
+  voice: Voice,
 ): Change {
-  if (difference === 0) return { arrow: '', text: words.noChange, tone: 'neutral' }
+  if (difference === 0) return { arrow: '', text: voice.words.noChange, tone: 'neutral' }
   const direction = difference > 0 ? 'up' : 'down'
   return {
     arrow: direction === 'up' ? '▲' : '▼',
-    text: formatSigned(difference, format) + (percent === null ? '' : ` (${percent})`),
+    text: signed(difference, write) + (percent === null ? '' : ` (${percent})`),
     tone: welcome === null ? 'neutral' : welcome === direction ? 'good' : 'bad',
   }
 }

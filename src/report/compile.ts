@@ -12,6 +12,8 @@ export const HELPERS = {
   safeUrl: (url: string) => (/^(?:https?|mailto):/i.test(url) ? url : '#'),
   /** Of a file near by. */
   safePath: (path: string) => (/^[\w./-]+$/.test(path) ? path : '#'),
+  /** For pictures that go with the mail or lie beside the page. */
+  safeImage: (url: string) => (/^(?:cid:|data:image\/png;base64,|[\w-][\w./-]*$)/.test(url) ? url : ''),
 }
 const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
 const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup']

@@ -1,13 +1,13 @@
 /** What a report is made for, beside its figures: its reader's wishes, and what goes with the mail. */
-import type { BlockName } from './blocks/block.ts'
+import type { ATTACHED_LISTS, BlockName } from '../choices.ts'
 
-/** Lists that can be attached as files. */
-export type ListName = 'top_leads' | 'stalled' | 'changes' | 'pipelines' | 'sources'
+export type ListName = (typeof ATTACHED_LISTS)[number]
 
 /** A chart where the page finds it: `cid:…` in a mail, a path in the archive. */
 export interface ChartSource {
   readonly light: string
-  readonly dark: string
+  /** Null where one picture serves both schemes. */
+  readonly dark: string | null
   readonly width: number
   readonly height: number
 }

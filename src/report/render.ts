@@ -23,10 +23,23 @@ export function finishHtml(html: string, styles: PageStyles): string {
   const inlined = inline(html, {
     extraCss: styles.inline,
     keepStyleTags: false,
+    minifyCss: true,
     loadRemoteStylesheets: false,
   })
   const blocks = [styles.mobile, styles.dark].map((css) => `<style>${css}</style>`).join('')
-  return inlined.replace('</head>', () => `${blocks}</head>`)
+  return dropClasses(inlined, styles).replace('</head>', () => `${blocks}</head>`)
+}
+
+/** Names that only the inlined rules had are a tenth of a mail, and mean nothing any more. */
+function dropClasses(html: string, { mobile, dark }: PageStyles): string {
+  const used = new Set(`${mobile}${dark}`.match(/(?<=\.)[a-z][\w-]*/g))
+  // Within a tag only an attribute can look so: in values and texts `"` or `<` are escaped.
+  return html.replace(/<[a-z][^<>]*>/g, (tag) =>
+    tag.replace(/ class="([^"]*)"/, (_, names: string) => {
+      const kept = names.split(/\s+/).filter((name) => used.has(name))
+      return kept.length === 0 ? '' : ` class="${kept.join(' ')}"`
+    }),
+  )
 }
 
 export function finishText(text: string): string {

@@ -1,4 +1,5 @@
 /** How a report speaks to one reader: the words of a language, the numbers and dates of a locale, a clock. */
+import { LANGUAGES, type Language } from '../choices.ts'
 import type { Instant } from '../model.ts'
 import { type Dates, datesOf } from './dates.ts'
 import { type Numbers, numbersOf } from './numbers.ts'
@@ -14,29 +15,22 @@ export interface Voice {
   readonly now: Instant
 }
 
-/** The languages that ship, each with the words of its file. */
-const LANGUAGES: Readonly<Record<string, (numbers: Numbers, locale: string) => Words>> = {
+const SPEAK: Readonly<Record<Language, (numbers: Numbers, locale: string) => Words>> = {
   en: english,
   de: german,
 }
 
-export const LANGUAGE_CODES: readonly string[] = Object.keys(LANGUAGES)
-
-/** Numbers as everywhere in English, dates as in most of it. */
-export const DEFAULT_LOCALE = 'en-GB'
-
 /**
- * @param locale BCP 47; its language is one of {@link LANGUAGE_CODES}
+ * @param locale BCP 47; its language is one of `LANGUAGES`
  * @param timeZone in which instants are told
  */
 export function createVoice(locale: string, timeZone: string, now: Instant): Voice {
   const numbers = numbersOf(locale)
-  const language = new Intl.Locale(locale).language
-  const speak = LANGUAGES[language]
-  if (speak === undefined) throw new TypeError(`no words are there for the locale ${locale}`)
+  const language = LANGUAGES.find((code) => code === new Intl.Locale(locale).language)
+  if (language === undefined) throw new TypeError(`no words are there for the locale ${locale}`)
   return {
     locale,
-    words: speak(numbers, locale),
+    words: SPEAK[language](numbers, locale),
     numbers,
     dates: datesOf(locale, timeZone, now),
     timeZone,

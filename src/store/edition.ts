@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { ReportFigures } from '../figures.ts'
-import type { DailyFigures, Instant, Period, Rendered } from '../model.ts'
+import type { Instant, Period, Rendered } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import type { ReportEditionTable } from './tables.ts'
 
@@ -20,7 +20,7 @@ export interface Edition extends EditionKey, Rendered {
   readonly id: string
   /** Just before its figures were read: what became known later is not in it. */
   readonly renderedAt: Instant
-  readonly figures: DailyFigures
+  readonly figures: ReportFigures
   /** Of the leadsheet that made it; null where that is not known. */
   readonly programVersion: string | null
   /** Why it was not sent at its time; null where it was, or was only looked at. */

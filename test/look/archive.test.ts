@@ -86,12 +86,12 @@ describe.skipIf(!hasBrowser())('the archive', () => {
 
   describe('of leads whose names are meant to do harm', () => {
     let page: Page
-    let takeDeeds: () => readonly string[]
+    let deeds: readonly string[]
     const plain = new Map<string, readonly string[]>()
     const pagesOf = (name: string) => ({ edition: editionOf(hostilePage(name), name), index: indexOf(name) })
     beforeAll(async () => {
       page = await openPage(browser, { width: 720, scheme: 'light' })
-      takeDeeds = watchDeeds(page)
+      deeds = watchDeeds(page)
       for (const [kind, html] of Object.entries(pagesOf('plain'))) {
         await page.setContent(html)
         plain.set(kind, await listElements(page))
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser())('the archive', () => {
         await page.setContent(html)
         expect(await listElements(page)).toEqual(plain.get(kind))
       }
-      expect(takeDeeds()).toEqual([])
+      expect(deeds).toEqual([])
     })
   })
 })

@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser())('a report in a browser', () => {
 
   it.each(PAGES)('shows the preheader to nobody who opens it: $name', async ({ rendered }) => {
     await page.setContent(rendered.html)
-    expect(await page.isVisible('.preheader')).toBe(false)
+    expect(await page.isVisible('body > div[aria-hidden]')).toBe(false)
     expect(await page.isVisible('h1')).toBe(true)
   })
 })

@@ -30,8 +30,9 @@ async function compose(change: Partial<QueryTable> = {}, locale = 'en-GB') {
     dir: 'ltr',
     preheader: '',
     title: 'Mine',
-    footer: [],
-    headline: {},
+    footer: { lines: [], unsubscribe: null },
+    verdict: '',
+    period: { long: '', short: '' },
     blocks: [view],
   }
   const own = folderWith({ 'mine/report.yaml': '' })

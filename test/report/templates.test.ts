@@ -1,17 +1,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { composeDaily } from '../../src/report/daily.ts'
 import { openTemplates } from '../../src/report/templates.ts'
-import { busyDay, CONTEXT, hostileDay } from '../support/figures.ts'
+import { busyDay, hostileDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
-import { DAYS, renderDaily, TEMPLATES_FOLDER } from '../support/report.ts'
+import { compose, REPORTS, renderReport, TEMPLATES_FOLDER } from '../support/report.ts'
 
-const view = composeDaily(busyDay(), CONTEXT)
+const view = compose(busyDay())
 
 describe('a rendered report', () => {
   it('has the rules for phones and for dark mode in blocks of their own', () => {
-    const { html } = renderDaily(busyDay())
+    const { html } = renderReport(busyDay())
     const blocks = [...html.matchAll(/<style>(.*?)<\/style>/gs)].map(([, css]) => css ?? '')
     const [mobile, dark] = blocks.slice(-2)
     expect(mobile).toContain('@media only screen and (max-width: 480px)')
@@ -20,36 +19,41 @@ describe('a rendered report', () => {
   })
 
   it('carries its styles on its elements', () => {
-    const { html } = renderDaily(busyDay())
+    const { html } = renderReport(busyDay())
     expect(html).toMatch(/<h1 style="[^"]*font-size: ?21px/)
     expect(html).not.toMatch(/rgba?\(|var\(|@import|url\(/)
   })
 
   it('has the subject for a title, and says its language', () => {
-    const { subject, html } = renderDaily(busyDay())
+    const { subject, html } = renderReport(busyDay())
     expect(html).toContain(`<title>${subject}</title>`)
-    expect(html).toMatch(/<html lang="en" dir="ltr"/)
+    expect(html).toMatch(/<html lang="en-GB" dir="ltr"/)
     expect(html).toMatch(/<div role="article" aria-roledescription="email" aria-label="Daily leads: 59 new/)
   })
 
   it('gives every layout table its role and every data table its headings', () => {
-    for (const [table] of renderDaily(busyDay()).html.matchAll(/<table[^>]*>(?:<thead>)?/g)) {
+    for (const [table] of renderReport(busyDay()).html.matchAll(/<table[^>]*>(?:<thead>)?/g)) {
       expect(table).toMatch(/role="presentation"|<thead>/)
     }
   })
 
-  it.each(DAYS)('is far from the size at which mails are cut on a $name day', ({ figures, context }) => {
-    expect(Buffer.byteLength(renderDaily(figures, context).html)).toBeLessThan(80_000)
+  it.each(REPORTS)('is far from the size at which mails are cut on a $name day', ({ figures, making }) => {
+    expect(Buffer.byteLength(renderReport(figures, making).html)).toBeLessThan(80_000)
   })
 
   it('stays so with full lists of the longest names', () => {
-    const { html } = renderDaily(hostileDay('<script>alert("x")</script> & '.repeat(200)))
+    const { html } = renderReport(hostileDay('Llanfairpwll & Söhne Maschinenbau '.repeat(200)))
     expect(Buffer.byteLength(html)).toBeLessThan(80_000)
   })
 
+  it('is not cut with lists full of what has to be escaped', () => {
+    const { html } = renderReport(hostileDay('<script>alert("x")</script> & '.repeat(200)))
+    expect(Buffer.byteLength(html)).toBeLessThan(100_000)
+  })
+
   it('keeps its text part within 72 columns', () => {
-    for (const { figures, context } of DAYS) {
-      const long = renderDaily(figures, context)
+    for (const { figures, making } of REPORTS) {
+      const long = renderReport(figures, making)
         .text.split('\n')
         .filter((line) => line.length > 72)
       expect(long).toEqual([])
@@ -57,19 +61,19 @@ describe('a rendered report', () => {
   })
 
   it('leaves no gap where a block is empty', () => {
-    for (const { figures, context } of DAYS)
-      expect(renderDaily(figures, context).text).not.toMatch(/\n{3}|[ \t]\n/)
+    for (const { figures, making } of REPORTS)
+      expect(renderReport(figures, making).text).not.toMatch(/\n{3}|[ \t]\n/)
   })
 
   it('is the same whenever it is rendered', () => {
-    expect(renderDaily(busyDay())).toEqual(renderDaily(busyDay()))
+    expect(renderReport(busyDay())).toEqual(renderReport(busyDay()))
   })
 })
 
 describe('the templates', () => {
   const files = globSync('**/*.hbs', { cwd: TEMPLATES_FOLDER })
   const sources = files.map((file) => ({ file, text: readFileSync(join(TEMPLATES_FOLDER, file), 'utf8') }))
-  const pages = sources.filter(({ file }) => !/(?:subject|text)\.hbs$/.test(file))
+  const pages = sources.filter(({ file }) => !/(?:subject|text)\.hbs$|\.text\.hbs$/.test(file))
 
   it('are all looked at', () => {
     expect(files.length).toBeGreaterThanOrEqual(6)
@@ -88,26 +92,26 @@ describe('the templates', () => {
   })
 
   it.each(pages)('$file has no expression in a style, a script or an address', ({ text: whole }) => {
-    const text = whole.replace(/"\{\{safe(?:Url|Path) [^}"]*\}\}"/g, '""')
+    const text = whole.replace(/"\{\{safe(?:Url|Path|Image) [^}"]*\}\}"/g, '""')
     expect(text).not.toMatch(/(?:style|href|src|on\w+)="[^"]*\{\{/)
     expect(text).not.toMatch(/<(?:script|style)[^>]*>[^<]*\{\{/)
   })
 
   it('ask the view for nothing that it does not have, in conditions and lists too', async () => {
     const templates = await openTemplates(TEMPLATES_FOLDER)
-    for (const { figures, context } of DAYS) {
-      const strict = strictly(composeDaily(figures, context))
+    for (const { figures, making } of REPORTS) {
+      const strict = strictly(compose(figures, making))
       expect(() => templates.render('daily', strict)).not.toThrow()
     }
-    const misspelt = strictly({ ...view, kpis: undefined, kpi: view.kpis })
-    expect(() => templates.render('daily', misspelt)).toThrow('kpis')
+    const misspelt = strictly({ ...view, verdict: undefined, verdikt: view.verdict })
+    expect(() => templates.render('daily', misspelt)).toThrow('verdict')
   })
 
   it('are listed by name', async () => {
     const templates = await openTemplates(TEMPLATES_FOLDER)
-    expect(templates.names()).toEqual(['daily'])
-    expect(() => templates.render('weekly', view)).toThrow(
-      expect.objectContaining({ code: 'report_unknown', hint: 'Known reports: daily.' }),
+    expect(templates.names()).toEqual(['daily', 'monthly', 'weekly'])
+    expect(() => templates.render('yearly', view)).toThrow(
+      expect.objectContaining({ code: 'report_unknown', hint: 'Known reports: daily, monthly, weekly.' }),
     )
   })
 })
@@ -137,7 +141,7 @@ describe('a mistake in a template', () => {
     await expect(openWith({ 'layout/page.hbs': 'one\n{{shout label}}' })).rejects.toMatchObject({
       code: 'report_template',
       message: expect.stringMatching(
-        /^template \S+\/layout\/page\.hbs, line 2: there is no helper shout; known: if, .*safePath$/,
+        /^template \S+\/layout\/page\.hbs, line 2: there is no helper shout; known: if, .*safeImage$/,
       ),
     })
   })
@@ -154,7 +158,7 @@ describe('a mistake in a template', () => {
     const own = folderWith({ 'draft/text.hbs': '{{#if' })
     await expect(openTemplates(TEMPLATES_FOLDER, { own })).rejects.toThrow('draft/text.hbs')
     const templates = await openTemplates(TEMPLATES_FOLDER, { own, only: ['daily'] })
-    expect(templates.names()).toEqual(['daily', 'draft'])
+    expect(templates.names()).toEqual(['daily', 'draft', 'monthly', 'weekly'])
   })
 
   it('of a missing folder is named', async () => {
@@ -178,12 +182,20 @@ describe('a mistake in a template', () => {
 describe('an own folder', () => {
   const render = async (own: Readonly<Record<string, string>>, name: string, shown: object) =>
     (await openTemplates(TEMPLATES_FOLDER, { own: folderWith(own) })).render(name, shown)
-  const page = { lang: 'en', dir: 'ltr', preheader: '', title: 'Mine', footer: [] }
+  const page = {
+    lang: 'en',
+    dir: 'ltr',
+    preheader: '',
+    title: 'Mine',
+    footer: { lines: [], unsubscribe: null },
+    verdict: '',
+    period: { long: '', short: '' },
+  }
 
   it('goes before that of the program, file by file', async () => {
     const mine = await render({ 'daily/subject.hbs': 'Mine: {{title}}' }, 'daily', view)
     expect(mine.subject).toBe('Mine: Daily leads')
-    expect(mine.text).toBe(renderDaily(busyDay()).text)
+    expect(mine.text).toBe(renderReport(busyDay()).text)
   })
 
   it('may leave out every template: subject, page and text are then those of the layout', async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Agent } from '../../src/model.ts'
-import { FAILING } from '../../src/report/agents.ts'
+import { FAILING } from '../../src/report/blocks/agents.ts'
 import { saveAgents } from '../../src/store/agent.ts'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'

@@ -1,8 +1,12 @@
-/** Figures of made-up days, from busy to empty, for tests of what is said about them. Each is a full day. */
-import type { AgentLine, DailyFigures, StalledLead, TopLead } from '../../src/model.ts'
+/** Figures of made-up periods, from busy to empty, for tests of what is said about them. */
+import { BLOCKS } from '../../src/choices.ts'
+import type { AgentLine, ChangedLead, ChangeKind, ListedLead, ReportFigures } from '../../src/figures.ts'
+import type { Money } from '../../src/model.ts'
+import type { ReportContext } from '../../src/report/context.ts'
 
 export const GENERATED_AT = '2026-11-21T05:04:00.000Z'
 const DATA_AS_OF = '2026-11-21T05:00:00.000Z'
+const DAY_MS = 24 * 60 * 60_000
 const PERIOD = {
   from: '2026-11-19T23:00:00.000Z',
   to: '2026-11-20T23:00:00.000Z',
@@ -14,17 +18,34 @@ const PRIOR = {
   timeZone: 'Europe/Berlin',
 }
 
-export const CONTEXT = {
+/** Every chart, as if it lay beside the page. */
+export const CHARTS: ReportContext['charts'] = new Map(
+  (['trend', 'spark-new-leads', 'spark-won', 'spark-win-rate', 'spark-open-value'] as const).map((name) => [
+    name,
+    name === 'trend'
+      ? { light: 'cid:trend-light', dark: 'cid:trend-dark', width: 552, height: 226 }
+      : { light: `cid:${name}`, dark: null, width: 120, height: 28 },
+  ]),
+)
+
+export const CONTEXT: ReportContext = {
   title: 'Daily leads',
   recipient: 'dana@example.com',
-  generatedAt: GENERATED_AT,
+  blocks: BLOCKS,
+  leadUrl: null,
+  charts: CHARTS,
+  attached: new Map(),
+  leftOut: [],
+  unsubscribe: null,
 }
 
 /** A Friday with much to tell: two pipelines, two currencies, one agent failing. */
-export function busyDay(): DailyFigures {
+export function busyDay(): ReportFigures {
   return {
+    kind: 'day',
     period: PERIOD,
     prior: PRIOR,
+    filter: { pipelineIds: null, conditions: [] },
     freshness: {
       dataAsOf: DATA_AS_OF,
       coversPeriod: true,
@@ -37,6 +58,7 @@ export function busyDay(): DailyFigures {
     leads: 3912,
     newLeads: { current: 59, prior: 50 },
     won: { current: 3, prior: 2 },
+    lost: { current: 4, prior: 5 },
     wonValue: {
       current: [
         { amount: 84_000, currency: 'USD' },
@@ -55,26 +77,105 @@ export function busyDay(): DailyFigures {
         { amount: 1_290_000, currency: 'EUR' },
       ],
     },
+    sparklines: {
+      newLeads: [41, 44, 38, 12, 9, 47, 50, 52, 48, 49, 14, 8, 55, 59],
+      won: [2, 1, 3, 0, 0, 2, 2, 4, 1, 2, 0, 0, 1, 3],
+      winRate: [0.26, 0.258, 0.261, 0.26, 0.26, 0.255, 0.26, 0.25, 0.248, 0.245, 0.245, 0.24, 0.238, 0.2368],
+      openValue: [3.7, 3.72, 3.8, 3.8, 3.81, 3.9, 3.98, 4.0, 4.02, 4.1, 4.1, 4.1, 4.15, 4.21].map(
+        (millions) => millions * 1e6,
+      ),
+    },
+    trend: trendUpTo('2026-11-20', 96),
     funnel: {
+      source: 'service',
       asOf: DATA_AS_OF,
       stages: [
-        { status: 'discovered', reached: 3912, conversion: null },
-        { status: 'enriched', reached: 3604, conversion: 3604 / 3912 },
-        { status: 'qualified', reached: 1840, conversion: 1840 / 3604 },
-        { status: 'contacted', reached: 1422, conversion: 1422 / 1840 },
-        { status: 'replied', reached: 488, conversion: 488 / 1422 },
-        { status: 'meeting', reached: 231, conversion: 231 / 488 },
-        { status: 'won', reached: 97, conversion: 97 / 231 },
+        { status: 'discovered', reached: 3912, conversion: null, medianDays: 0.2 },
+        { status: 'enriched', reached: 3604, conversion: 3604 / 3912, medianDays: 1.4 },
+        { status: 'qualified', reached: 1840, conversion: 1840 / 3604, medianDays: 3.1 },
+        { status: 'contacted', reached: 1422, conversion: 1422 / 1840, medianDays: 5.6 },
+        { status: 'replied', reached: 488, conversion: 488 / 1422, medianDays: 4 },
+        { status: 'meeting', reached: 231, conversion: 231 / 488, medianDays: 12.4 },
+        { status: 'won', reached: 97, conversion: 97 / 231, medianDays: null },
+      ],
+    },
+    changes: {
+      since: PERIOD.from,
+      kinds: [
+        kindOf('won', 3, [84_000], [changed('Halden Marine', 'meeting', 'won', 52_000)]),
+        kindOf(
+          'forward',
+          38,
+          [1_240_000],
+          [
+            changed('Kestrel Freight', 'replied', 'meeting', 120_000),
+            changed('Lumen Dental', 'contacted', 'replied', 9_500),
+            changed('深圳凯欣', 'contacted', 'replied', null),
+          ],
+        ),
+        kindOf('lost', 4, [61_000], [changed('Porto Foods', 'meeting', 'lost', 48_000)]),
+        kindOf('gone', 1, [], [changed('Atelier Roux', null, 'replied', 7_000)]),
       ],
     },
     topLeads: { minScore: 80, total: 12, rows: TOP_LEADS },
     stalled: { days: 14, total: 14, rows: STALLED },
-    agents: { asOf: DATA_AS_OF, rows: [...wellAgents(11), FAILING_AGENT] },
+    byPipeline: [
+      {
+        id: 'eu',
+        name: 'EU mid-market',
+        leads: 2100,
+        newLeads: { current: 35, prior: 38 },
+        won: { current: 2, prior: 2 },
+        winRate: { part: 26, whole: 101 },
+        openValue: [{ amount: 1_305_000, currency: 'EUR' }],
+        stalled: 8,
+      },
+      {
+        id: 'us',
+        name: 'US growth',
+        leads: 1812,
+        newLeads: { current: 24, prior: 12 },
+        won: { current: 1, prior: 0 },
+        winRate: { part: 19, whole: 89 },
+        openValue: [{ amount: 4_210_000, currency: 'USD' }],
+        stalled: 6,
+      },
+    ],
+    bySource: [
+      source('crawl', [31, 28], [2, 1], [25, 101]),
+      source('web_form', [20, 12], [1, 1], [18, 72]),
+      source('referral', [8, 10], [0, 0], [2, 9]),
+      source(null, [0, 0], [0, 0], [0, 8]),
+    ],
+    agents: {
+      asOf: DATA_AS_OF,
+      rows: [...wellAgents(11), FAILING_AGENT],
+      outages: [
+        {
+          agentName: 'Scout-2',
+          beganAt: '2026-11-20T09:14:00.000Z',
+          endedAt: '2026-11-20T11:44:00.000Z',
+          hours: 2.5,
+        },
+        { agentName: 'Scout-2', beganAt: '2026-11-20T22:14:00.000Z', endedAt: null, hours: 6.8 },
+      ],
+    },
+    serviceStats: [
+      stat('leads', null, 3912, 3910),
+      stat('open_value', 'EUR', 1_305_000, 1_304_250.5),
+      stat('win_rate', null, 0.2368, 0.24),
+    ],
+    dataQuality: {
+      held: [{ resource: 'lead', reason: 'the id is missing', records: 2 }],
+      drift: [{ change: 'new', path: 'company.linkedin', at: '2026-11-20T08:00:00.000Z' }],
+      lastScan: { verdict: 'complete', at: DATA_AS_OF },
+    },
+    queries: [],
   }
 }
 
 /** A Sunday on which nothing happened and nothing is wrong. */
-export function quietDay(): DailyFigures {
+export function quietDay(): ReportFigures {
   const busy = busyDay()
   return {
     ...busy,
@@ -84,6 +185,10 @@ export function quietDay(): DailyFigures {
     pipelines: ['EU mid-market'],
     newLeads: { current: 0, prior: 2 },
     won: { current: 0, prior: 0 },
+    lost: { current: 0, prior: 1 },
+    changes: { since: '2026-11-21T23:00:00.000Z', kinds: [] },
+    serviceStats: [],
+    dataQuality: { held: [], drift: [], lastScan: { verdict: 'complete', at: '2026-11-23T05:00:00.000Z' } },
     wonValue: { current: [], prior: [] },
     winRate: { current: { part: 2, whole: 7 }, prior: { part: 3, whole: 8 } },
     openValue: {
@@ -93,14 +198,14 @@ export function quietDay(): DailyFigures {
     funnel: { ...busy.funnel, asOf: '2026-11-23T05:00:00.000Z' },
     topLeads: { minScore: 80, total: 0, rows: [] },
     stalled: { days: 14, total: 0, rows: [] },
-    agents: { asOf: '2026-11-23T05:00:00.000Z', rows: wellAgents(12) },
+    agents: { asOf: '2026-11-23T05:00:00.000Z', rows: wellAgents(12), outages: [] },
   }
 }
 
-export const QUIET_CONTEXT = { ...CONTEXT, generatedAt: '2026-11-23T05:04:00.000Z' }
+export const QUIET_GENERATED_AT = '2026-11-23T05:04:00.000Z'
 
 /** The busy Friday, but the last whole sync was at 14:10 and the one after it failed. */
-export function staleDay(): DailyFigures {
+export function staleDay(): ReportFigures {
   const busy = busyDay()
   return {
     ...busy,
@@ -126,7 +231,7 @@ export function staleDay(): DailyFigures {
 }
 
 /** The first day after the first sync: nothing before it is known. */
-export function firstDay(): DailyFigures {
+export function firstDay(): ReportFigures {
   const busy = busyDay()
   return {
     ...busy,
@@ -136,17 +241,32 @@ export function firstDay(): DailyFigures {
     winRate: { ...busy.winRate, prior: { part: 0, whole: 0 } },
     openValue: { ...busy.openValue, prior: [] },
     stalled: { days: 14, total: 0, rows: [] },
-    agents: { asOf: DATA_AS_OF, rows: wellAgents(4) },
+    sparklines: {
+      newLeads: [...Array(13).fill(null), 59],
+      won: [...Array(13).fill(null), 3],
+      winRate: [...Array(13).fill(null), 0.2368],
+      openValue: [...Array(13).fill(null), 4_210_000],
+    },
+    trend: trendUpTo('2026-11-20', 1),
+    byPipeline: busy.byPipeline.map((line) => ({
+      ...line,
+      newLeads: { ...line.newLeads, prior: 0 },
+      won: { ...line.won, prior: 0 },
+    })),
+    agents: { asOf: DATA_AS_OF, rows: wellAgents(4), outages: [] },
   }
 }
 
 /** No sync has ever ended. */
-export function emptyDay(): DailyFigures {
+export function emptyDay(): ReportFigures {
   const zero = { current: 0, prior: 0 }
   const noMoney = { current: [], prior: [] }
+  const unknown = Array(14).fill(null)
   return {
+    kind: 'day',
     period: PERIOD,
     prior: PRIOR,
+    filter: { pipelineIds: null, conditions: [] },
     freshness: {
       dataAsOf: null,
       coversPeriod: false,
@@ -159,18 +279,46 @@ export function emptyDay(): DailyFigures {
     leads: 0,
     newLeads: zero,
     won: zero,
+    lost: zero,
     wonValue: noMoney,
     winRate: { current: { part: 0, whole: 0 }, prior: { part: 0, whole: 0 } },
     openValue: noMoney,
-    funnel: { asOf: null, stages: [] },
+    sparklines: { newLeads: unknown, won: unknown, winRate: unknown, openValue: unknown },
+    trend: trendUpTo('2026-11-20', 0),
+    funnel: { source: 'service', asOf: null, stages: [] },
+    changes: { since: PERIOD.from, kinds: [] },
     topLeads: { minScore: 80, total: 0, rows: [] },
     stalled: { days: 14, total: 0, rows: [] },
-    agents: { asOf: null, rows: [] },
+    byPipeline: [],
+    bySource: [],
+    agents: { asOf: null, rows: [], outages: [] },
+    serviceStats: [],
+    dataQuality: { held: [], drift: [], lastScan: null },
+    queries: [],
+  }
+}
+
+/** The week of that Friday. */
+export function busyWeek(): ReportFigures {
+  return {
+    ...busyDay(),
+    kind: 'week',
+    period: { ...PERIOD, from: '2026-11-15T23:00:00.000Z', to: '2026-11-22T23:00:00.000Z' },
+    prior: { ...PRIOR, from: '2026-11-08T23:00:00.000Z', to: '2026-11-15T23:00:00.000Z' },
+    filter: {
+      pipelineIds: null,
+      conditions: [
+        { field: 'company_country', in: ['Germany', 'Austria'] },
+        { field: 'score', min: 60, max: null },
+      ],
+    },
+    newLeads: { current: 284, prior: 301 },
+    won: { current: 14, prior: 11 },
   }
 }
 
 /** Every list full and every name as long and as hostile as an upstream could send it. */
-export function hostileDay(text: string): DailyFigures {
+export function hostileDay(text: string): ReportFigures {
   const busy = busyDay()
   const agent = { ...FAILING_AGENT, name: text, kind: text, taskType: text, lastErrorMessage: text }
   return {
@@ -183,44 +331,109 @@ export function hostileDay(text: string): DailyFigures {
     },
     pipelines: [text, text],
     funnel: { ...busy.funnel, stages: busy.funnel.stages.map((stage) => ({ ...stage, status: text })) },
-    topLeads: {
-      minScore: 80,
-      total: 400,
-      rows: Array.from({ length: 20 }, (_, row) => ({
-        id: String(row),
-        companyName: text,
-        companyOneLiner: text,
-        companyCountry: text,
-        contactName: text,
-        contactTitle: text,
-        pipelineName: text,
-        status: text,
-        score: 99,
-        source: text,
-      })),
-    },
+    topLeads: { minScore: 80, total: 400, rows: Array.from({ length: 20 }, () => hostileLead(text)) },
     stalled: {
       days: 14,
       total: 400,
-      rows: Array.from({ length: 20 }, (_, row) => ({
-        id: String(row),
-        companyName: text,
-        contactName: text,
-        pipelineName: text,
-        status: text,
-        updatedAt: '2026-01-01T00:00:00.000Z',
-        idleDays: 323,
-        value: { amount: 1_234_567, currency: 'USD' },
+      rows: Array.from({ length: 20 }, () => ({ ...hostileLead(text), idleDays: 323 })),
+    },
+    changes: {
+      since: PERIOD.from,
+      kinds: (['won', 'forward', 'back', 'lost', 'gone', 'returned'] as const).map((kind) => ({
+        kind,
+        total: 400,
+        value: [{ amount: 1_234_567, currency: text }],
+        rows: Array.from({ length: 20 }, () => ({
+          ...changed(text, text, text, 1_234_567),
+          pipelineName: text,
+          value: { amount: 1_234_567, currency: text },
+        })),
       })),
     },
+    byPipeline: Array.from({ length: 20 }, () => ({
+      id: text,
+      name: text,
+      leads: 400,
+      newLeads: { current: 1_234_567, prior: 1 },
+      won: { current: 0, prior: 1_234_567 },
+      winRate: { part: 1, whole: 3 },
+      openValue: [{ amount: 1_234_567, currency: text }],
+      stalled: 1_234_567,
+    })),
+    bySource: Array.from({ length: 20 }, () => source(text, [9, 8], [7, 6], [5, 4])),
     agents: {
       asOf: DATA_AS_OF,
       rows: Array.from({ length: 30 }, (_, row) => (row % 2 ? agent : { ...agent, status: text })),
+      outages: Array.from({ length: 9 }, () => ({
+        agentName: text,
+        beganAt: PERIOD.from,
+        endedAt: PERIOD.to,
+        hours: 24,
+      })),
     },
+    serviceStats: Array.from({ length: 20 }, () => ({
+      ...stat('open_value', text, 1_234_567.891, 7_654_321.198),
+      pipelineName: text,
+    })),
+    dataQuality: {
+      held: Array.from({ length: 9 }, () => ({ resource: text, reason: text, records: 9 })),
+      drift: Array.from({ length: 9 }, () => ({ change: 'new' as const, path: text, at: PERIOD.from })),
+      lastScan: { verdict: 'incomplete', at: DATA_AS_OF },
+    },
+    queries: [
+      {
+        name: 'hostile',
+        title: text,
+        note: text,
+        sql: text,
+        columns: [text, text, text],
+        rows: Array.from({ length: 20 }, () => [text, 1_234_567, null]),
+        isCut: true,
+      },
+    ],
   }
 }
 
-const TOP_LEADS: readonly TopLead[] = [
+type StalledRow = ReportFigures['stalled']['rows'][number]
+
+const LEAD: ListedLead = {
+  id: 'l-1',
+  companyName: '',
+  companyOneLiner: null,
+  companyDomain: null,
+  companyCountry: null,
+  contactName: null,
+  contactTitle: null,
+  pipelineId: 'eu',
+  pipelineName: 'EU mid-market',
+  status: 'enriched',
+  score: null,
+  source: 'crawl',
+  value: null,
+  createdAt: '2026-11-20T08:00:00.000Z',
+  changedAt: '2026-11-20T08:30:00.000Z',
+}
+
+function hostileLead(text: string): ListedLead {
+  return {
+    ...LEAD,
+    id: text,
+    companyName: text,
+    companyOneLiner: text,
+    companyDomain: text,
+    companyCountry: text,
+    contactName: text,
+    contactTitle: text,
+    pipelineId: text,
+    pipelineName: text,
+    status: text,
+    score: 99,
+    source: text,
+    value: { amount: 1_234_567, currency: 'USD' },
+  }
+}
+
+const TOP_LEADS: readonly ListedLead[] = [
   top(
     'Kestrel Freight',
     'Same-day air cargo for spare parts',
@@ -256,22 +469,20 @@ function top(
   contactName: string | null,
   contactTitle: string | null,
   score: number,
-): TopLead {
+): ListedLead {
   return {
+    ...LEAD,
     id: companyName,
     companyName,
     companyOneLiner,
     companyCountry,
     contactName,
     contactTitle,
-    pipelineName: 'EU mid-market',
-    status: 'enriched',
     score,
-    source: 'crawl',
   }
 }
 
-const STALLED: readonly StalledLead[] = [
+const STALLED: readonly StalledRow[] = [
   stalled('Porto Foods', 'Ana Lima', 'contacted', 33, 48_000),
   stalled('Holm & Datter', 'Jens Holm', 'replied', 27, 12_000),
   stalled('Kerala Textiles', 'Priya Nair', 'qualified', 21, null),
@@ -286,17 +497,84 @@ function stalled(
   status: string,
   idleDays: number,
   amount: number | null,
-): StalledLead {
+): StalledRow {
   return {
+    ...LEAD,
     id: companyName,
     companyName,
     contactName,
     pipelineName: 'US growth',
     status,
-    updatedAt: '2026-10-20T09:00:00.000Z',
+    changedAt: '2026-10-20T09:00:00.000Z',
     idleDays,
-    value: amount === null ? null : { amount, currency: 'USD' },
+    value: usd(amount),
   }
+}
+
+function usd(amount: number | null): Money | null {
+  return amount === null ? null : { amount, currency: 'USD' }
+}
+
+function kindOf(
+  kind: ChangeKind,
+  total: number,
+  amounts: readonly number[],
+  rows: readonly ChangedLead[],
+): ReportFigures['changes']['kinds'][number] {
+  return { kind, total, value: amounts.map((amount) => ({ amount, currency: 'USD' })), rows }
+}
+
+function changed(
+  companyName: string,
+  fromStatus: string | null,
+  toStatus: string,
+  amount: number | null,
+): ChangedLead {
+  return {
+    id: companyName,
+    companyName,
+    pipelineName: 'EU mid-market',
+    fromStatus,
+    toStatus,
+    at: '2026-11-20T10:00:00.000Z',
+    value: usd(amount),
+  }
+}
+
+function source(
+  name: string | null,
+  newLeads: readonly [number, number],
+  won: readonly [number, number],
+  winRate: readonly [number, number],
+): ReportFigures['bySource'][number] {
+  return {
+    source: name,
+    newLeads: { current: newLeads[0], prior: newLeads[1] },
+    won: { current: won[0], prior: won[1] },
+    winRate: { part: winRate[0], whole: winRate[1] },
+  }
+}
+
+function stat(
+  figure: ReportFigures['serviceStats'][number]['figure'],
+  currency: string | null,
+  ours: number,
+  upstream: number,
+): ReportFigures['serviceStats'][number] {
+  return { pipelineName: 'EU mid-market', figure, currency, ours, upstream, asOf: DATA_AS_OF }
+}
+
+/** 96 days, of which the last `known` have leads: five weekdays with many, a weekend with few. */
+function trendUpTo(last: string, known: number): ReportFigures['trend'] {
+  return Array.from({ length: 96 }, (_, index) => {
+    const ago = 95 - index
+    const at = new Date(Date.parse(last) - ago * DAY_MS)
+    const isWeekend = at.getUTCDay() % 6 === 0
+    const day = at.toISOString().slice(0, 10)
+    if (ago >= known) return { day, newLeads: null, won: null }
+    const wave = Math.round(30 + 12 * Math.sin(index / 9) + ((index * 7) % 11))
+    return { day, newLeads: isWeekend ? Math.round(wave / 4) : wave, won: isWeekend ? 0 : (index * 7) % 6 }
+  })
 }
 
 const FAILING_AGENT: AgentLine = {

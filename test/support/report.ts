@@ -1,25 +1,62 @@
 /** Reports as they are made for real, and what a reader sees of them. */
 import { join } from 'node:path'
-import type { DailyFigures, Rendered } from '../../src/model.ts'
-import { composeDaily, type DailyContext } from '../../src/report/daily.ts'
+import { DEFAULT_LOCALE } from '../../src/choices.ts'
+import type { ReportFigures } from '../../src/figures.ts'
+import type { Instant, Rendered } from '../../src/model.ts'
+import type { ReportContext } from '../../src/report/context.ts'
+import { composeReport, type ReportView } from '../../src/report/report.ts'
 import { openTemplates } from '../../src/report/templates.ts'
-import { busyDay, CONTEXT, emptyDay, firstDay, QUIET_CONTEXT, quietDay, staleDay } from './figures.ts'
+import { createVoice, type Voice } from '../../src/report/voice.ts'
+import {
+  busyDay,
+  busyWeek,
+  CONTEXT,
+  emptyDay,
+  firstDay,
+  GENERATED_AT,
+  QUIET_GENERATED_AT,
+  quietDay,
+  staleDay,
+} from './figures.ts'
 
 export const TEMPLATES_FOLDER = join(import.meta.dirname, '..', '..', 'templates')
 
 const templates = await openTemplates(TEMPLATES_FOLDER)
 
-export function renderDaily(figures: DailyFigures, context: DailyContext = CONTEXT): Rendered {
-  return templates.render('daily', composeDaily(figures, context))
+export interface Making {
+  readonly context?: Partial<ReportContext>
+  readonly now?: Instant
+  readonly locale?: string
 }
 
-/** Every kind of day, with the moment of its report. */
-export const DAYS: readonly { name: string; figures: DailyFigures; context: DailyContext }[] = [
-  { name: 'busy', figures: busyDay(), context: CONTEXT },
-  { name: 'quiet', figures: quietDay(), context: QUIET_CONTEXT },
-  { name: 'stale', figures: staleDay(), context: CONTEXT },
-  { name: 'first', figures: firstDay(), context: CONTEXT },
-  { name: 'empty', figures: emptyDay(), context: CONTEXT },
+export function voiceOf({ locale = DEFAULT_LOCALE, now = GENERATED_AT }: Making = {}): Voice {
+  return createVoice(locale, 'Europe/Berlin', now)
+}
+
+export function compose(figures: ReportFigures, making: Making = {}): ReportView {
+  return composeReport(figures, voiceOf(making), { ...CONTEXT, ...making.context })
+}
+
+export function renderReport(figures: ReportFigures, making: Making = {}): Rendered {
+  return templates.render('daily', compose(figures, making))
+}
+
+/** Every kind of day, with the moment of its report, and a week in the other language. */
+export const REPORTS: readonly {
+  readonly name: string
+  readonly figures: ReportFigures
+  readonly making: Making
+}[] = [
+  { name: 'busy', figures: busyDay(), making: {} },
+  { name: 'quiet', figures: quietDay(), making: { now: QUIET_GENERATED_AT } },
+  { name: 'stale', figures: staleDay(), making: {} },
+  { name: 'first', figures: firstDay(), making: {} },
+  { name: 'empty', figures: emptyDay(), making: {} },
+  {
+    name: 'German busy',
+    figures: busyWeek(),
+    making: { locale: 'de-DE', now: '2026-11-23T05:04:00.000Z', context: { title: 'Leads der Woche' } },
+  },
 ]
 
 /** The words of a page on one line, without what is only for the inbox. */
@@ -27,7 +64,7 @@ export function wordsOf(html: string): string {
   return html
     .replace(/<head>.*<\/head>/s, '')
     .replace(/<!--.*?-->/gs, '')
-    .replace(/<div class="preheader".*?<\/div>/s, '')
+    .replace(/<body[^>]*>\s*<div.*?<\/div>/s, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/&nbsp;/g, ' ')
     .replace(/&lt;/g, '<')

@@ -82,7 +82,12 @@ export function findCharts(
     const [light, dark] = [find('light'), find('dark')]
     if (!light || !dark) continue
     const { width, height } = light
-    sources.set(name, { light: address(light.name), dark: address(dark.name), width, height })
+    sources.set(name, {
+      light: address(light.name),
+      dark: dark.name === light.name ? null : address(dark.name),
+      width,
+      height,
+    })
   }
   return sources
 }

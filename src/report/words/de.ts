@@ -8,6 +8,7 @@ export function german(numbers: Numbers, locale: string): Words {
   const { count } = numbers
   const plural = (n: number, one: string, many: string) => `${count(n)} ${n === 1 ? one : many}`
   const conjunction = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const disjunction = new Intl.ListFormat(locale, { type: 'disjunction' })
   const days = (n: number) => plural(n, 'Tag', 'Tage')
   /** After "seit" and "von". */
   const daysDative = (n: number) => plural(n, 'Tag', 'Tagen')
@@ -67,6 +68,7 @@ export function german(numbers: Numbers, locale: string): Words {
     points: (size) => `${size} Pkt.`,
     counts: (part, whole) => `${count(part)} von ${count(whole)}`,
     and: (parts) => conjunction.format(parts),
+    or: (parts) => disjunction.format(parts),
     days,
     fields,
     statuses,
@@ -97,6 +99,7 @@ export function german(numbers: Numbers, locale: string): Words {
       noPipelines: 'Noch keine Pipelines',
       comparedWith: (period) => `im Vergleich zu: ${period}`,
       only: (conditions) => `nur ${conditions}`,
+      others: (n) => plural(n, 'weiteres', 'weitere'),
       atLeast: (field, value) => `${field} ab ${value}`,
       atMost: (field, value) => `${field} bis ${value}`,
       between: (field, min, max) => `${field} von ${min} bis ${max}`,
@@ -243,6 +246,7 @@ export function german(numbers: Numbers, locale: string): Words {
     pipelines: {
       title: 'Pipelines',
       note: (before) => `Veränderung gegen: ${before}`,
+      noteWithout: 'Nach Namen geordnet',
       pipeline: 'Pipeline',
       newLeads: 'Neu',
       won: 'Gew.',
@@ -256,6 +260,7 @@ export function german(numbers: Numbers, locale: string): Words {
     sources: {
       title: 'Quellen',
       note: (before) => `Die meisten neuen Leads zuerst; Veränderung gegen: ${before}`,
+      noteWithout: 'Die meisten neuen Leads zuerst',
       source: 'Quelle',
       unknown: 'Ohne Angabe',
       empty: 'Die Leads nennen keine Quellen.',
@@ -266,6 +271,7 @@ export function german(numbers: Numbers, locale: string): Words {
       title: 'Agenten',
       allHealthy: (n) => (n === 1 ? 'Der eine Agent arbeitet ungestört' : `Alle ${count(n)} ungestört`),
       someHealthy: (well, total) => `${count(well)} von ${count(total)} ungestört`,
+      state: (status) => status.charAt(0).toLowerCase() + status.slice(1),
       all: (state) => `alle ${state}`,
       asOf: (at) => `Stand ${at}`,
       since: (at) => `seit ${at}`,

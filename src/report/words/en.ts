@@ -12,6 +12,7 @@ export function english(numbers: Numbers, locale: string) {
   const { count } = numbers
   const plural = (n: number, one: string, many: string) => `${count(n)} ${n === 1 ? one : many}`
   const conjunction = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const disjunction = new Intl.ListFormat(locale, { type: 'disjunction' })
   const days = (n: number) => plural(n, 'day', 'days')
   const records = (n: number) => plural(n, 'record', 'records')
   const changes: Record<ChangeKind, string> = {
@@ -51,6 +52,7 @@ export function english(numbers: Numbers, locale: string) {
     points: (size: string) => `${size} pt`,
     counts: (part: number, whole: number) => `${count(part)} of ${count(whole)}`,
     and: (parts: readonly string[]) => conjunction.format(parts),
+    or: (parts: readonly string[]) => disjunction.format(parts),
     days,
     fields,
     /** A status of leads or agents as people say it, where its own name is not that. */
@@ -83,6 +85,7 @@ export function english(numbers: Numbers, locale: string) {
       noPipelines: 'No pipelines yet',
       comparedWith: (period: string) => `compared with ${period}`,
       only: (conditions: string) => `only ${conditions}`,
+      others: (n: number) => plural(n, 'other', 'others'),
       atLeast: (field: string, value: string) => `${field} ${value} or more`,
       atMost: (field: string, value: string) => `${field} ${value} or less`,
       between: (field: string, min: string, max: string) => `${field} ${min} to ${max}`,
@@ -231,6 +234,7 @@ export function english(numbers: Numbers, locale: string) {
     pipelines: {
       title: 'Pipelines',
       note: (before: string) => `Changes against ${before}`,
+      noteWithout: 'In order of name',
       pipeline: 'Pipeline',
       newLeads: 'New',
       won: 'Won',
@@ -244,6 +248,7 @@ export function english(numbers: Numbers, locale: string) {
     sources: {
       title: 'Sources',
       note: (before: string) => `Most new leads first; changes against ${before}`,
+      noteWithout: 'Most new leads first',
       source: 'Source',
       unknown: 'Not told',
       empty: 'The leads name no sources.',
@@ -254,6 +259,8 @@ export function english(numbers: Numbers, locale: string) {
       title: 'Agents',
       allHealthy: (n: number) => (n === 1 ? 'The one agent is healthy' : `All ${count(n)} healthy`),
       someHealthy: (well: number, total: number) => `${count(well)} of ${count(total)} healthy`,
+      /** Of several agents, within a sentence. */
+      state: (status: string) => status.toLowerCase(),
       all: (state: string) => `all ${state}`,
       asOf: (at: string) => `as of ${at}`,
       since: (at: string) => `since ${at}`,

@@ -1,9 +1,9 @@
 /** Each number of the last report can be found again in the snapshot, by the SQL that the snapshot brings along. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import type { ReportFigures } from '../../../src/figures.ts'
 import { makeEdition } from '../../../src/jobs/edition.ts'
 import { publishSnapshot } from '../../../src/jobs/publish.ts'
-import type { DailyFigures } from '../../../src/model.ts'
 import { openTemplates } from '../../../src/report/templates.ts'
 import { folderWith } from '../../support/folder.ts'
 import { ask, publishing } from '../../support/publishing.ts'
@@ -30,7 +30,7 @@ interface Answer {
 }
 
 /** What the report says of a figure, as the figure's own SQL would answer it. */
-function reported(figures: DailyFigures, which: 'current' | 'prior'): Record<string, Answer[]> {
+function reported(figures: ReportFigures, which: 'current' | 'prior'): Record<string, Answer[]> {
   const money = (values: readonly { amount: number; currency: string }[]) =>
     values.map(({ amount, currency }) => ({ of: currency, value: amount }))
   return {
@@ -81,8 +81,8 @@ describe('the figures in a snapshot', () => {
     }
     const list = (name: string) =>
       ask<{ id: string }>(file, entries.find((entry) => entry.name === name)?.sql ?? '').map(({ id }) => id)
-    expect(list('top_leads')).toEqual(figures.topLeads.rows.map(({ id }) => id))
-    expect(list('stalled_leads')).toEqual(figures.stalled.rows.map(({ id }) => id))
+    expect(list('top_leads')).toEqual(figures.topLeads.rows.slice(0, 5).map(({ id }) => id))
+    expect(list('stalled_leads')).toEqual(figures.stalled.rows.slice(0, 5).map(({ id }) => id))
     expect(figures.newLeads.current).toBeGreaterThan(0)
     expect(figures.stalled.rows.length).toBeGreaterThan(0)
     expect(figures.pipelines).toHaveLength(1)

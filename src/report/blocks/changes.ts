@@ -1,0 +1,63 @@
+/** What leads went through since the last report, by kind, the most valuable first. */
+import type { ChangedLead, ReportFigures } from '../../figures.ts'
+import type { ReportContext } from '../context.ts'
+import { joined, linkTo, NAME_LENGTH, pipelineOf } from '../lead-line.ts'
+import { formatMoneys } from '../moneys.ts'
+import { nameStatus } from '../status.ts'
+import { oneLine } from '../text.ts'
+import type { Voice } from '../voice.ts'
+import { moreOf } from './more.ts'
+
+/** Of a kind. */
+const ROWS = 3
+
+export interface ChangesView {
+  readonly kind: 'changes'
+  readonly title: string
+  readonly note: string
+  readonly kinds: readonly {
+    readonly label: string
+    /** `38 · $1.2m` */
+    readonly total: string
+    readonly leads: readonly {
+      readonly company: string
+      readonly url: string
+      readonly what: string
+      readonly value: string
+    }[]
+    readonly more: string
+  }[]
+}
+
+export function composeChanges(figures: ReportFigures, voice: Voice, context: ReportContext): ChangesView {
+  const { words, numbers, dates } = voice
+  const { changes, pipelines } = figures
+  const since = dates.instant(changes.since)
+  const kinds = changes.kinds.filter(({ total }) => total > 0)
+  return {
+    kind: 'changes',
+    title: words.changes.title,
+    note: kinds.length === 0 ? words.changes.empty(since) : words.changes.since(since),
+    kinds: kinds.map(({ kind, total, value, rows }) => {
+      const { largest, others } = formatMoneys(value, voice)
+      const worth = [largest, others].filter(Boolean).join(' ')
+      const shown = rows.slice(0, ROWS)
+      return {
+        label: words.changes.kinds[kind],
+        total: [numbers.count(total), worth].filter(Boolean).join(' · '),
+        leads: shown.map((lead) => ({
+          company: oneLine(lead.companyName, NAME_LENGTH),
+          url: linkTo(lead.id, context),
+          what: joined([moveOf(lead, voice), pipelineOf(lead, pipelines)]),
+          value: lead.value ? numbers.money(lead.value) : '',
+        })),
+        more: moreOf('changes', total - shown.length, voice, context),
+      }
+    }),
+  }
+}
+
+function moveOf({ fromStatus, toStatus }: ChangedLead, voice: Voice): string {
+  const to = nameStatus(toStatus, voice)
+  return fromStatus === null ? to : voice.words.changes.move(nameStatus(fromStatus, voice), to)
+}

@@ -1,0 +1,34 @@
+/** Numbers of a table of lines: a count with how it moved in small, and a rate. */
+import type { Compared } from '../../figures.ts'
+import type { Ratio } from '../../model.ts'
+import { type Change, changeOfCount } from '../change.ts'
+import { FEW } from '../numbers.ts'
+import type { Voice } from '../voice.ts'
+
+export interface ComparedCell {
+  readonly value: string
+  /** `+9`, without a percentage; empty when there is nothing to compare with. */
+  readonly change: string
+  readonly tone: Change['tone']
+  /** Both on one line: `59 (+9)` */
+  readonly text: string
+}
+
+export function compareCell(compared: Compared<number>, isComparable: boolean, voice: Voice): ComparedCell {
+  const { text, tone, arrow } = changeOfCount(compared, 'up', voice)
+  const isMoved = isComparable && arrow !== ''
+  const value = voice.numbers.count(compared.current)
+  const change = isMoved ? text.replace(/ \(.*\)$/, '') : ''
+  return {
+    value,
+    change,
+    tone: isMoved ? tone : 'neutral',
+    text: change === '' ? value : `${value} (${change})`,
+  }
+}
+
+/** `23.7%`, `2 of 7` for few, `–` for none. */
+export function rateCell({ part, whole }: Ratio, { words, numbers }: Voice): string {
+  if (whole === 0) return words.none
+  return whole < FEW ? words.counts(part, whole) : numbers.rate(part / whole)
+}

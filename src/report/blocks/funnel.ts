@@ -1,0 +1,75 @@
+/** The funnel as bars: how many leads ever reached a stage, what share of the stage before that is, and how long they stay. */
+import type { Funnel, ReportFigures } from '../../figures.ts'
+import { FEW } from '../numbers.ts'
+import { nameStatus } from '../status.ts'
+import type { Voice } from '../voice.ts'
+
+export interface FunnelView {
+  readonly kind: 'funnel'
+  readonly title: string
+  readonly note: string
+  readonly columns: {
+    readonly stage: string
+    readonly reached: string
+    readonly conversion: string
+    readonly inStage: string
+  }
+  readonly stages: readonly FunnelRow[]
+}
+
+interface FunnelRow {
+  readonly label: string
+  readonly reached: string
+  readonly conversion: string
+  readonly inStage: string
+  /** Widths of the bar and of what is left of its track, in percent; empty where there is none of it. */
+  readonly bar: string
+  readonly rest: string
+}
+
+type Stage = Funnel['stages'][number]
+
+export function composeFunnel({ funnel }: ReportFigures, voice: Voice): FunnelView {
+  const { words, dates } = voice
+  const most = Math.max(...funnel.stages.map((stage) => stage.reached), 0)
+  const isEmpty = funnel.asOf === null || funnel.stages.length === 0
+  const source = funnel.source === 'service' ? words.funnel.ofService : words.funnel.ofOurs
+  return {
+    kind: 'funnel',
+    title: words.funnel.title,
+    note: isEmpty ? words.funnel.empty : source(dates.recent(funnel.asOf)),
+    columns: {
+      stage: words.funnel.stage,
+      reached: words.funnel.reached,
+      conversion: words.funnel.conversion,
+      inStage: words.funnel.inStage,
+    },
+    stages: isEmpty
+      ? []
+      : funnel.stages.map((stage, position) => rowOf(stage, funnel.stages[position - 1], most, voice)),
+  }
+}
+
+function rowOf(stage: Stage, before: Stage | undefined, most: number, voice: Voice): FunnelRow {
+  const { words, numbers } = voice
+  // A stage that somebody reached is never shown as an empty track.
+  const bar = stage.reached === 0 ? 0 : Math.max(1, Math.round((stage.reached / most) * 100))
+  const { medianDays } = stage
+  return {
+    label: nameStatus(stage.status, voice),
+    reached: numbers.count(stage.reached),
+    conversion: conversionOf(stage, before, voice),
+    inStage:
+      medianDays === null
+        ? words.none
+        : words.funnel.medianDays(numbers.decimal(medianDays, medianDays < 10 ? 1 : 0)),
+    bar: bar === 0 ? '' : String(bar),
+    rest: bar === 100 ? '' : String(100 - bar),
+  }
+}
+
+function conversionOf(stage: Stage, before: Stage | undefined, { words, numbers }: Voice): string {
+  if (before === undefined || stage.conversion === null) return words.none
+  if (before.reached < FEW) return words.counts(stage.reached, before.reached)
+  return numbers.share(stage.conversion)
+}

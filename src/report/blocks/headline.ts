@@ -1,0 +1,165 @@
+/** The verdict on a period: one sentence for the top of the mail, and its short form for the subject. */
+import type { FilterCondition, ReportFigures } from '../../figures.ts'
+import { percentOf } from '../change.ts'
+import type { ReportContext } from '../context.ts'
+import { coverageOf, isFirst } from '../coverage.ts'
+import { namePeriod, type PeriodNames } from '../dates.ts'
+import { FEW } from '../numbers.ts'
+import { oneLine } from '../text.ts'
+import type { Voice } from '../voice.ts'
+import { listFailing } from './agents.ts'
+import { composeAttention } from './attention.ts'
+
+export interface HeadlineView {
+  readonly kind: 'headline'
+  /** What the report is called, and what it covers. */
+  readonly title: string
+  readonly period: string
+  readonly text: string
+  /** What adds to it in smaller letters; empty when nothing does. */
+  readonly detail: string
+  /** Which leads are covered, and what they are compared with. */
+  readonly scope: string
+  /** The verdict as the subject has it, without title and date. */
+  readonly subject: string
+}
+
+interface Verdict {
+  readonly text: string
+  readonly subject: string
+  readonly detail?: string
+}
+
+/** New leads within this share of those before count as the same. */
+const SAME_SHARE = 0.1
+const TITLE_LENGTH = 80
+/** Pipelines named one by one, and values of a condition; more are only counted. */
+const NAMED = 2
+const NAME_LENGTH = 40
+
+export function composeHeadline(figures: ReportFigures, voice: Voice, context: ReportContext): HeadlineView {
+  const { words } = voice
+  const names = namePeriod(voice.locale, figures.kind, figures.period)
+  const verdict = verdictOf(figures, names, voice)
+  const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
+  const isCalm = isWhole && composeAttention(figures, voice, context).items.length === 0
+  const failing = listFailing(figures).length
+  const needs = [
+    isWhole && figures.stalled.total > 0 && words.subject.stalled(figures.stalled.total),
+    failing > 0 && words.subject.failing(failing),
+  ]
+  return {
+    kind: 'headline',
+    title: oneLine(context.title, TITLE_LENGTH),
+    period: words.period.long(names),
+    text: verdict.text,
+    detail: [verdict.detail, isCalm && words.headline.allWell].filter(Boolean).join(' '),
+    scope: scopeOf(figures, voice),
+    subject: [verdict.subject, ...needs].filter(Boolean).join(', '),
+  }
+}
+
+/** Whether nothing came and nothing was won in a period that was read whole. */
+export function isQuiet(figures: ReportFigures): boolean {
+  return (
+    coverageOf(figures) === 'whole' &&
+    figures.leads > 0 &&
+    figures.newLeads.current + figures.won.current === 0
+  )
+}
+
+function verdictOf(figures: ReportFigures, names: PeriodNames, voice: Voice): Verdict {
+  const { words, dates } = voice
+  const { freshness, newLeads, won } = figures
+  const end = freshness.dataAsOf && dates.instant(freshness.dataAsOf)
+  const coverage = coverageOf(figures)
+  if (coverage === 'none') return { text: words.headline.noData(end), subject: words.subject.noData(end) }
+  if (coverage === 'part') {
+    return {
+      text: words.headline.incomplete(newLeads.current, won.current),
+      subject: words.subject.incomplete(newLeads.current, won.current),
+    }
+  }
+  if (figures.leads === 0) {
+    const isFiltered = figures.filter.pipelineIds !== null || figures.filter.conditions.length > 0
+    return { text: words.headline[isFiltered ? 'emptyFilter' : 'empty'], subject: words.subject.empty }
+  }
+  if (isQuiet(figures)) return quiet(figures, names, voice)
+  const counts = words.headline.counts(newLeads.current, won.current)
+  const subject = [subjectOfNew(figures, voice), words.subject.won(won.current)].join(', ')
+  return isFirst(figures)
+    ? { text: words.headline.first(counts), detail: words.headline.firstDetail, subject }
+    : { text: comparison(figures, counts, voice), subject }
+}
+
+function quiet(figures: ReportFigures, names: PeriodNames, voice: Voice): Verdict {
+  const { words } = voice
+  const { newLeads, won } = figures
+  const text = words.headline.quiet(names)
+  const subject = words.subject.quiet
+  if (newLeads.prior + won.prior === 0) return { text, subject }
+  return {
+    text,
+    detail: words.headline.quietBefore(before(figures, voice), newLeads.prior, won.prior),
+    subject,
+  }
+}
+
+function comparison(figures: ReportFigures, counts: string, voice: Voice): string {
+  const { newLeads, won } = figures
+  const { headline } = voice.words
+  const difference = newLeads.current - newLeads.prior
+  const leads = Math.abs(difference) < newLeads.prior * SAME_SHARE ? 0 : Math.sign(difference)
+  const wins = Math.sign(won.current - won.prior)
+  const say =
+    leads * wins < 0
+      ? headline[leads > 0 ? 'moreLeads' : 'fewerLeads']
+      : headline[leads + wins > 0 ? 'better' : leads + wins < 0 ? 'slower' : 'same']
+  const { count } = voice.numbers
+  return headline.verdict(counts, say(before(figures, voice)), count(newLeads.prior), count(won.prior))
+}
+
+function subjectOfNew({ newLeads }: ReportFigures, voice: Voice): string {
+  const isFew = newLeads.current < FEW || newLeads.prior < FEW
+  const percent = isFew ? null : percentOf(newLeads.current, newLeads.prior, voice)
+  return voice.words.subject.newLeads(newLeads.current, percent)
+}
+
+/** What the period is compared with, as the subject of a sentence. */
+function before({ kind, prior }: ReportFigures, voice: Voice): string {
+  return voice.words.period.before(namePeriod(voice.locale, kind, prior))
+}
+
+/** `2 pipelines, only Germany or Austria, score 60 or more, compared with Friday 13 November 2026` */
+function scopeOf(figures: ReportFigures, voice: Voice): string {
+  const { scope, period } = voice.words
+  const prior = period.long(namePeriod(voice.locale, figures.kind, figures.prior))
+  const conditions = figures.filter.conditions.map((condition) => nameCondition(condition, voice))
+  return [
+    namePipelines(figures.pipelines, voice),
+    ...(conditions.length > 0 ? [scope.only(voice.words.and(conditions))] : []),
+    ...(isFirst(figures) ? [] : [scope.comparedWith(prior)]),
+  ].join(', ')
+}
+
+function namePipelines(names: readonly string[], voice: Voice): string {
+  if (names.length === 0) return voice.words.scope.noPipelines
+  if (names.length > NAMED) return voice.words.scope.pipelines(names.length)
+  return voice.words.and(names.map((name) => oneLine(name, NAME_LENGTH)))
+}
+
+function nameCondition(condition: FilterCondition, voice: Voice): string {
+  const { fields, scope, or } = voice.words
+  const field = fields[condition.field] ?? condition.field.replaceAll('_', ' ')
+  if ('in' in condition) {
+    const values = condition.in.map((value) => oneLine(value, NAME_LENGTH))
+    const others = values.length - NAMED
+    const named = others > 1 ? [...values.slice(0, NAMED), scope.others(others)] : values
+    return `${field} ${or(named)}`
+  }
+  const [min, max] = [condition.min, condition.max].map(
+    (bound) => bound !== null && voice.numbers.decimal(bound, 2),
+  )
+  if (min && max) return scope.between(field, min, max)
+  return min ? scope.atLeast(field, min) : scope.atMost(field, max || '')
+}

@@ -1,0 +1,130 @@
+/** The four numbers at the top, each with how it moved, against what, and its line over the last periods. */
+import type { ReportFigures } from '../../figures.ts'
+import type { Money, Ratio } from '../../model.ts'
+import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../change.ts'
+import type { ChartName, ChartSource, ReportContext } from '../context.ts'
+import { type Coverage, coverageOf, isFirst } from '../coverage.ts'
+import { namePeriod } from '../dates.ts'
+import { formatMoneys } from '../moneys.ts'
+import { FEW } from '../numbers.ts'
+import { oneLine } from '../text.ts'
+import type { Voice } from '../voice.ts'
+
+const CURRENCY_LENGTH = 12
+/** Letters of a value that still have room in large print. */
+const LARGE_LENGTH = 7
+
+export interface KpisView {
+  readonly kind: 'kpis'
+  readonly tiles: readonly KpiView[]
+}
+
+export interface KpiView {
+  readonly label: string
+  readonly value: string
+  /** Too long for large print. */
+  readonly isLong: boolean
+  /** What belongs to the value, in small letters; empty when nothing does. */
+  readonly note: string
+  readonly arrow: string
+  /** How the value moved; empty when it cannot be compared. */
+  readonly change: string
+  readonly tone: Tone
+  /** What it was before; empty where nothing was. */
+  readonly basis: string
+  readonly line: (ChartSource & { readonly alt: string }) | null
+}
+
+type Moved = Pick<KpiView, 'arrow' | 'change' | 'tone'>
+
+export function composeKpis(figures: ReportFigures, voice: Voice, context: ReportContext): KpisView {
+  const { words, numbers } = voice
+  const { kpi } = words
+  const { newLeads, won, wonValue, winRate, openValue, sparklines } = figures
+  const coverage = coverageOf(figures)
+  const isComparable = coverage === 'whole' && !isFirst(figures)
+  const moved = (change: Change | null): Moved => ({
+    arrow: (isComparable && change?.arrow) || '',
+    change: (isComparable && change?.text) || '',
+    tone: (isComparable && change?.tone) || 'neutral',
+  })
+  const when = words.period.brief(namePeriod(voice.locale, figures.kind, figures.prior))
+  const basis = (value: string) => (isFirst(figures) ? '' : kpi.basis(value, when))
+  const countOf = (count: number) => (coverage === 'none' ? words.none : numbers.count(count))
+  const line = (name: ChartName, points: readonly (number | null)[], write: (value: number) => string) =>
+    lineOf(context.charts.get(name), points, write, figures, voice)
+  const currency = openValue.current[0]?.currency ?? ''
+  return {
+    kind: 'kpis',
+    tiles: [
+      {
+        label: kpi.newLeads,
+        value: countOf(newLeads.current),
+        note: coverage === 'part' ? kpi.soFar : kpi.inAll(figures.leads),
+        ...moved(changeOfCount(newLeads, 'up', voice)),
+        basis: basis(numbers.count(newLeads.prior)),
+        line: line('spark-new-leads', sparklines.newLeads, numbers.count),
+      },
+      {
+        label: kpi.won,
+        value: countOf(won.current),
+        note: worthOf(coverage, won.current, wonValue.current, voice),
+        ...moved(changeOfCount(won, 'up', voice)),
+        basis: basis(numbers.count(won.prior)),
+        line: line('spark-won', sparklines.won, numbers.count),
+      },
+      {
+        label: kpi.winRate,
+        ...rateOf(winRate.current, voice),
+        ...moved(changeOfRate(winRate, 'up', voice)),
+        basis: winRate.prior.whole === 0 ? '' : basis(rateOf(winRate.prior, voice).value),
+        line: line('spark-win-rate', sparklines.winRate, numbers.rate),
+      },
+      {
+        label: kpi.openValue,
+        ...moneyOf(openValue.current, voice),
+        ...moved(changeOfMoney(openValue, null, voice)),
+        basis: basis(formatMoneys(openValue.prior, voice).largest ?? kpi.nothing),
+        line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
+      },
+    ].map((tile) => ({ ...tile, isLong: tile.value.length > LARGE_LENGTH })),
+  }
+}
+
+function lineOf(
+  chart: ChartSource | undefined,
+  points: readonly (number | null)[],
+  write: (value: number) => string,
+  { kind }: ReportFigures,
+  { words }: Voice,
+): KpiView['line'] {
+  const known = points.filter((point) => point !== null)
+  if (chart === undefined || known.length < 2) return null
+  const [low, high] = [Math.min(...known), Math.max(...known)].map(write)
+  return { ...chart, alt: words.kpi.range(low ?? '', high ?? '', known.length, kind) }
+}
+
+function rateOf(ratio: Ratio, { words, numbers }: Voice): { value: string; note: string } {
+  if (ratio.whole === 0) return { value: words.none, note: words.kpi.noneClosed }
+  const counts = words.counts(ratio.part, ratio.whole)
+  if (ratio.whole < FEW) return { value: counts, note: words.kpi.closedWon }
+  return { value: numbers.rate(ratio.part / ratio.whole), note: words.kpi.wonOfClosed(counts) }
+}
+
+function moneyOf(moneys: readonly Money[], voice: Voice): { value: string; note: string } {
+  const { kpi, none } = voice.words
+  const { largest, others } = formatMoneys(moneys, voice)
+  const [first] = moneys
+  if (largest === null || first === undefined) return { value: none, note: kpi.noValues }
+  return { value: largest, note: others ?? kpi.inCurrency(oneLine(first.currency, CURRENCY_LENGTH)) }
+}
+
+/** What was won is worth; a lower bound while the period is not covered. */
+function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], voice: Voice): string {
+  const { kpi } = voice.words
+  const { largest, others } = formatMoneys(moneys, voice)
+  const value = [largest, others].filter(Boolean).join(' ')
+  if (coverage === 'part') return value ? kpi.soFarWorth(value) : kpi.soFar
+  if (won === 0) return ''
+  return value ? kpi.worth(value) : kpi.noValues
+}

@@ -1,0 +1,79 @@
+/** The pipelines side by side. */
+import type { PipelineLine, ReportFigures } from '../../figures.ts'
+import type { ReportContext } from '../context.ts'
+import { coverageOf, isFirst } from '../coverage.ts'
+import { namePeriod } from '../dates.ts'
+import { joined, NAME_LENGTH } from '../lead-line.ts'
+import { formatMoneys } from '../moneys.ts'
+import { oneLine } from '../text.ts'
+import type { Voice } from '../voice.ts'
+import { type ComparedCell, compareCell, rateCell } from './compared-cell.ts'
+import { moreOf } from './more.ts'
+
+const ROWS = 6
+
+export interface PipelinesView {
+  readonly kind: 'pipelines'
+  readonly title: string
+  readonly note: string
+  readonly columns: {
+    readonly name: string
+    readonly newLeads: string
+    readonly won: string
+    readonly winRate: string
+  }
+  readonly lines: readonly {
+    readonly name: string
+    /** `$1.2m open · 6 stalled` */
+    readonly detail: string
+    readonly newLeads: ComparedCell
+    readonly won: ComparedCell
+    readonly winRate: string
+  }[]
+  readonly more: string
+}
+
+export function composePipelines(
+  figures: ReportFigures,
+  voice: Voice,
+  context: ReportContext,
+): PipelinesView {
+  const { words } = voice
+  const { byPipeline } = figures
+  const shown = byPipeline.slice(0, ROWS)
+  const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
+  return {
+    kind: 'pipelines',
+    title: words.pipelines.title,
+    note: noteOf(figures, isComparable, voice),
+    columns: {
+      name: words.pipelines.pipeline,
+      newLeads: words.pipelines.newLeads,
+      won: words.pipelines.won,
+      winRate: words.pipelines.winRate,
+    },
+    lines: shown.map((line) => ({
+      name: oneLine(line.name, NAME_LENGTH),
+      detail: detailOf(line, voice),
+      newLeads: compareCell(line.newLeads, isComparable, voice),
+      won: compareCell(line.won, isComparable, voice),
+      winRate: rateCell(line.winRate, voice),
+    })),
+    more: moreOf('pipelines', byPipeline.length - shown.length, voice, context),
+  }
+}
+
+function noteOf(figures: ReportFigures, isComparable: boolean, { words, locale }: Voice): string {
+  if (figures.byPipeline.length === 0) return words.pipelines.empty
+  if (!isComparable) return words.pipelines.noteWithout
+  return words.pipelines.note(words.period.before(namePeriod(locale, figures.kind, figures.prior)))
+}
+
+function detailOf({ openValue, stalled }: PipelineLine, voice: Voice): string {
+  const { words } = voice
+  const { largest, others } = formatMoneys(openValue, voice)
+  return joined([
+    largest === null ? null : words.pipelines.open([largest, others].filter(Boolean).join(' ')),
+    stalled > 0 ? words.pipelines.stalled(stalled) : null,
+  ])
+}

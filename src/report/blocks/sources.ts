@@ -1,0 +1,61 @@
+/** Where leads come from. */
+import type { ReportFigures } from '../../figures.ts'
+import type { ReportContext } from '../context.ts'
+import { coverageOf, isFirst } from '../coverage.ts'
+import { namePeriod } from '../dates.ts'
+import { nameStatus } from '../status.ts'
+import type { Voice } from '../voice.ts'
+import { type ComparedCell, compareCell, rateCell } from './compared-cell.ts'
+import { moreOf } from './more.ts'
+
+const ROWS = 5
+
+export interface SourcesView {
+  readonly kind: 'sources'
+  readonly title: string
+  readonly note: string
+  readonly columns: {
+    readonly name: string
+    readonly newLeads: string
+    readonly won: string
+    readonly winRate: string
+  }
+  readonly lines: readonly {
+    readonly name: string
+    /** None, where a pipeline has some. */
+    readonly detail: string
+    readonly newLeads: ComparedCell
+    readonly won: ComparedCell
+    readonly winRate: string
+  }[]
+  readonly more: string
+}
+
+export function composeSources(figures: ReportFigures, voice: Voice, context: ReportContext): SourcesView {
+  const { words } = voice
+  const { bySource } = figures
+  const isTold = bySource.some(({ source }) => source !== null)
+  const shown = isTold ? bySource.slice(0, ROWS) : []
+  const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
+  const before = words.period.before(namePeriod(voice.locale, figures.kind, figures.prior))
+  const note = isComparable ? words.sources.note(before) : words.sources.noteWithout
+  return {
+    kind: 'sources',
+    title: words.sources.title,
+    note: isTold ? note : words.sources.empty,
+    columns: {
+      name: words.sources.source,
+      newLeads: words.pipelines.newLeads,
+      won: words.pipelines.won,
+      winRate: words.pipelines.winRate,
+    },
+    lines: shown.map((line) => ({
+      detail: '',
+      name: line.source === null ? words.sources.unknown : nameStatus(line.source, voice),
+      newLeads: compareCell(line.newLeads, isComparable, voice),
+      won: compareCell(line.won, isComparable, voice),
+      winRate: rateCell(line.winRate, voice),
+    })),
+    more: isTold ? moreOf('sources', bySource.length - shown.length, voice, context) : '',
+  }
+}

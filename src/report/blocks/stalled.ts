@@ -1,0 +1,50 @@
+/** The open leads that have stood still longest. */
+import type { ReportFigures } from '../../figures.ts'
+import type { ReportContext } from '../context.ts'
+import { joined, linkTo, NAME_LENGTH, pipelineOf } from '../lead-line.ts'
+import { nameStatus } from '../status.ts'
+import { oneLine, oneLineOrNull } from '../text.ts'
+import type { Voice } from '../voice.ts'
+import { moreOf } from './more.ts'
+
+const ROWS = 5
+
+export interface StalledView {
+  readonly kind: 'stalled'
+  readonly title: string
+  readonly note: string
+  readonly columns: { readonly lead: string; readonly stage: string; readonly idle: string }
+  readonly leads: readonly {
+    readonly company: string
+    readonly url: string
+    readonly person: string
+    readonly stage: string
+    readonly idle: string
+    readonly value: string
+  }[]
+  /** Where the others are; empty when the list is whole. */
+  readonly more: string
+}
+
+export function composeStalled(figures: ReportFigures, voice: Voice, context: ReportContext): StalledView {
+  const { words, numbers } = voice
+  const { stalled, pipelines, freshness } = figures
+  const { total, days, rows } = stalled
+  const shown = rows.slice(0, ROWS)
+  const none = freshness.dataAsOf === null ? words.stalled.unread : words.stalled.empty(days)
+  return {
+    kind: 'stalled',
+    title: words.stalled.title,
+    note: total === 0 ? none : words.stalled.some(days),
+    columns: { lead: words.stalled.lead, stage: words.stalled.stage, idle: words.stalled.idle },
+    leads: shown.map((lead) => ({
+      company: oneLine(lead.companyName, NAME_LENGTH),
+      url: linkTo(lead.id, context),
+      person: joined([oneLineOrNull(lead.contactName, NAME_LENGTH), pipelineOf(lead, pipelines)]),
+      stage: nameStatus(lead.status, voice),
+      idle: words.days(lead.idleDays),
+      value: lead.value ? numbers.money(lead.value) : '',
+    })),
+    more: moreOf('stalled', total - shown.length, voice, context),
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * A report as a view model: every string that subject, HTML and text show, computed once, so that the three
+ * cannot contradict one another. No HTML here, and no words: those are in `words/`.
+ */
+import type { BlockName } from '../choices.ts'
+import type { ReportFigures } from '../figures.ts'
+import { composeAgents } from './blocks/agents.ts'
+import { composeAttention } from './blocks/attention.ts'
+import { composeChanges } from './blocks/changes.ts'
+import { composeDataQuality } from './blocks/data-quality.ts'
+import { composeFreshness } from './blocks/freshness.ts'
+import { composeFunnel } from './blocks/funnel.ts'
+import { composeHeadline, isQuiet } from './blocks/headline.ts'
+import { composeKpis } from './blocks/kpis.ts'
+import { composePipelines } from './blocks/pipelines.ts'
+import { composeQueries } from './blocks/query.ts'
+import { composeServiceStats } from './blocks/service-stats.ts'
+import { composeSources } from './blocks/sources.ts'
+import { composeStalled } from './blocks/stalled.ts'
+import { composeTopLeads } from './blocks/top-leads.ts'
+import { composeTrend } from './blocks/trend.ts'
+import type { ReportContext } from './context.ts'
+import { namePeriod } from './dates.ts'
+import { oneLine } from './text.ts'
+import type { Voice } from './voice.ts'
+
+/** What a template of a block gets; `kind` is the name of the template. */
+export type BlockView = ReturnType<(typeof COMPOSE)[BlockName]>[number]
+
+export interface ReportView {
+  /** BCP 47 */
+  readonly lang: string
+  readonly dir: string
+  readonly title: string
+  /** The period, in full and as short as a subject has it. */
+  readonly period: { readonly long: string; readonly short: string }
+  /** The verdict, as the subject has it. */
+  readonly verdict: string
+  /** What a mail client shows behind the subject. */
+  readonly preheader: string
+  /** In the order of the report; those with nothing to tell are left out or say so. */
+  readonly blocks: readonly BlockView[]
+  /** The same by their kind, for templates that place them by hand. */
+  readonly block: Readonly<Record<string, BlockView>>
+  readonly footer: {
+    readonly lines: readonly string[]
+    /** An address to stop at, with its words; null where there is none. */
+    readonly unsubscribe: { readonly url: string; readonly text: string } | null
+  }
+}
+
+type Compose = (figures: ReportFigures, voice: Voice, context: ReportContext) => readonly object[]
+
+const COMPOSE = {
+  headline: (...given) => [composeHeadline(...given)],
+  freshness: (figures, voice) => [composeFreshness(figures, voice)],
+  attention: (...given) => [composeAttention(...given)].filter(({ items }) => items.length > 0),
+  kpis: (...given) => [composeKpis(...given)],
+  trend: (...given) => [composeTrend(...given)],
+  funnel: (figures, voice) => [composeFunnel(figures, voice)],
+  changes: (...given) => [composeChanges(...given)],
+  top_leads: (...given) => [composeTopLeads(...given)],
+  stalled: (...given) => [composeStalled(...given)],
+  // One alone says nothing that the numbers above do not.
+  pipelines: (figures, voice, context) =>
+    figures.byPipeline.length === 1 ? [] : [composePipelines(figures, voice, context)],
+  sources: (...given) => [composeSources(...given)],
+  agents: (figures, voice) => [composeAgents(figures, voice)],
+  service_stats: (figures, voice) => [composeServiceStats(figures, voice)],
+  data_quality: (figures, voice) => [composeDataQuality(figures, voice)],
+  queries: (figures, voice) => composeQueries(figures, voice),
+} as const satisfies Record<BlockName, Compose>
+
+/** A quiet report is short: nothing that only repeats what the last one said. */
+const QUIET: readonly BlockName[] = ['headline', 'freshness', 'attention', 'kpis', 'queries']
+
+/** Before anything was read whole, no number means what it says. */
+const UNREAD: readonly BlockName[] = ['headline', 'freshness']
+
+const TITLE_LENGTH = 80
+
+export function composeReport(figures: ReportFigures, voice: Voice, context: ReportContext): ReportView {
+  const { words } = voice
+  const title = oneLine(context.title, TITLE_LENGTH)
+  const names = namePeriod(voice.locale, figures.kind, figures.period)
+  const headline = composeHeadline(figures, voice, context)
+  const few = figures.freshness.dataAsOf === null ? UNREAD : isQuiet(figures) ? QUIET : null
+  const wanted = few === null ? context.blocks : context.blocks.filter((name) => few.includes(name))
+  const blocks = wanted.flatMap((name): readonly BlockView[] => COMPOSE[name](figures, voice, context))
+  return {
+    lang: voice.locale,
+    dir: words.dir,
+    title,
+    period: { long: words.period.long(names), short: words.period.short(names) },
+    verdict: headline.subject,
+    preheader: preheaderOf(headline.text, figures, voice, context),
+    blocks,
+    block: Object.fromEntries(blocks.map((block) => [block.kind, block])),
+    footer: footerOf(figures, voice, context, title),
+  }
+}
+
+/** The headline and the two numbers that the subject does not have. */
+function preheaderOf(headline: string, figures: ReportFigures, voice: Voice, context: ReportContext): string {
+  const numbers = composeKpis(figures, voice, context)
+    .tiles.slice(2)
+    .map(({ label, value, change }) => `${label} ${value}${change ? `, ${change}` : ''}`)
+  return `${headline} ${numbers.join('; ')}.`
+}
+
+function footerOf(
+  { freshness, leads }: ReportFigures,
+  { words, dates, timeZone }: Voice,
+  { recipient, unsubscribe }: ReportContext,
+  title: string,
+): ReportView['footer'] {
+  const { dataAsOf, runId, requests } = freshness
+  const data = [
+    words.footer.dataAsOf(dataAsOf && dates.instant(dataAsOf)),
+    words.footer.leads(leads),
+    ...(runId === null ? [] : [words.footer.run(oneLine(runId, 40), requests)]),
+    words.footer.zone(timeZone),
+  ].join(' · ')
+  const sentTo = recipient === null ? [] : [words.footer.recipient(oneLine(recipient, 254), title)]
+  return {
+    lines: [data, ...sentTo],
+    unsubscribe: unsubscribe === null ? null : { url: unsubscribe, text: words.footer.unsubscribe },
+  }
+}

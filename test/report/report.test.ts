@@ -1,0 +1,295 @@
+import { describe, expect, it } from 'vitest'
+import type { ReportFigures } from '../../src/figures.ts'
+import type { composeReport } from '../../src/report/report.ts'
+import {
+  busyDay,
+  busyWeek,
+  emptyDay,
+  firstDay,
+  GENERATED_AT,
+  QUIET_GENERATED_AT,
+  quietDay,
+  staleDay,
+} from '../support/figures.ts'
+import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
+
+type View = ReturnType<typeof composeReport>['blocks'][number]
+
+/** The block of a kind that a report of these figures has. */
+function block<Kind extends View['kind']>(kind: Kind, figures: ReportFigures, making?: Making) {
+  const found = compose(figures, making).blocks.find(
+    (each): each is Extract<View, { kind: Kind }> => each.kind === kind,
+  )
+  if (!found) throw new Error(`the report has no block ${kind}`)
+  return found
+}
+const headline = (figures: ReportFigures, making?: Making) => block('headline', figures, making)
+const QUIET: Making = { now: QUIET_GENERATED_AT }
+/** Every run of digits with what belongs to it: `3,912`, `23.7`, `06:00`. */
+const numbersIn = (text: string) => new Set(text.match(/\d(?:[\d,.:]*\d)?/g))
+
+describe('the numbers of a report', () => {
+  it.each(REPORTS)('are the same in HTML and text on a $name day', ({ figures, making }) => {
+    const { html, text } = renderReport(figures, making)
+    expect(numbersIn(wordsOf(html))).toEqual(numbersIn(text.replace(/\s+/g, ' ')))
+  })
+
+  it.each(REPORTS)('of the subject stand in the mail on a $name day', ({ figures, making }) => {
+    const { subject, html } = renderReport(figures, making)
+    expect([...numbersIn(wordsOf(html))]).toEqual(expect.arrayContaining([...numbersIn(subject)]))
+  })
+
+  it('are those of the figures', () => {
+    const { subject, text } = renderReport(busyDay())
+    expect(subject).toBe('Daily leads: 59 new (+18%), 3 won, 14 stalled, 1 agent failing · Fri 20 Nov')
+    expect(text).toContain('59 new leads and 3 won: better than the Friday before (50 and 2).')
+    for (const line of [
+      'New leads              59  +9 (+18%) vs 50 on 13 Nov (3,912 in all)',
+      'Won                     3  +1 vs 2 on 13 Nov (worth $84k + €12.5k)',
+      'Win rate, 30 days   23.7%  −2.3 pt vs 26.0% on 13 Nov (45 of 190 closed)',
+      'Open pipeline       $4.2m  +$230k (+6%) vs $4m on 13 Nov (+ €1.3m)',
+      'Replied               488     34%  4 d',
+      'and 9 more in the database',
+      '11 of 12 healthy: 7 running, 4 idle',
+    ]) {
+      expect(text).toContain(line)
+    }
+  })
+})
+
+describe('the headline', () => {
+  const day = (newLeads: [number, number], won: [number, number]): ReportFigures => ({
+    ...busyDay(),
+    newLeads: { current: newLeads[0], prior: newLeads[1] },
+    won: { current: won[0], prior: won[1] },
+  })
+
+  it.each([
+    [day([59, 50], [3, 3]), '59 new leads and 3 won: better than the Friday before (50 and 3).'],
+    [day([40, 50], [2, 3]), '40 new leads and 2 won: slower than the Friday before (50 and 3).'],
+    [
+      day([59, 50], [2, 3]),
+      '59 new leads and 2 won: more leads but fewer wins than the Friday before (50 and 3).',
+    ],
+    [
+      day([40, 50], [4, 3]),
+      '40 new leads and 4 won: fewer leads but more wins than the Friday before (50 and 3).',
+    ],
+    [day([51, 50], [3, 3]), '51 new leads and 3 won: much like the Friday before (50 and 3).'],
+    [day([1, 0], [0, 0]), '1 new lead and none won: better than the Friday before (0 and 0).'],
+    [day([0, 4], [2, 2]), 'No new leads and 2 won: slower than the Friday before (4 and 2).'],
+  ])('gives a verdict with its numbers', (figures, text) => {
+    expect(headline(figures).text).toBe(text)
+  })
+
+  it('of a quiet day says so, and what the day before it had', () => {
+    expect(headline(quietDay(), QUIET)).toMatchObject({
+      text: 'A quiet Sunday: no new leads and nothing won.',
+      detail: 'The Sunday before brought 2 new leads and no wins. Nothing needs attention.',
+      subject: 'quiet, nothing new',
+    })
+  })
+
+  it('of the first day compares with nothing', () => {
+    const first = headline(firstDay())
+    expect(first.text).toBe('59 new leads and 3 won.')
+    expect(first.detail).toMatch(/^These are the first figures/)
+    expect(first.scope).toBe('EU mid-market and US growth')
+    expect(block('kpis', firstDay()).tiles.map(({ change, basis }) => change + basis)).toEqual([
+      '',
+      '',
+      '',
+      '',
+    ])
+  })
+
+  it('of a service without leads says that', () => {
+    const figures = { ...emptyDay(), freshness: busyDay().freshness }
+    expect(headline(figures).text).toBe('No leads yet: the service has listed none.')
+  })
+})
+
+describe('data that does not cover the day', () => {
+  it('makes every count a lower bound and compares nothing', () => {
+    const { tiles } = block('kpis', staleDay())
+    expect(headline(staleDay()).text).toBe('Incomplete: at least 31 new leads and 1 won.')
+    expect(headline(staleDay()).subject).toBe('incomplete data, 31 new and 1 won so far, 1 agent failing')
+    expect(tiles.map(({ change }) => change)).toEqual(['', '', '', ''])
+    expect(tiles.map(({ note }) => note).slice(0, 2)).toEqual(['so far', 'so far, worth $22k'])
+  })
+
+  it('is said in amber: until when, since when and why', () => {
+    expect(block('freshness', staleDay())).toMatchObject({
+      isStale: true,
+      text:
+        'The data ends Fri 20 Nov, 14:10, 15 hours before this report; what came after is missing below. ' +
+        'The sync at 06:00 did not finish: https://api.example.com answered 503 to five attempts at GET /leads.',
+    })
+  })
+
+  it('from before the day has no counts at all', () => {
+    const stale = staleDay()
+    const before = {
+      ...stale,
+      freshness: { ...stale.freshness, dataAsOf: '2026-11-19T05:00:00.000Z' },
+      newLeads: { current: 0, prior: 50 },
+      won: { current: 0, prior: 2 },
+      topLeads: { minScore: 80, total: 0, rows: [] },
+    }
+    expect(headline(before).text).toBe('No data for this time: the last complete sync was Thu 19 Nov, 06:00.')
+    expect(headline(before).subject).toBe('no data since Thu 19 Nov, 06:00, 1 agent failing')
+    expect(
+      block('kpis', before)
+        .tiles.map(({ value }) => value)
+        .slice(0, 2),
+    ).toEqual(['–', '–'])
+    expect(block('top_leads', before).note).toBe('Nothing of this time has been read yet.')
+  })
+
+  it('and never did promises nothing', () => {
+    const { subject, text } = renderReport(emptyDay())
+    expect(subject).toBe('Daily leads: no data yet · Fri 20 Nov')
+    expect(text).not.toMatch(
+      /Nothing needs attention|No new lead scored|Every open lead|No lead has moved|the same as we do|Every record/,
+    )
+  })
+})
+
+describe('data that covers the day', () => {
+  it('stays calm, and says how old it is', () => {
+    expect(block('freshness', busyDay())).toMatchObject({
+      isStale: false,
+      text: 'Data as of 06:00, 4 minutes before this report.',
+    })
+  })
+
+  it('turns amber when a later sync failed, but compares as usual', () => {
+    const busy = busyDay()
+    const lastFailure = { at: '2026-11-21T05:02:00.000Z', message: 'the API key was refused' }
+    const failed = { ...busy, freshness: { ...busy.freshness, lastFailure } }
+    expect(block('freshness', failed)).toMatchObject({
+      isStale: true,
+      text: 'Data as of 06:00, which covers all of this report. The sync at 06:02 did not finish: the API key was refused.',
+    })
+    expect(block('kpis', failed).tiles[0]?.change).toBe('+9 (+18%)')
+  })
+})
+
+describe('what needs attention', () => {
+  it('names the failing agents, the stalled leads and what could not be read', () => {
+    expect(block('attention', staleDay()).items).toEqual([
+      'Scout-2 has been failing since 02:14 (source answered 429 Too Many Requests).',
+      '14 leads have not moved for 14 days or more; the longest is Porto Foods, 33 days.',
+      '3 records from the service could not be read; they are missing here.',
+    ])
+  })
+
+  it('is left out when nothing does', () => {
+    expect(compose(quietDay(), QUIET).block['attention']).toBeUndefined()
+    expect(renderReport(quietDay(), QUIET).html).not.toContain('Needs attention')
+  })
+
+  it('counts failing agents from the fourth on', () => {
+    const busy = busyDay()
+    const failing = busy.agents.rows.slice(-1)
+    const rows = Array.from({ length: 6 }, () => failing).flat()
+    const many = { ...busy, agents: { ...busy.agents, rows } }
+    expect(block('attention', many).items[3]).toBe('3 more agents are failing.')
+    expect(headline(many).subject).toContain('6 agents failing')
+  })
+})
+
+describe('numbers too small for percentages', () => {
+  it('are given as counts', () => {
+    const { tiles } = block('kpis', quietDay(), QUIET)
+    expect(tiles[2]).toMatchObject({ value: '2 of 7', change: '', basis: 'vs 3 of 8 on 15 Nov' })
+    expect(tiles[3]).toMatchObject({ value: '€640k', note: 'in EUR' })
+    const few = [
+      { status: 'discovered', reached: 8, conversion: null, medianDays: 0.44 },
+      { status: 'enriched', reached: 3, conversion: 3 / 8, medianDays: 12.4 },
+      { status: 'won', reached: 0, conversion: 0, medianDays: null },
+    ]
+    const funnel = { source: 'service', asOf: GENERATED_AT, stages: few } as const
+    const { stages } = block('funnel', { ...busyDay(), funnel })
+    expect(stages.map(({ inStage }) => inStage)).toEqual(['0.4 d', '12 d', '–'])
+    expect(stages.map(({ conversion }) => conversion)).toEqual(['–', '3 of 8', '0 of 3'])
+    expect(stages.map(({ bar, rest }) => [bar, rest])).toEqual([
+      ['100', ''],
+      ['38', '62'],
+      ['', '100'],
+    ])
+  })
+})
+
+describe('agents', () => {
+  const withStatuses = (...statuses: string[]): ReportFigures => {
+    const busy = busyDay()
+    const [agent] = busy.agents.rows
+    if (!agent) throw new Error('the busy day has agents')
+    return {
+      ...busy,
+      agents: { ...busy.agents, rows: statuses.map((status) => ({ ...agent, status, name: status })) },
+    }
+  }
+
+  it('that are well are only counted', () => {
+    const { note, agents } = block('agents', withStatuses('running', 'running', 'idle'))
+    expect(note).toBe('All 3 healthy: 2 running, 1 idle · as of 06:00')
+    expect(agents).toEqual([])
+  })
+
+  it('that are paused or in a state unknown here are shown, but not as failing', () => {
+    const figures = withStatuses('running', 'paused', 'rate_limited', 'ERROR')
+    const view = block('agents', figures)
+    expect(view.note).toMatch(/^1 of 4 healthy: 1 running/)
+    expect(view.agents.map(({ status, tone }) => [status, tone])).toEqual([
+      ['ERROR', 'bad'],
+      ['Paused', 'neutral'],
+      ['Rate limited', 'neutral'],
+    ])
+    expect(headline(figures).subject).toContain('1 agent failing')
+  })
+})
+
+describe('the preheader', () => {
+  it('adds to the subject what the subject does not have', () => {
+    expect(compose(busyDay()).preheader).toBe(
+      '59 new leads and 3 won: better than the Friday before (50 and 2). ' +
+        'Win rate, 30 days 23.7%, −2.3 pt; Open pipeline $4.2m, +$230k (+6%).',
+    )
+  })
+})
+
+describe('the recipient', () => {
+  it('is named at the end of a mail, and not in the archive', () => {
+    expect(renderReport(busyDay()).text).toContain(
+      'Sent to dana@example.com as a recipient of “Daily leads”.',
+    )
+    expect(renderReport(busyDay(), { context: { recipient: null } }).text).not.toContain('Sent to')
+  })
+})
+
+describe('a week', () => {
+  const monday: Making = { now: '2026-11-23T05:04:00.000Z' }
+  const calm = { ...busyWeek(), freshness: { ...busyWeek().freshness, dataAsOf: '2026-11-23T05:00:00.000Z' } }
+
+  it('is named by its number and days, and compared with the week before', () => {
+    const { text, period, scope } = headline(calm, monday)
+    expect(text).toBe('284 new leads and 14 won: better than the week before (301 and 11).')
+    expect(period).toMatch(/^Week 47 · 16\s?–\s?22 November 2026$/)
+    expect(scope).toMatch(
+      /^EU mid-market and US growth, only country Germany or Austria and score 60 or more, compared with Week 46/,
+    )
+    expect(block('kpis', calm, monday).tiles[0]).toMatchObject({ basis: 'vs 301 in week 46' })
+    expect(renderReport(calm, monday).subject).toContain('· week 47')
+  })
+
+  it('in German has every word in German', () => {
+    const { subject, text } = renderReport(calm, { ...monday, locale: 'de-DE' })
+    expect(subject).toBe(
+      'Daily leads: 284 neu (−6 %), 14 gewonnen, 14 ohne Bewegung, 1 Agent gestört · KW 47',
+    )
+    expect(text).toContain('284 neue Leads und 14 gewonnen: besser als die Woche davor (301 und 11).')
+    expect(text).not.toMatch(/\b(?:new|won|open|since|leads? with|agents?)\b/)
+  })
+})
