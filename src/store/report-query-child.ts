@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../errors.ts'
 import type { LeadFilter } from '../figures.ts'
 import { answerParent } from './ask-child.ts'
-import { chosenSql, chosenValues } from './figures/lead-filter.ts'
+import { chosenLeadsSql, chosenValues } from './figures/lead-filter.ts'
 import { allowOnlyReading, type Selected, type SelectLimits, select } from './select.ts'
 import { PUBLISHED } from './snapshot/published.ts'
 import { namesIn } from './sql-text.ts'
@@ -57,19 +57,14 @@ function trial(database: DatabaseSync, sql: string): Selected {
 }
 
 /** A table of its own, so that a filter is asked once and not for every row that a query looks at. */
-function makeChosen(database: DatabaseSync, { pipelineIds, conditions }: LeadFilter): void {
+function makeChosen(database: DatabaseSync, filter: LeadFilter): void {
+  const { pipelineIds, conditions } = filter
   if (pipelineIds === null && conditions.length === 0) {
-    database.exec('CREATE TEMP VIEW chosen AS SELECT id AS lead_id FROM main.lead')
+    database.exec(`CREATE TEMP VIEW chosen AS ${chosenLeadsSql(filter)}`)
     return
   }
-  const wanted = [
-    pipelineIds === null ? '' : 'pipeline_id IN (SELECT value FROM json_each(:pipelines))',
-    chosenSql(conditions),
-  ]
   database.exec('CREATE TEMP TABLE chosen (lead_id TEXT PRIMARY KEY) WITHOUT ROWID')
-  const fill = database.prepare(
-    `INSERT INTO chosen SELECT id FROM main.lead WHERE ${wanted.filter(Boolean).join(' AND ')}`,
-  )
+  const fill = database.prepare(`INSERT INTO chosen ${chosenLeadsSql(filter)}`)
   fill.setAllowUnknownNamedParameters(true)
   fill.run({ ...chosenValues(conditions), pipelines: JSON.stringify(pipelineIds) })
 }

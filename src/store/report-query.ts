@@ -10,11 +10,12 @@ import { LeadsheetError } from '../errors.ts'
 import type { LeadFilter, QueryTable } from '../figures.ts'
 import type { Period } from '../model.ts'
 import { askChild } from './ask-child.ts'
-import { EVERY_LEAD } from './figures/lead-filter.ts'
+import { chosenLeadsSql, chosenValues, EVERY_LEAD } from './figures/lead-filter.ts'
+import { literal } from './figures/query.ts'
 import type { ReportQueryAnswer, ReportQueryJob } from './report-query-child.ts'
 import type { Selected } from './select.ts'
 import type { Cell } from './snapshot/table.ts'
-import { hasSecondStatement, parametersIn } from './sql-text.ts'
+import { fillParameters, hasSecondStatement, namesIn, parametersIn } from './sql-text.ts'
 
 export interface ReportQuery {
   readonly name: string
@@ -82,6 +83,20 @@ const NO_VALUES = {
   pipelines: null,
   stalled_days: null,
   top_score: null,
+}
+
+/** The SQL with all values in it, for any SQLite program. */
+export function explainReportQuery(sql: string, scope: QueryScope): string {
+  const { filter } = scope
+  const values: Readonly<Record<string, string | number | null>> = {
+    ...valuesOf(scope),
+    ...chosenValues(filter.conditions),
+  }
+  const filled = (text: string) => fillParameters(text, (name) => literal(values[name] ?? null))
+  const chosen = namesIn(sql, 'chosen')
+    ? `CREATE TEMP VIEW chosen AS ${filled(chosenLeadsSql(filter))};\n`
+    : ''
+  return `${chosen}${filled(sql).trim().replace(/;$/, '')};`
 }
 
 /** By their names in SQL, without the colon. */

@@ -1,5 +1,8 @@
 /** What can be told of an analyst's SQL before SQLite reads it. */
 
+/** A text, a quoted name or a comment. */
+const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
+
 /** SQLite would leave a second one out without a word. */
 export function hasSecondStatement(sql: string): boolean {
   return /;\s*[^\s;]/.test(withoutTexts(sql))
@@ -11,6 +14,12 @@ export function parametersIn(sql: string): string[] {
   return [...new Set(found)]
 }
 
+/** With a value in the place of each parameter `:name`. */
+export function fillParameters(sql: string, write: (name: string) => string): string {
+  const part = new RegExp(`${QUOTED.source}|(?<![\\w$]):([A-Za-z_]\\w*)`, 'g')
+  return sql.replace(part, (found, name?: string) => (name === undefined ? found : write(name)))
+}
+
 /** Whether a table, a column or anything else is called so. */
 export function namesIn(sql: string, name: string): boolean {
   return new RegExp(`\\b${name}\\b`, 'i').test(withoutTexts(sql))
@@ -18,8 +27,5 @@ export function namesIn(sql: string, name: string): boolean {
 
 /** Without comments, and an `x` for every text and quoted name. */
 function withoutTexts(sql: string): string {
-  return sql.replace(
-    /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
-    (part) => (/^[-/]/.test(part) ? ' ' : 'x'),
-  )
+  return sql.replace(QUOTED, (part) => (/^[-/]/.test(part) ? ' ' : 'x'))
 }

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import type { LeadFilter } from '../../src/figures.ts'
 import type { Store } from '../../src/store/open.ts'
 import {
+  explainReportQuery,
   type QueryOptions,
   type ReportQuery,
   runReportQueries,
@@ -146,4 +148,26 @@ describe('a query that will not do', () => {
   test('ends when the program does', async () => {
     await expect(ask(FOREVER, { signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow('stop')
   })
+})
+
+test('a query with all values in it gives any SQLite program the same', async () => {
+  const filter: LeadFilter = {
+    pipelineIds: ['p1', "o'hara"],
+    conditions: [
+      { field: 'company_country', in: ['DE'] },
+      { field: 'score', min: 60, max: null },
+    ],
+  }
+  const sql = `SELECT id, ':from' AS text, :pipelines AS pipelines -- :to
+    FROM lead JOIN chosen ON lead_id = id WHERE created_at >= :from;`
+  await using store = await openFilled()
+  const signal = new AbortController().signal
+  const [answer] = await runReportQueries(store.file, [query(sql)], scope(filter), { signal })
+  const printed = execFileSync('sqlite3', ['-json', store.file], {
+    input: explainReportQuery(sql, scope(filter)),
+    encoding: 'utf8',
+  })
+  const rows: Record<string, unknown>[] = JSON.parse(printed)
+  expect(rows.map((row) => Object.values(row))).toEqual(answer?.rows)
+  expect(answer?.rows).toEqual([['ld_1', ':from', '["p1","o\'hara"]']])
 })

@@ -13,6 +13,15 @@ export function chosenSql(conditions: readonly FilterCondition[]): string {
   return conditions.map((condition, index) => conditionSql(condition, index + 1)).join(' AND ')
 }
 
+/** The ids of the leads of a filter, as `lead_id`; pipelines are as they are now too, and named `:pipelines`. */
+export function chosenLeadsSql({ pipelineIds, conditions }: LeadFilter): string {
+  const wanted = [
+    ...(pipelineIds === null ? [] : ['pipeline_id IN (SELECT value FROM json_each(:pipelines))']),
+    ...(conditions.length === 0 ? [] : [chosenSql(conditions)]),
+  ]
+  return `SELECT id AS lead_id FROM lead${wanted.length === 0 ? '' : ` WHERE ${wanted.join(' AND ')}`}`
+}
+
 /** The values that {@link chosenSql} names. */
 export function chosenValues(conditions: readonly FilterCondition[]): Record<string, string | number | null> {
   return Object.assign({}, ...conditions.map((condition, index) => valuesOf(condition, index + 1)))

@@ -130,7 +130,8 @@ function valueFor(name: string, values: QueryValues): Value {
   return value
 }
 
-function literal(value: Value): string {
+/** A value as SQL has it. */
+export function literal(value: Value): string {
   if (value === null) return 'NULL'
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
 }
