@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mail: ['model', 'errors', 'log', 'retry'],
   jobs: ['source', 'store', 'report', 'mail', 'model', 'choices', 'figures', 'errors', 'log', 'retry'],
   service: ['contract', 'errors', 'log', 'retry'],
-  web: ['jobs', 'store', 'report', 'source', 'model', 'errors', 'log'],
+  web: ['errors'],
   cli: [
     ...['errors', 'model', 'choices', 'figures', 'log', 'retry', 'config', 'contract'],
     ...['source', 'store', 'report', 'mail', 'jobs', 'service', 'web'],

@@ -52,6 +52,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./editions.ts')).defineEditions,
   },
   {
+    name: 'recipients',
+    summary: 'list who gets which report, and what of it',
+    group: WORK,
+    load: async () => (await import('./recipients.ts')).defineRecipients,
+  },
+  {
     name: 'figures',
     summary: 'print every figure of a period, in all and by pipeline',
     group: WORK,

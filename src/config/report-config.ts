@@ -48,11 +48,11 @@ export function reportFrom(report: ReportSettings, settings: Settings): ReportCo
     attachments: report.attachments,
   }
   return {
-    ...own,
     name: report.name,
     template: report.template ?? report.name,
     title: report.title ?? null,
     schedule: report.schedule,
+    ...own,
     period: report.period ?? null,
     send: report.send ?? null,
     stalledDays: report.stalled_days,

@@ -86,12 +86,12 @@ describe.skipIf(!hasBrowser())('the archive', () => {
 
   describe('of leads whose names are meant to do harm', () => {
     let page: Page
-    let deeds: readonly string[]
+    let takeDeeds: () => readonly string[]
     const plain = new Map<string, readonly string[]>()
     const pagesOf = (name: string) => ({ edition: editionOf(hostilePage(name), name), index: indexOf(name) })
     beforeAll(async () => {
       page = await openPage(browser, { width: 720, scheme: 'light' })
-      deeds = watchDeeds(page)
+      takeDeeds = watchDeeds(page)
       for (const [kind, html] of Object.entries(pagesOf('plain'))) {
         await page.setContent(html)
         plain.set(kind, await listElements(page))
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser())('the archive', () => {
         await page.setContent(html)
         expect(await listElements(page)).toEqual(plain.get(kind))
       }
-      expect(deeds).toEqual([])
+      expect(takeDeeds()).toEqual([])
     })
   })
 })

@@ -12,8 +12,8 @@ export async function listElements(page: Page): Promise<readonly string[]> {
   return page.evaluate(LIST)
 }
 
-/** Keeps what a page does beyond being shown: dialogs, requests, errors. Nothing of it is let happen. */
-export function watchDeeds(page: Page): readonly string[] {
+/** @returns what the page has done since it was asked last, beyond being shown: dialogs, requests, errors */
+export function watchDeeds(page: Page): () => readonly string[] {
   const deeds: string[] = []
   page.on('dialog', (dialog) => {
     deeds.push(`dialog: ${dialog.message()}`)
@@ -21,5 +21,5 @@ export function watchDeeds(page: Page): readonly string[] {
   })
   page.on('request', (request) => deeds.push(`request of ${request.url()}`))
   page.on('pageerror', (error) => deeds.push(`error: ${error.message}`))
-  return deeds
+  return () => deeds.splice(0)
 }

@@ -41,12 +41,12 @@ describe.each(TITLED_PAYLOADS)('the name $shown', ({ payload }) => {
 describe.skipIf(!hasBrowser())('a browser', () => {
   let browser: Browser
   let page: Page
-  let deeds: readonly string[]
+  let takeDeeds: () => readonly string[]
   let plain: readonly string[]
   beforeAll(async () => {
     browser = await openBrowser()
     page = await openPage(browser, { width: 720, scheme: 'light' })
-    deeds = watchDeeds(page)
+    takeDeeds = watchDeeds(page)
     await page.setContent(withImages(PLAIN))
     plain = await listElements(page)
   })
@@ -61,6 +61,6 @@ describe.skipIf(!hasBrowser())('a browser', () => {
     expect(words.replace(/[\n\t]/g, ' ')).not.toMatch(UNFIT)
     if (payload.length < 40 && payload.isWellFormed() && !UNFIT.test(payload))
       expect(words).toContain(payload)
-    expect(deeds).toEqual([])
+    expect(takeDeeds()).toEqual([])
   })
 })

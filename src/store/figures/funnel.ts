@@ -2,16 +2,25 @@
  * The funnel: the upstream's own, of its last reading, summed over the pipelines that have leads; counted by us where
  * a filter asks for what those statistics do not tell apart.
  */
-import { type RawBuilder, sql } from 'kysely'
 import type { Funnel } from '../../figures.ts'
 import type { FunnelStage, Instant } from '../../model.ts'
-import type { Db } from '../open.ts'
-import { listOf } from '../sqlite.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'
 
 const STAY_DAYS = 90
 const DAY_MS = 86_400_000
+
+export const SERVICE_FUNNEL = {
+  title: 'Funnel',
+  meaning:
+    'leads that ever came so far or further, as the upstream counts them in the last reading of its statistics, over the pipelines that have leads',
+  reads: [],
+  sql: `SELECT status, sum(reached) AS reached, min(as_of) AS "asOf" FROM funnel_latest
+  WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
+    AND status IN (SELECT status FROM stage WHERE in_funnel = 1)
+    AND EXISTS (SELECT 1 FROM lead WHERE lead.pipeline_id = funnel_latest.pipeline_id AND removed_at IS NULL)
+  GROUP BY status ORDER BY min(position)`,
+} as const
 
 export const REACHED = {
   title: 'Funnel',
@@ -30,7 +39,7 @@ export async function readFunnel(
   const isOurs = scope.filter.conditions.length > 0
   const { asOf, stages } = isOurs
     ? await countFunnel(moment, scope, dataAsOf)
-    : await readServiceFunnel(moment.db, scope.filter.pipelineIds)
+    : await readServiceFunnel(moment, scope)
   const stays = await readFigureAt(moment, 'time_in_stage', staysOf(scope))
   const days = new Map(stays.map((row) => [row.of, row.value]))
   return {
@@ -45,18 +54,17 @@ export function staysOf(scope: FigureScope): FigureScope {
   return { ...scope, from: new Date(Date.parse(scope.to) - STAY_DAYS * DAY_MS).toISOString() }
 }
 
-/** The upstream's statistics, as last read. */
-export async function readServiceFunnel(
-  db: Db,
-  pipelineIds: readonly string[] | null,
+async function readServiceFunnel(
+  moment: Moment,
+  scope: FigureScope,
 ): Promise<{ asOf: Instant | null; stages: FunnelStage[] }> {
-  const { rows } = await sql<{ status: string; reached: number; as_of: Instant }>`
-    SELECT status, sum(reached) AS reached, min(as_of) AS as_of FROM funnel_latest
-    WHERE ${inPipelines(pipelineIds)} AND status IN (SELECT status FROM stage WHERE in_funnel = 1)
-      AND EXISTS (SELECT 1 FROM lead WHERE lead.pipeline_id = funnel_latest.pipeline_id AND removed_at IS NULL)
-    GROUP BY status ORDER BY min(position)`.execute(db)
+  const rows = await readRows<{ status: string; reached: number; asOf: Instant }>(
+    moment,
+    SERVICE_FUNNEL,
+    scope,
+  )
   const asOf = rows.reduce<Instant | null>(
-    (oldest, row) => (oldest !== null && oldest < row.as_of ? oldest : row.as_of),
+    (oldest, row) => (oldest !== null && oldest < row.asOf ? oldest : row.asOf),
     null,
   )
   return { asOf, stages: withConversion(rows) }
@@ -77,8 +85,4 @@ function withConversion(rows: readonly { status: string; reached: number }[]): F
     const before = rows[index - 1]?.reached ?? 0
     return { status, reached, conversion: before > 0 ? reached / before : null }
   })
-}
-
-function inPipelines(pipelineIds: readonly string[] | null): RawBuilder<unknown> {
-  return pipelineIds === null ? sql`true` : sql`pipeline_id IN ${listOf(pipelineIds)}`
 }

@@ -14,7 +14,8 @@ import { atOneMoment, type Moment } from './moment.ts'
 import { type FigureRow, type FigureScope, readFigureAt } from './query.ts'
 import { readStalled, readTopLeads } from './report-lists.ts'
 import { readSparklines, readTrend } from './series.ts'
-import { readAgents, readDataQuality, readFreshness, readServiceStats } from './upstream.ts'
+import { readServiceStats } from './service-stats.ts'
+import { readAgents, readDataQuality, readFreshness } from './upstream.ts'
 
 export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays' | 'asKnownAt'> {
   readonly kind: PeriodKind
@@ -77,14 +78,17 @@ async function readAt(moment: Moment, request: ReportRequest): Promise<ReportFig
     stalled: await readStalled(moment, scope, rowsMax),
     byPipeline: await readByPipeline(moment, scope, prior, pipelines),
     bySource: await readBySource(moment, scope, prior),
-    agents: await readAgents(db, period),
-    serviceStats: await readServiceStats(db, filter),
-    dataQuality: await readDataQuality(db, period),
+    agents: await readAgents(moment, scope),
+    serviceStats: await readServiceStats(moment, scope),
+    dataQuality: await readDataQuality(moment, scope),
     queries: [],
   }
 }
 
-function scopeOf({ filter, stalledDays, asKnownAt }: ReportRequest, { from, to }: Period): FigureScope {
+export function scopeOf(
+  { filter, stalledDays, asKnownAt }: ReportRequest,
+  { from, to }: Period,
+): FigureScope {
   return { from, to, filter, stalledDays, asKnownAt }
 }
 

@@ -1,14 +1,62 @@
-/** What a report tells of the service itself: its agents, its own statistics, and how good its data is. */
-import { sql } from 'kysely'
-import type { AgentLine, Agents, DataQuality, LeadFilter, Outage, StatDifference } from '../../figures.ts'
-import type { Freshness, Instant, Period } from '../../model.ts'
+/** What a report tells of the service and of our copy: agents, how fresh and how good the data is. */
+import type { AgentLine, Agents, DataQuality, Outage } from '../../figures.ts'
+import type { Freshness, Instant } from '../../model.ts'
 import { countHeldRows } from '../held-row.ts'
 import type { Db } from '../open.ts'
-import { listOf } from '../sqlite.ts'
 import { findLastFailure, findLastWholeRun } from '../sync-run.ts'
+import type { Moment } from './moment.ts'
+import { type FigureScope, readRows } from './query.ts'
 
-/** Statistics round their rates. */
-const RATE_TOLERANCE = 0.0001
+export const LAST_WHOLE_RUN = {
+  title: 'Freshness',
+  meaning: 'the last sync that read all leads: everything that changed before leads_as_of is in',
+  reads: [],
+  sql: `SELECT id, leads_as_of, requests FROM sync_run
+  WHERE leads_as_of IS NOT NULL ORDER BY sync_run.rowid DESC LIMIT 1`,
+} as const
+
+export const AGENTS = {
+  title: 'Agents',
+  meaning: 'the agents of the last reading',
+  reads: [],
+  sql: `SELECT agent.name, kind, agent.status, status_changed_at AS "statusChangedAt", task_type AS "taskType",
+    pipeline.name AS "taskPipelineName", last_seen_at AS "lastSeenAt", errors_24h AS "errors24h",
+    last_error_message AS "lastErrorMessage", agent.observed_at AS "observedAt"
+  FROM agent LEFT JOIN pipeline ON pipeline.id = agent.task_pipeline_id
+  WHERE gone_at IS NULL ORDER BY agent.name`,
+} as const
+
+export const OUTAGES = {
+  title: 'Outages',
+  meaning: 'runs of readings in which an agent was failing that touch the period, the longest first',
+  reads: [],
+  sql: `SELECT agent_name AS "agentName", began_at AS "beganAt", ended_at AS "endedAt", hours FROM agent_outage
+  WHERE began_at < :to AND (ended_at IS NULL OR ended_at > :from) ORDER BY hours DESC, began_at, agent_name`,
+} as const
+
+export const HELD_RECORDS = {
+  title: 'Held records',
+  meaning: 'records that could not be read and wait until they can, by reason',
+  reads: [],
+  sql: `SELECT resource, reason, count(*) AS records FROM held_row
+  GROUP BY resource, reason ORDER BY records DESC, resource, reason`,
+} as const
+
+export const DRIFT = {
+  title: 'Changed fields',
+  meaning: 'fields of the records that were new, gone or of another type in a reading of the period',
+  reads: [],
+  sql: `SELECT each.value ->> 'change' AS change, each.value ->> 'path' AS path, ended_at AS at
+  FROM sync_scan_verdict JOIN json_each(drift) AS each
+  WHERE ended_at >= :from AND ended_at < :to ORDER BY at, path, change`,
+} as const
+
+export const LAST_SCAN = {
+  title: 'Last reading',
+  meaning: 'whether the last reading of the leads proved complete',
+  reads: [],
+  sql: 'SELECT verdict, ended_at AS at FROM sync_scan_verdict ORDER BY ended_at DESC, run_id DESC LIMIT 1',
+} as const
 
 export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshness> {
   const whole = await findLastWholeRun(db)
@@ -22,48 +70,20 @@ export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshnes
   }
 }
 
-export async function readAgents(db: Db, { from, to }: Period): Promise<Agents> {
-  const { rows: outages } = await sql<Outage>`
-    SELECT agent_name AS "agentName", began_at AS "beganAt", ended_at AS "endedAt", hours FROM agent_outage
-    WHERE began_at < ${to} AND (ended_at IS NULL OR ended_at > ${from})
-    ORDER BY hours DESC, began_at, agent_name`.execute(db)
-  return { ...(await readAgentLines(db)), outages }
+export async function readAgents(moment: Moment, scope: FigureScope): Promise<Agents> {
+  const rows = await readRows<AgentLine & { observedAt: Instant }>(moment, AGENTS, scope)
+  return {
+    asOf: rows[0]?.observedAt ?? null,
+    rows: rows.map(({ observedAt: _, ...line }) => line),
+    outages: await readRows<Outage>(moment, OUTAGES, scope),
+  }
 }
 
-/** The agents of the last reading, in order of name. */
-export async function readAgentLines(db: Db): Promise<Pick<Agents, 'asOf' | 'rows'>> {
-  const { rows } = await sql<AgentLine & { observedAt: Instant }>`SELECT agent.name, kind, agent.status,
-      status_changed_at AS "statusChangedAt", task_type AS "taskType", pipeline.name AS "taskPipelineName",
-      last_seen_at AS "lastSeenAt", errors_24h AS "errors24h", last_error_message AS "lastErrorMessage",
-      agent.observed_at AS "observedAt"
-    FROM agent LEFT JOIN pipeline ON pipeline.id = agent.task_pipeline_id
-    WHERE gone_at IS NULL ORDER BY agent.name`.execute(db)
-  return { asOf: rows[0]?.observedAt ?? null, rows: rows.map(({ observedAt: _, ...line }) => line) }
-}
-
-/** None where a filter asks for what the statistics do not tell apart. */
-export async function readServiceStats(db: Db, filter: LeadFilter): Promise<StatDifference[]> {
-  if (filter.conditions.length > 0) return []
-  const wanted = filter.pipelineIds === null ? sql`true` : sql`pipeline_id IN ${listOf(filter.pipelineIds)}`
-  const { rows } = await sql<StatDifference>`
-    SELECT pipeline_name AS "pipelineName", figure, currency, ours, upstream, as_of AS "asOf"
-    FROM stat_reconciliation
-    WHERE ${wanted} AND abs(difference) > iif(figure = 'win_rate', ${RATE_TOLERANCE}, 0)
-    ORDER BY pipeline_name, figure, currency`.execute(db)
-  return rows
-}
-
-export async function readDataQuality(db: Db, { from, to }: Period): Promise<DataQuality> {
-  const { rows: held } = await sql<DataQuality['held'][number]>`
-    SELECT resource, reason, count(*) AS records FROM held_row
-    GROUP BY resource, reason ORDER BY records DESC, resource, reason`.execute(db)
-  const { rows: drift } = await sql<DataQuality['drift'][number]>`
-    SELECT each.value ->> 'change' AS change, each.value ->> 'path' AS path, ended_at AS at
-    FROM sync_scan_verdict JOIN json_each(drift) AS each
-    WHERE ended_at >= ${from} AND ended_at < ${to} ORDER BY at, path, change`.execute(db)
-  const { rows: scans } = await sql<NonNullable<DataQuality['lastScan']>>`
-    SELECT verdict, ended_at AS at FROM sync_scan_verdict ORDER BY ended_at DESC, run_id DESC LIMIT 1`.execute(
-    db,
-  )
-  return { held, drift, lastScan: scans[0] ?? null }
+export async function readDataQuality(moment: Moment, scope: FigureScope): Promise<DataQuality> {
+  const [lastScan = null] = await readRows<NonNullable<DataQuality['lastScan']>>(moment, LAST_SCAN, scope)
+  return {
+    held: await readRows<DataQuality['held'][number]>(moment, HELD_RECORDS, scope),
+    drift: await readRows<DataQuality['drift'][number]>(moment, DRIFT, scope),
+    lastScan,
+  }
 }

@@ -1,0 +1,99 @@
+/** How each number of a report is made: for each of its blocks what is counted, and the SQL that gives it. */
+import type { BlockName } from '../../choices.ts'
+import type { ReportFigures } from '../../figures.ts'
+import type { Period } from '../../model.ts'
+import { COUNTS_BY_PIPELINE, COUNTS_BY_SOURCE, LEVELS_BY_PIPELINE, STALLED_BY_PIPELINE } from './breakdown.ts'
+import { CHANGE_COUNTS, CHANGED_LEADS, changeValues } from './changes.ts'
+import type { FigureName } from './definition.ts'
+import { REACHED, SERVICE_FUNNEL, staysOf } from './funnel.ts'
+import { explainQuery, type FigureScope, findFigure, type Query, type QueryValues } from './query.ts'
+import { type ReportRequest, scopeOf } from './report.ts'
+import { STALLED_LEADS, TOP_LEADS } from './report-lists.ts'
+import { OPEN_VALUE_SERIES, SPARKLINES, spansOf, TREND } from './series.ts'
+import { OUR_LEVELS, STAT_READINGS, scopeOfReading } from './service-stats.ts'
+import { AGENTS, DRIFT, HELD_RECORDS, LAST_SCAN, LAST_WHOLE_RUN, OUTAGES } from './upstream.ts'
+
+export interface Explained {
+  readonly block: BlockName
+  readonly title: string
+  readonly meaning: string
+  /** With all values in it, for any SQLite program. */
+  readonly sql: string
+  /** The same of the period that it is compared with; null where it is compared with none. */
+  readonly priorSql: string | null
+}
+
+type Described = Query & { readonly title: string; readonly meaning: string }
+
+/**
+ * In the order of the blocks; the report's own queries are left out, since they are SQL as they stand.
+ * @param figures what was read by the request
+ */
+export function explainReport(request: ReportRequest, figures: ReportFigures): Explained[] {
+  const { period, prior, filter, rowsMax, since } = request
+  const scope = scopeOf(request, period)
+  const rows = { rows: rowsMax }
+  const explain = (
+    block: BlockName,
+    query: Described,
+    of: FigureScope = scope,
+    values: QueryValues = {},
+    comparedWith: Period | null = null,
+  ): Explained => ({
+    block,
+    title: query.title,
+    meaning: query.meaning,
+    sql: explainQuery(query, of, values),
+    priorSql:
+      comparedWith && explainQuery(query, { ...of, from: comparedWith.from, to: comparedWith.to }, values),
+  })
+  const figure = (block: BlockName, name: FigureName) => explain(block, findFigure(name))
+  const compared = (block: BlockName, query: Described) => explain(block, query, scope, {}, prior)
+  const changes = changeValues(scope, since)
+  // Of many spans what is known now is shown: as known before, each is counted by itself.
+  const ofSpans = (periods: readonly Period[]) => spansOf({ ...scope, asKnownAt: null }, periods)
+  const isOurs = filter.conditions.length > 0
+  return [
+    figure('headline', 'leads'),
+    explain('freshness', LAST_WHOLE_RUN),
+    ...(['new_leads', 'won', 'lost', 'won_value', 'win_rate', 'open_value'] as const).map((name) =>
+      compared('kpis', findFigure(name)),
+    ),
+    explain('kpis', SPARKLINES, ...ofSpans(request.sparkPeriods)),
+    ...figures.openValue.current.slice(0, 1).map(({ currency }) => sparkOfValue(currency)),
+    explain('trend', TREND, ...ofSpans(request.trendDays)),
+    explain('funnel', isOurs ? REACHED : SERVICE_FUNNEL),
+    explain('funnel', findFigure('time_in_stage'), staysOf(scope)),
+    explain('changes', CHANGE_COUNTS, scope, changes),
+    explain('changes', CHANGED_LEADS, scope, { ...changes, ...rows }),
+    explain('top_leads', TOP_LEADS, scope, { ...rows, top_score: request.topScore }),
+    figure('stalled', 'stalled'),
+    explain('stalled', STALLED_LEADS, scope, rows),
+    compared('pipelines', COUNTS_BY_PIPELINE),
+    explain('pipelines', LEVELS_BY_PIPELINE),
+    explain('pipelines', STALLED_BY_PIPELINE),
+    compared('sources', COUNTS_BY_SOURCE),
+    explain('agents', AGENTS),
+    explain('agents', OUTAGES),
+    ...(isOurs ? [] : [explain('service_stats', STAT_READINGS), ...ourLevels()]),
+    explain('data_quality', HELD_RECORDS),
+    explain('data_quality', DRIFT),
+    explain('data_quality', LAST_SCAN),
+  ]
+
+  function sparkOfValue(of: string): Explained {
+    const [last, values] = ofSpans(request.sparkPeriods)
+    return explain('kpis', OPEN_VALUE_SERIES, last, { ...values, currency: of })
+  }
+
+  /** Of each pipeline whose statistics differ. */
+  function ourLevels(): Explained[] {
+    const readings = new Map(figures.serviceStats.map(({ pipelineName, asOf }) => [pipelineName, asOf]))
+    return figures.byPipeline.flatMap(({ id, name }): Explained[] => {
+      const asOf = readings.get(name)
+      if (asOf === undefined) return []
+      const title = `${OUR_LEVELS.title}: ${name}`
+      return [explain('service_stats', { ...OUR_LEVELS, title }, scopeOfReading(scope, id, asOf))]
+    })
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * The upstream's own statistics beside our counts of the same moment. The reading that counts is the last one that our
+ * copy covers: later ones know of leads that we have still to read.
+ */
+import type { StatDifference } from '../../figures.ts'
+import type { Instant, StageOutcome } from '../../model.ts'
+import type { Moment } from './moment.ts'
+import { type FigureScope, readRows } from './query.ts'
+
+export const STAT_READINGS = {
+  title: "The service's own statistics",
+  meaning: 'the last reading of the statistics of each pipeline that our copy covers',
+  reads: [],
+  sql: `SELECT pipeline.name AS "pipelineName", stat.* FROM pipeline_stat AS stat JOIN pipeline ON pipeline.id = pipeline_id
+  WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
+    AND stat.observed_at = (SELECT max(observed_at) FROM pipeline_stat AS each WHERE each.pipeline_id = stat.pipeline_id
+      AND each.as_of <= (SELECT max(leads_as_of) FROM sync_run))
+  ORDER BY name, pipeline_id`,
+} as const
+
+export const OUR_LEVELS = {
+  title: 'Ours beside them',
+  meaning: 'leads at that moment by how they counted, with their value; for each pipeline as of its reading',
+  reads: ['level'],
+  sql: `SELECT outcome, value_currency AS currency, sum(leads) AS leads, round(sum(value_amount), 2) AS amount
+  FROM level GROUP BY outcome, value_currency`,
+} as const
+
+interface Reading {
+  readonly pipelineName: string
+  readonly pipeline_id: string
+  readonly as_of: Instant
+  readonly leads: number | null
+  readonly open: number | null
+  readonly won: number | null
+  readonly lost: number | null
+  readonly disqualified: number | null
+  readonly win_rate: number | null
+  readonly open_value_amount: number | null
+  readonly open_value_currency: string | null
+  readonly won_value_amount: number | null
+  readonly won_value_currency: string | null
+}
+
+interface Level {
+  readonly outcome: StageOutcome
+  readonly currency: string
+  readonly leads: number
+  readonly amount: number
+}
+
+type Pair = Pick<StatDifference, 'figure' | 'ours' | 'currency'> & { readonly upstream: number | null }
+
+/** Rates come rounded to four digits, sums to cents. */
+const RATE_TOLERANCE = 0.0001
+const VALUE_TOLERANCE = 0.011
+
+/** Those that differ. None where a filter asks for what the statistics do not tell apart. */
+export async function readServiceStats(moment: Moment, scope: FigureScope): Promise<StatDifference[]> {
+  if (scope.filter.conditions.length > 0) return []
+  const differences: StatDifference[] = []
+  for (const reading of await readRows<Reading>(moment, STAT_READINGS, scope)) {
+    const levels = await readRows<Level>(
+      moment,
+      OUR_LEVELS,
+      scopeOfReading(scope, reading.pipeline_id, reading.as_of),
+    )
+    for (const { upstream, ...pair } of pairsOf(reading, levels)) {
+      if (upstream === null || Math.abs(pair.ours - upstream) <= toleranceOf(pair.figure)) continue
+      differences.push({ pipelineName: reading.pipelineName, ...pair, upstream, asOf: reading.as_of })
+    }
+  }
+  return differences
+}
+
+/** The pipeline of a reading, up to and with its moment. */
+export function scopeOfReading(scope: FigureScope, pipelineId: string, asOf: Instant): FigureScope {
+  const to = new Date(Date.parse(asOf) + 1).toISOString()
+  return { ...scope, to, filter: { pipelineIds: [pipelineId], conditions: [] } }
+}
+
+function pairsOf(reading: Reading, levels: readonly Level[]): Pair[] {
+  const count = (outcome?: StageOutcome) =>
+    levels
+      .filter((level) => outcome === undefined || level.outcome === outcome)
+      .reduce((sum, level) => sum + level.leads, 0)
+  const value = (outcome: StageOutcome, currency: string) =>
+    levels.find((level) => level.outcome === outcome && level.currency === currency)?.amount ?? 0
+  const [won, lost] = [count('won'), count('lost')]
+  const { open_value_currency: openCurrency, won_value_currency: wonCurrency } = reading
+  const plain = { currency: null }
+  return [
+    { ...plain, figure: 'leads', ours: count(), upstream: reading.leads },
+    { ...plain, figure: 'open', ours: count('open'), upstream: reading.open },
+    { ...plain, figure: 'won', ours: won, upstream: reading.won },
+    { ...plain, figure: 'lost', ours: lost, upstream: reading.lost },
+    { ...plain, figure: 'disqualified', ours: count('disqualified'), upstream: reading.disqualified },
+    ...(won + lost > 0
+      ? [{ ...plain, figure: 'win_rate' as const, ours: won / (won + lost), upstream: reading.win_rate }]
+      : []),
+    ...(openCurrency !== null
+      ? [
+          {
+            figure: 'open_value' as const,
+            currency: openCurrency,
+            ours: value('open', openCurrency),
+            upstream: reading.open_value_amount,
+          },
+        ]
+      : []),
+    ...(wonCurrency !== null
+      ? [
+          {
+            figure: 'won_value' as const,
+            currency: wonCurrency,
+            ours: value('won', wonCurrency),
+            upstream: reading.won_value_amount,
+          },
+        ]
+      : []),
+  ]
+}
+
+function toleranceOf(figure: StatDifference['figure']): number {
+  if (figure === 'win_rate') return RATE_TOLERANCE
+  return figure.endsWith('_value') ? VALUE_TOLERANCE : 0
+}
