@@ -13,7 +13,6 @@ import { askChild } from './ask-child.ts'
 import { chosenLeadsSql, chosenValues, EVERY_LEAD } from './figures/lead-filter.ts'
 import { literal } from './figures/query.ts'
 import type { ReportQueryAnswer, ReportQueryJob } from './report-query-child.ts'
-import type { Selected } from './select.ts'
 import type { Cell } from './snapshot/table.ts'
 import { fillParameters, hasSecondStatement, namesIn, parametersIn } from './sql-text.ts'
 
@@ -56,23 +55,19 @@ export async function runReportQueries(
   scope: QueryScope,
   options: QueryOptions,
 ): Promise<QueryTable[]> {
-  const job = { values: valuesOf(scope), filter: scope.filter, isTrial: false }
-  const answers = await ask(file, queries, job, options)
-  return answers.map(({ query: { name, title, note, sql }, columns, rows, isCut }) => {
-    return { name, title, note, sql, columns, rows: rows.map((row) => row.map(plain)), isCut }
-  })
+  return ask(file, queries, { values: valuesOf(scope), filter: scope.filter, isTrial: false }, options)
 }
 
 /**
- * Whether the queries would run, without running them.
+ * Whether the queries would run, without running them; the tables have columns and no rows.
  * @throws LeadsheetError query_failed, as {@link runReportQueries}
  */
 export async function tryReportQueries(
   file: string,
   queries: readonly ReportQuery[],
   options: QueryOptions,
-): Promise<void> {
-  await ask(file, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
+): Promise<QueryTable[]> {
+  return ask(file, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
 }
 
 const NO_VALUES = {
@@ -127,7 +122,7 @@ async function ask(
   queries: readonly ReportQuery[],
   what: Pick<ReportQueryJob, 'values' | 'filter' | 'isTrial'>,
   options: QueryOptions,
-): Promise<readonly (Selected & { readonly query: ReportQuery })[]> {
+): Promise<QueryTable[]> {
   for (const query of queries) refuseBadText(query)
   if (queries.length === 0) return []
   const job = { ...what, file: resolve(file), sqls: queries.map(({ sql }) => sql), ...LIMITS }
@@ -135,7 +130,9 @@ async function ask(
   return queries.map((query, index) => {
     const selected = answers[index] ?? { error: 'there is no answer' }
     if ('error' in selected) throw failed(query, selected.error)
-    return { query, ...selected }
+    const { name, title, note, sql } = query
+    const { columns, rows, isCut } = selected
+    return { name, title, note, sql, columns, rows: rows.map((row) => row.map(plain)), isCut }
   })
 }
 

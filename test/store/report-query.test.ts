@@ -142,7 +142,9 @@ describe('a query that will not do', () => {
     })
     await using store = await openEmptyStore()
     const signal = new AbortController().signal
-    await tryReportQueries(store.file, [query(FOREVER)], { signal })
+    expect(await tryReportQueries(store.file, [query(FOREVER)], { signal })).toMatchObject([
+      { columns: ['sum(i)'], rows: [] },
+    ])
   })
 
   test('ends when the program does', async () => {
