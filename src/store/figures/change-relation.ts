@@ -24,8 +24,8 @@ export function changeRelations({ chosen, inScope, past, version }: Bounds) {
       SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
       UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :told_at AND moved_at < :since
       UNION ALL SELECT id FROM lead WHERE first_seen_at > :told_at
-      UNION ALL SELECT id FROM stage CROSS JOIN lead USING (status)
-        WHERE outcome <> 'open' AND status_changed_at >= :since AND status_changed_at < :to
+      UNION ALL SELECT lead_id FROM lead_version WHERE valid_from >= :since AND valid_from < :to
+        AND status IN (SELECT status FROM stage WHERE outcome <> 'open')
       UNION ALL SELECT lead_id FROM lead_gone WHERE gone_at >= :since AND gone_at < :to
       UNION ALL SELECT lead_id FROM lead_gone WHERE returned_at >= :since AND returned_at < :to)`,
     },

@@ -22,7 +22,7 @@ export const CHANGED_LEADS = {
   meaning: `${MEANING}; those of the highest value of each`,
   reads: ['change'],
   sql: `SELECT kind, lead_id AS id, coalesce(company_name, lead_id) AS "companyName", pipeline.name AS "pipelineName",
-    from_status AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
+    iif(kind IN ('gone', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
     change.value_currency AS currency
   FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY value_amount DESC, at DESC, lead_id) AS place FROM change)
     AS change

@@ -15,6 +15,8 @@ import { AGENTS, DRIFT, HELD_RECORDS, LAST_SCAN, LAST_WHOLE_RUN, OUTAGES } from 
 
 export interface Explained {
   readonly block: BlockName
+  /** Null for a list, and for a figure of many spans or groups. */
+  readonly figure: FigureName | null
   readonly title: string
   readonly meaning: string
   /** With all values in it, for any SQLite program. */
@@ -23,7 +25,7 @@ export interface Explained {
   readonly priorSql: string | null
 }
 
-type Described = Query & { readonly title: string; readonly meaning: string }
+type Described = Query & { readonly title: string; readonly meaning: string; readonly name?: FigureName }
 
 /**
  * In the order of the blocks; the report's own queries are left out, since they are SQL as they stand.
@@ -41,6 +43,7 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     comparedWith: Period | null = null,
   ): Explained => ({
     block,
+    figure: query.name ?? null,
     title: query.title,
     meaning: query.meaning,
     sql: explainQuery(query, of, values),
