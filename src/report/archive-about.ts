@@ -1,19 +1,22 @@
 /** What the archive tells of an edition below its mail: the facts, and how each figure is made. In English. */
 import type { BlockName } from '../choices.ts'
-import type { FilterCondition, LeadFilter, ReportFigures } from '../figures.ts'
-import type { Instant } from '../model.ts'
+import type { Compared, FilterCondition, LeadFilter, ReportFigures } from '../figures.ts'
+import type { Instant, Money } from '../model.ts'
 import type { AboutView } from './archive-pages.ts'
+import { numbersOf } from './numbers.ts'
 import { localDates } from './period.ts'
 import { oneLine } from './text.ts'
 
-/** A figure or list of a report, with the SQL that gives it. */
+/** How a figure or a list of a report is made. */
 export interface ExplainedFigure {
   readonly block: BlockName
+  /** Its name where it is one of the defined figures, for the whole report. */
+  readonly figure: string | null
   readonly title: string
   readonly meaning: string
-  /** Null where it is more than a number. */
-  readonly value: string | null
   readonly sql: string
+  /** The same of the period that it is compared with; null where it is compared with none. */
+  readonly priorSql: string | null
 }
 
 export interface AboutRequest {
@@ -65,9 +68,42 @@ export function composeAbout({
     ],
     blocks: [...blocks].map(([block, all]) => ({
       title: TITLES[block],
-      figures: all.map(({ title, meaning, value, sql }) => ({ title, meaning, value, sql })),
+      figures: all.map(({ figure, title, meaning, sql, priorSql }) => {
+        const { now = null, before = null } = VALUES[figure ?? '']?.(figures) ?? {}
+        return { title, meaning, value: now, before, sql, priorSql }
+      }),
     })),
   }
+}
+
+interface Value {
+  readonly now: string
+  /** Of the period that it is compared with. */
+  readonly before?: string
+}
+
+const numbers = numbersOf('en-GB')
+
+/** What the report says of the figures that are one number, or one a currency. */
+const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
+  leads: ({ leads }) => ({ now: numbers.count(leads) }),
+  new_leads: ({ newLeads }) => compared(newLeads, numbers.count),
+  won: ({ won }) => compared(won, numbers.count),
+  lost: ({ lost }) => compared(lost, numbers.count),
+  won_value: ({ wonValue }) => compared(wonValue, amounts),
+  win_rate: ({ winRate }) => compared(winRate, ({ part, whole }) => `${part} of ${whole}`),
+  open_value: ({ openValue }) => compared(openValue, amounts),
+  stalled: ({ stalled }) => ({ now: numbers.count(stalled.total) }),
+}
+
+function compared<T>({ current, prior }: Compared<T>, write: (value: T) => string): Value {
+  return { now: write(current), before: write(prior) }
+}
+
+/** Whole, as the SQL gives them: `1,305,000 EUR, 12,500 USD`. */
+function amounts(moneys: readonly Money[]): string {
+  const written = moneys.map(({ amount, currency }) => `${numbers.count(amount)} ${oneLine(currency, 12)}`)
+  return written.join(', ') || 'none'
 }
 
 /** `all`, or such as `pipelines eu, us; company_country Germany; score from 60` */

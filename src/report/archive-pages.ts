@@ -50,7 +50,10 @@ export interface ExplainedView {
   readonly meaning: string
   /** Null where it is more than a number. */
   readonly value: string | null
+  /** In the period that it is compared with; null where that is told of none. */
+  readonly before: string | null
   readonly sql: string
+  readonly priorSql: string | null
 }
 
 export interface IndexView {

@@ -10,7 +10,7 @@ import {
   listTable,
   moneyColumns,
 } from './list-columns.ts'
-import { capitalise } from './text.ts'
+import { nameStatus } from './status.ts'
 import type { Voice } from './voice.ts'
 
 export interface ListOptions {
@@ -75,8 +75,8 @@ function composeChanges(figures: ListedFigures, voice: Voice, options: ListOptio
     { name: lists.change, cell: ({ kind }) => changes.kinds[kind] },
     { name: lists.company, cell: (lead) => lead.companyName },
     { name: lists.pipeline, cell: (lead) => lead.pipelineName },
-    { name: lists.fromStage, cell: ({ fromStatus }) => fromStatus && stageName(fromStatus, voice) },
-    { name: lists.toStage, cell: ({ toStatus }) => stageName(toStatus, voice) },
+    { name: lists.fromStage, cell: ({ fromStatus }) => fromStatus && nameStatus(fromStatus, voice) },
+    { name: lists.toStage, cell: ({ toStatus }) => nameStatus(toStatus, voice) },
     { name: lists.at, isInstant: true, cell: ({ at }) => at },
     ...moneyColumns<ChangedLead>(voice, ({ value }) => value),
     ...identityColumns<ChangedLead>(voice, options),
@@ -134,7 +134,7 @@ function leadColumns<Row extends ListedLead>(
   return [
     { name: lists.company, cell: (lead) => lead.companyName },
     { name: lists.pipeline, cell: (lead) => lead.pipelineName },
-    { name: lists.stage, cell: (lead) => stageName(lead.status, voice) },
+    { name: lists.stage, cell: (lead) => nameStatus(lead.status, voice) },
     ...first,
     { name: lists.score, cell: (lead) => lead.score },
     ...moneyColumns<Row>(voice, (lead) => lead.value),
@@ -190,11 +190,4 @@ function winRateColumns<Row extends { readonly winRate: Ratio }>({
 
 function moreThan(shown: number, total: number, voice: Voice): string | null {
   return total > shown ? voice.words.more.inDatabase(total - shown) : null
-}
-
-function stageName(status: string, voice: Voice): string {
-  const { statuses } = voice.words
-  // A status may be called like something that every object has, such as `__proto__`.
-  const known = Object.hasOwn(statuses, status) ? statuses[status] : undefined
-  return known ?? capitalise(status)
 }

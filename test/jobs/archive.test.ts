@@ -40,7 +40,10 @@ function editionOf(date: number, changes: Partial<ArchivedEdition> = {}): Archiv
         {
           title: 'Key figures',
           figures: [
-            { title: 'New leads', meaning: 'leads created', value: '59', sql: "SELECT 1 < 2 AND '</pre>';" },
+            {
+              ...{ title: 'New leads', meaning: 'leads created', value: '59', before: '50' },
+              ...{ sql: "SELECT 1 < 2 AND '</pre>';", priorSql: 'SELECT 50;' },
+            },
           ],
         },
       ],
@@ -139,7 +142,7 @@ describe.skipIf(!hasBrowser())('the page of an edition in a browser', () => {
     expect(await page.locator('body > p').textContent()).toBe('59 new')
     expect(await page.evaluate('document.images[0].naturalWidth')).toBe(1)
     await page.locator('summary').click()
-    expect(await page.locator('pre').textContent()).toBe("SELECT 1 < 2 AND '</pre>';")
+    expect(await page.locator('pre').allTextContents()).toEqual(["SELECT 1 < 2 AND '</pre>';", 'SELECT 50;'])
     expect(complaints).toEqual([])
   })
 

@@ -20,7 +20,9 @@ function aboutOf(name: string): AboutView {
     title: name,
     meaning: `leads created in the period: ${name}`,
     value: name,
+    before: name,
     sql: SQL + name,
+    priorSql: SQL + name,
   }
   return {
     facts: [
@@ -28,7 +30,9 @@ function aboutOf(name: string): AboutView {
       { name: 'Leads', value: name },
     ],
     files: ['mail.txt', 'figures.json', 'daily-stalled-2026-11-20.csv'],
-    blocks: [{ title: 'Key figures', figures: [figure, { ...figure, value: null }] }],
+    blocks: [
+      { title: 'Key figures', figures: [figure, { ...figure, value: null, before: null, priorSql: null }] },
+    ],
   }
 }
 
