@@ -48,7 +48,7 @@ export function composeChanges(figures: ReportFigures, voice: Voice, context: Re
         leads: shown.map((lead) => ({
           company: oneLine(lead.companyName, NAME_LENGTH),
           url: linkTo(lead.id, context),
-          what: joined([moveOf(lead, voice), pipelineOf(lead, pipelines)]),
+          what: joined([moveOf(lead, words.changes.kinds[kind], voice), pipelineOf(lead, pipelines)]),
           value: lead.value ? numbers.money(lead.value) : '',
         })),
         more: moreOf('changes', total - shown.length, voice, context),
@@ -57,7 +57,9 @@ export function composeChanges(figures: ReportFigures, voice: Voice, context: Re
   }
 }
 
-function moveOf({ fromStatus, toStatus }: ChangedLead, voice: Voice): string {
+/** Nothing where it would only repeat the heading that it stands under. */
+function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, voice: Voice): string {
   const to = nameStatus(toStatus, voice)
-  return fromStatus === null ? to : voice.words.changes.move(nameStatus(fromStatus, voice), to)
+  if (fromStatus !== null) return voice.words.changes.move(nameStatus(fromStatus, voice), to)
+  return to === heading ? '' : to
 }

@@ -172,7 +172,7 @@ export function german(numbers: Numbers, locale: string): Words {
       winRate: 'Quote, 30 Tage',
       openValue: 'Offene Pipeline',
       inAll: (n) => `${count(n)} insgesamt`,
-      worth: (value) => `im Wert von ${value}`,
+      worth: (value) => `Wert ${value}`,
       wonOfClosed: (counts) => `${counts} beendet`,
       closedWon: 'der beendeten gewonnen',
       noneClosed: 'keine beendet',
@@ -180,7 +180,7 @@ export function german(numbers: Numbers, locale: string): Words {
       nothing: 'nichts',
       inCurrency: (currency) => `in ${currency}`,
       soFar: 'bisher',
-      soFarWorth: (value) => `bisher, im Wert von ${value}`,
+      soFarWorth: (value) => `bisher, Wert ${value}`,
       basis: (value, when) => `${value} ${when}`,
       range: (low, high, n, kind) =>
         `${low} bis ${high} in ${kind === 'week' ? plural(n, 'Woche', 'Wochen') : kind === 'month' ? plural(n, 'Monat', 'Monaten') : daysDative(n)}`,
