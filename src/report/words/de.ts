@@ -218,7 +218,6 @@ export function german(numbers: Numbers, locale: string): Words {
       kinds: changes,
       total: (n, value) => `${count(n)}${value ? ` · ${value}` : ''}`,
       move: (from, to) => `${from} → ${to}`,
-      more: (n) => `und ${count(n)} weitere`,
       empty: (at) => `Seit ${at} hat sich kein Lead bewegt.`,
     },
 
@@ -254,7 +253,6 @@ export function german(numbers: Numbers, locale: string): Words {
       open: (value) => `${value} offen`,
       stalled: (n) => `${count(n)} ohne Bewegung`,
       empty: 'Es wurden noch keine Pipelines gelesen.',
-      more: (n) => `und ${plural(n, 'weitere Pipeline', 'weitere Pipelines')}`,
     },
 
     sources: {
@@ -264,7 +262,6 @@ export function german(numbers: Numbers, locale: string): Words {
       source: 'Quelle',
       unknown: 'Ohne Angabe',
       empty: 'Die Leads nennen keine Quellen.',
-      more: (n) => `und ${plural(n, 'weitere Quelle', 'weitere Quellen')}`,
     },
 
     agents: {

@@ -205,7 +205,6 @@ export function english(numbers: Numbers, locale: string) {
       kinds: changes,
       total: (n: number, value: string | null) => `${count(n)}${value ? ` · ${value}` : ''}`,
       move: (from: string, to: string) => `${from} → ${to}`,
-      more: (n: number) => `and ${count(n)} more`,
       empty: (at: string) => `No lead has moved since ${at}.`,
     },
 
@@ -242,7 +241,6 @@ export function english(numbers: Numbers, locale: string) {
       open: (value: string) => `${value} open`,
       stalled: (n: number) => `${count(n)} stalled`,
       empty: 'No pipelines have been read yet.',
-      more: (n: number) => `and ${plural(n, 'more pipeline', 'more pipelines')}`,
     },
 
     sources: {
@@ -252,7 +250,6 @@ export function english(numbers: Numbers, locale: string) {
       source: 'Source',
       unknown: 'Not told',
       empty: 'The leads name no sources.',
-      more: (n: number) => `and ${plural(n, 'more source', 'more sources')}`,
     },
 
     agents: {
