@@ -83,16 +83,16 @@ it('says that there are no rows, and keeps quiet about columns', async () => {
   expect(html).not.toContain('Company industry')
 })
 
-it('shows 20 rows and says where it is cut', async () => {
-  const rows = Array.from({ length: 21 }, (_, index) => [`Industry ${index + 1}`, index])
+it('shows 15 rows and says where it is cut', async () => {
+  const rows = Array.from({ length: 16 }, (_, index) => [`Industry ${index + 1}`, index])
   const whole = await compose({ columns: ['industry', 'leads'], rows: rows.slice(1) })
   expect(whole.view).toMatchObject({ more: '' })
   const { view, html, text } = await compose({ columns: ['industry', 'leads'], rows })
-  expect(view.rows).toHaveLength(20)
+  expect(view.rows).toHaveLength(15)
   for (const part of [html, text]) {
-    expect(part).toContain('Industry 20')
-    expect(part).not.toContain('Industry 21')
-    expect(part).toContain('The first 20 rows')
+    expect(part).toContain('Industry 15')
+    expect(part).not.toContain('Industry 16')
+    expect(part).toContain('The first 15 rows')
   }
 })
 

@@ -32,7 +32,7 @@ interface QueryRow {
   readonly cells: readonly { readonly text: string; readonly isNumber: boolean }[]
 }
 
-const ROWS = 20
+const ROWS = 15
 const COLUMNS = 4
 const TITLE_LENGTH = 80
 const NOTE_LENGTH = 200
