@@ -310,8 +310,9 @@ export function german(numbers: Numbers, locale: string): Words {
     },
 
     more: {
-      inDatabase: (n) => `und ${count(n)} weitere in der Datenbank`,
-      inFile: (n, file) => `und ${count(n)} weitere in der angehängten Datei ${file}`,
+      inDatabase: (n) => `und ${plural(n, 'weiterer Eintrag', 'weitere Einträge')} in der Datenbank`,
+      inFile: (n, file) =>
+        `und ${plural(n, 'weiterer Eintrag', 'weitere Einträge')} in der angehängten Datei ${file}`,
     },
 
     lists: {
