@@ -32,10 +32,10 @@ const COMPARED = [
 /** Entries of two lists are the same where the first of these that they have is. */
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 
-/** Of a lead or a pipeline as it is now, whatever the period. */
+/** Of a lead or a pipeline as it is now, whatever the period; so is a status of which none was known then. */
 const DESCRIPTIONS = new Set([
   ...['companyName', 'companyOneLiner', 'companyDomain', 'companyCountry', 'contactName', 'contactTitle'],
-  ...['pipelineName', 'name', 'source'],
+  ...['pipelineName', 'name', 'source', 'status', 'changedAt'],
 ])
 
 type ComparedFigures = Pick<ReportFigures, (typeof COMPARED)[number]>

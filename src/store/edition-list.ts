@@ -55,3 +55,24 @@ export async function countEditions(db: Db): Promise<number> {
     .executeTakeFirstOrThrow()
   return count
 }
+
+/**
+ * The last edition of the same report and variant that had been sent when one was made, which told of changes since:
+ * the end of its period, and when its figures were read. Null where it was the first.
+ */
+export async function findToldBefore(
+  db: Db,
+  {
+    report,
+    variant,
+    period,
+    renderedAt,
+  }: Pick<ListedEdition, 'report' | 'variant' | 'period' | 'renderedAt'>,
+): Promise<{ at: Instant; knownAt: Instant } | null> {
+  const { rows } = await sql<{ at: Instant; knownAt: Instant }>`
+    SELECT period_to AS at, rendered_at AS "knownAt" FROM report_edition
+    WHERE report = ${report} AND variant = ${variant} AND period_to <= ${period.to} AND rendered_at < ${renderedAt}
+      AND program_version IS NOT NULL AND EXISTS (SELECT 1 FROM delivery WHERE edition_id = report_edition.id)
+    ORDER BY period_to DESC LIMIT 1`.execute(db)
+  return rows[0] ?? null
+}

@@ -27,6 +27,7 @@ export const RELATION_NAMES = [
   'span',
   'arrival',
   'news',
+  'news_move',
   'standing',
   'change',
 ] as const

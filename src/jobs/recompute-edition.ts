@@ -1,0 +1,51 @@
+/** The figures of a kept edition asked for again, and why they may not be what they were. */
+import type { ReportFigures } from '../figures.ts'
+import { daysUpTo, periodsUpTo } from '../report/period.ts'
+import type { Edition } from '../store/edition.ts'
+import { findToldBefore } from '../store/edition-list.ts'
+import { readReportFigures } from '../store/figures/report.ts'
+import { countLeadsKnownLater } from '../store/late-knowledge.ts'
+import type { Store } from '../store/open.ts'
+import { compareFigures, type FigureDifference } from './figure-difference.ts'
+
+export interface EditionComparison {
+  /** Empty where all are equal. */
+  readonly differences: readonly FigureDifference[]
+  /** Leads of which something of that time was read only after the edition was made. */
+  readonly leadsKnownLater: number
+}
+
+/** Of lists that were not cut; as many as any edition keeps. */
+const ROWS_MAX = 1000
+
+/** @param isAsKnown whether only what was known when the edition was made counts, by which nothing differs */
+export async function compareEdition(
+  store: Pick<Store, 'db'>,
+  edition: Edition,
+  isAsKnown: boolean,
+): Promise<EditionComparison> {
+  const { figures: kept, renderedAt } = edition
+  const now = await readReportFigures(store.db, {
+    kind: kept.kind,
+    period: kept.period,
+    prior: kept.prior,
+    filter: kept.filter,
+    stalledDays: kept.stalled.days,
+    topScore: kept.topLeads.minScore,
+    asKnownAt: isAsKnown ? renderedAt : null,
+    rowsMax: rowsKept(kept),
+    since: await findToldBefore(store.db, edition),
+    sparkPeriods: periodsUpTo(kept.kind, kept.period),
+    trendDays: daysUpTo(kept.period.to, kept.trend.length, kept.period.timeZone),
+  })
+  return {
+    differences: compareFigures(kept, now),
+    leadsKnownLater: isAsKnown ? 0 : await countLeadsKnownLater(store.db, kept.period.to, renderedAt),
+  }
+}
+
+/** A list that was cut tells how many rows were kept. */
+function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
+  const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
+  return cut?.rows.length ?? ROWS_MAX
+}
