@@ -21,7 +21,6 @@ export interface Preview {
   readonly from: string
   readonly to: string
   readonly subject: string
-  readonly preheader: string
   readonly html: string
   readonly text: string
   /** By the `cid` under which the HTML names them. */
@@ -72,7 +71,16 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
       const id = remember(remembered, preview)
       const { html, images: _, ...shown } = preview
       const size = Buffer.byteLength(html)
-      return { ...about, id, ...shown, source: html, size, ms: Math.round(performance.now() - begun) }
+      const preheader = preheaderIn(html)
+      return {
+        ...about,
+        id,
+        ...shown,
+        preheader,
+        source: html,
+        size,
+        ms: Math.round(performance.now() - begun),
+      }
     } catch (thrown) {
       return { ...about, mistake: await explain(thrown) }
     }
@@ -142,6 +150,17 @@ function remember(remembered: Map<string, Preview>, preview: Preview): string {
   const [oldest = ''] = remembered.keys()
   if (remembered.size > REMEMBERED) remembered.delete(oldest)
   return id
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
+
+/** What a mail client shows behind the subject: the hidden text that the mail begins with, without its filler. */
+function preheaderIn(html: string): string {
+  const [, hidden = ''] = /<body[^>]*>\s*<div style="display: ?none[^>]*>([^<]*)/.exec(html) ?? []
+  return hidden
+    .replaceAll(/&(\w+|#x27);/g, (_, name: string) => ENTITIES[name] ?? ' ')
+    .replaceAll(/[\u034f\u200c\s]+/g, ' ')
+    .trim()
 }
 
 interface Mistake {

@@ -17,7 +17,11 @@ const HTML = `<tr><td class="head"><h1>{{title}}</h1>
 
 /** A report whose templates lie in a folder of the test, filled in from what is chosen. */
 async function openMine(html = HTML) {
-  const own = folderWith({ 'mine/html.hbs': html, 'mine/text.hbs': 'Text for {{title}}' })
+  const own = folderWith({
+    'mine/subject.hbs': '{{title}}',
+    'mine/html.hbs': html,
+    'mine/text.hbs': 'Text for {{title}}',
+  })
   const choices: PreviewChoice[] = []
   const server = await openPreview({
     report: 'mine',
@@ -28,9 +32,15 @@ async function openMine(html = HTML) {
       choices.push(choice)
       const templates = await openTemplates(TEMPLATES_FOLDER, { own, only: ['mine'] })
       const title = `Mine, ${choice.data}, ${choice.recipient}, ${choice.locale}`
-      const page = { lang: 'en', dir: 'ltr', preheader: '', footer: [], blocks: [] }
+      const page = {
+        lang: 'en',
+        dir: 'ltr',
+        preheader: 'Now & before',
+        footer: { lines: [], unsubscribe: null },
+        blocks: [],
+      }
       const rendered = templates.render('mine', { ...page, title, image: 'cid:dot@leadsheet' })
-      const about = { from: 'from@example.com', to: 'all', preheader: 'Before', attachments: ['a.csv'] }
+      const about = { from: 'from@example.com', to: 'all', attachments: ['a.csv'] }
       return { ...about, ...rendered, images: new Map([['dot@leadsheet', PIXEL]]) }
     },
   })
@@ -119,6 +129,7 @@ describe.skipIf(!hasBrowser())('the page of a preview', () => {
         .evaluate((image) => Reflect.get(image, 'naturalWidth')),
     ).toBe(1)
     expect(await page.locator('#subject').textContent()).toContain('Mine')
+    expect(await page.locator('#preheader').textContent()).toBe('Now & before')
     const ground = () =>
       mailOf(page)
         .locator('body')

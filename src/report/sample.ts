@@ -1,0 +1,238 @@
+/**
+ * Made-up figures, for looking at a report before there are leads, and for trying its templates before anything is
+ * sent. Two kinds: one in which every block has something to tell, and one in which none has.
+ */
+import type {
+  ChangedLead,
+  ChangeKind,
+  ListedLead,
+  PeriodKind,
+  QueryTable,
+  ReportFigures,
+} from '../figures.ts'
+import type { Instant, Money, Period } from '../model.ts'
+import { daysUpTo, localDates, periodsUpTo } from './period.ts'
+
+export interface SampleScope {
+  readonly kind: PeriodKind
+  readonly period: Period
+  readonly prior: Period
+  readonly stalledDays: number
+  readonly topScore: number
+  readonly queries: readonly QueryTable[]
+}
+
+const DAY_MS = 24 * 60 * 60_000
+const HOUR_MS = 60 * 60_000
+const TREND_DAYS = 96
+const CURRENCY = 'EUR'
+/** Together what the whole report says. */
+const PIPELINES = [
+  { name: 'DACH manufacturing', newLeads: 21, won: 2, wonOf66: 17, open: 2_100_000, stalled: 7 },
+  { name: 'EU mid-market', newLeads: 20, won: 1, wonOf66: 16, open: 1_800_000, stalled: 4 },
+  { name: 'Nordics SaaS', newLeads: 18, won: 1, wonOf66: 14, open: 1_400_000, stalled: 3 },
+] as const
+const PEOPLE = [
+  ['Nordwind Maschinenbau', 'Hanna Vogel', 'Head of Operations', 'Germany', 'nordwind.example'],
+  ['Fjordlys Energi', 'Sofie Dahl', 'Chief Technology Officer', 'Norway', 'fjordlys.example'],
+  ['Brightwater Analytics', "Tom O'Hara", 'VP Sales', 'Ireland', 'brightwater.example'],
+  ['Société Générale de Câblage', 'Élise Martin', 'Directrice des achats', 'France', 'cablage.example'],
+  ['Kobalt & Söhne', 'Jan Kobalt', 'Managing Director', 'Austria', 'kobalt.example'],
+] as const
+const ABOUT = 'Plans and runs production lines for mid-sized makers of parts'
+
+/** A period in which much has happened; all of it lies before the end of the period. */
+export function sampleFigures(scope: SampleScope): ReportFigures {
+  const { kind, period, prior, stalledDays, topScore } = scope
+  const days = Math.max(1, Math.round((Date.parse(period.to) - Date.parse(period.from)) / DAY_MS))
+  const times = (each: number) => Math.round(each * days)
+  const ago = (hours: number): Instant => new Date(Date.parse(period.to) - hours * HOUR_MS).toISOString()
+  const money = (amount: number): Money[] => [{ amount, currency: CURRENCY }]
+  const compared = (current: number, before: number) => ({ current: times(current), prior: times(before) })
+  const leads = PEOPLE.map((_, index) => sampleLead(index, topScore, ago(3 + index)))
+  const change = (kindOf: ChangeKind, first: number, count: number, from: string | null, to: string) => {
+    const rows = leads.slice(first, first + count).map((lead, index): ChangedLead => {
+      const { id, companyName, pipelineName, value } = lead
+      return { id, companyName, pipelineName, fromStatus: from, toStatus: to, at: ago(4 + index), value }
+    })
+    const value = money(rows.reduce((sum, row) => sum + (row.value?.amount ?? 0), 0))
+    return { kind: kindOf, total: rows.length, value, rows }
+  }
+  return {
+    kind,
+    period,
+    prior,
+    filter: { pipelineIds: null, conditions: [] },
+    freshness: {
+      dataAsOf: new Date(Date.parse(period.to) + 6 * HOUR_MS).toISOString(),
+      coversPeriod: true,
+      lastFailure: null,
+      runId: 'sample',
+      requests: 42,
+      heldRows: 3,
+    },
+    pipelines: PIPELINES.map(({ name }) => name),
+    leads: 3003,
+    newLeads: compared(59, 50),
+    won: compared(4, 5),
+    lost: compared(6, 4),
+    wonValue: { current: money(times(54_500)), prior: money(times(61_000)) },
+    winRate: { current: { part: 47, whole: 198 }, prior: { part: 41, whole: 192 } },
+    openValue: { current: money(5_300_000), prior: money(5_435_000) },
+    sparklines: sparklinesOf(periodsUpTo(kind, period).length, times),
+    trend: daysUpTo(period.to, TREND_DAYS, period.timeZone).map((day, index) => {
+      return { day: localDates(day), newLeads: wave(index, 59), won: wave(index + 3, 4) }
+    }),
+    funnel: {
+      source: 'service',
+      asOf: ago(-6),
+      stages: [
+        { status: 'discovered', reached: 3003, conversion: null, medianDays: 0.4 },
+        { status: 'qualified', reached: 1806, conversion: 1806 / 3003, medianDays: 2.1 },
+        { status: 'contacted', reached: 1765, conversion: 1765 / 1806, medianDays: 6.5 },
+        { status: 'meeting_booked', reached: 275, conversion: 275 / 1765, medianDays: 11 },
+        { status: 'won', reached: 96, conversion: 96 / 275, medianDays: null },
+      ],
+    },
+    changes: {
+      since: period.from,
+      kinds: [
+        change('won', 0, 2, 'meeting_booked', 'won'),
+        change('forward', 2, 3, 'qualified', 'contacted'),
+        change('back', 4, 1, 'meeting_booked', 'contacted'),
+        change('lost', 1, 1, 'contacted', 'lost'),
+        change('gone', 3, 1, null, 'contacted'),
+        change('returned', 0, 1, null, 'qualified'),
+      ],
+    },
+    topLeads: { minScore: topScore, total: 12, rows: leads },
+    stalled: {
+      days: stalledDays,
+      total: 14,
+      rows: leads.map((lead, index) => ({ ...lead, idleDays: stalledDays + 34 - 6 * index })),
+    },
+    byPipeline: PIPELINES.map(({ name, newLeads, won, wonOf66, open, stalled }, index) => ({
+      id: `pl_${index + 1}`,
+      name,
+      leads: 1001,
+      newLeads: compared(newLeads, newLeads - 3),
+      won: compared(won, 2 - won / 2),
+      winRate: { part: wonOf66, whole: 66 },
+      openValue: money(open),
+      stalled,
+    })),
+    bySource: ['web_search', 'referral', null].map((source, index) => ({
+      source,
+      newLeads: compared(31 - 12 * index, 26),
+      won: compared(2 - index / 2, 2),
+      winRate: { part: 20 - 4 * index, whole: 80 },
+    })),
+    agents: {
+      asOf: ago(-6),
+      rows: ['running', 'idle', 'failing'].map((status, index) => ({
+        name: ['Scout', 'Enricher', 'Outreach'][index] ?? 'Agent',
+        kind: ['discovery', 'enrichment', 'outreach'][index] ?? null,
+        status,
+        statusChangedAt: ago(9),
+        taskType: null,
+        taskPipelineName: null,
+        lastSeenAt: ago(-5),
+        errors24h: index === 2 ? 17 : 0,
+        lastErrorMessage: index === 2 ? 'mailbox refused the connection' : null,
+      })),
+      outages: [{ agentName: 'Outreach', beganAt: ago(9), endedAt: null, hours: 9 }],
+    },
+    serviceStats: [
+      {
+        pipelineName: PIPELINES[1].name,
+        figure: 'won',
+        currency: null,
+        ours: 41,
+        upstream: 42,
+        asOf: ago(-6),
+      },
+    ],
+    dataQuality: {
+      held: [{ resource: 'leads', reason: 'created_at: expected a time', records: 3 }],
+      drift: [{ change: 'new', path: 'company.funding', at: ago(5) }],
+      lastScan: { verdict: 'complete', at: ago(-6) },
+    },
+    queries: scope.queries,
+  }
+}
+
+/** The same with next to nothing to tell: one new lead, and no list has a row. */
+export function emptyFigures(figures: ReportFigures): ReportFigures {
+  const none = { current: 0, prior: 0 }
+  const nothing = { current: [], prior: [] }
+  return {
+    ...figures,
+    freshness: { ...figures.freshness, heldRows: 0 },
+    pipelines: [],
+    leads: 1,
+    newLeads: { current: 1, prior: 0 },
+    won: none,
+    lost: none,
+    wonValue: nothing,
+    winRate: { current: { part: 0, whole: 0 }, prior: { part: 0, whole: 0 } },
+    openValue: nothing,
+    sparklines: { newLeads: [], won: [], winRate: [], openValue: [] },
+    trend: figures.trend.map(({ day }) => ({ day, newLeads: null, won: null })),
+    funnel: { ...figures.funnel, stages: [] },
+    changes: { ...figures.changes, kinds: [] },
+    topLeads: { ...figures.topLeads, total: 0, rows: [] },
+    stalled: { ...figures.stalled, total: 0, rows: [] },
+    byPipeline: [],
+    bySource: [],
+    agents: { asOf: null, rows: [], outages: [] },
+    serviceStats: [],
+    dataQuality: { held: [], drift: [], lastScan: null },
+    queries: figures.queries.map((query) => ({ ...query, rows: [] })),
+  }
+}
+
+/** The answer filled in: names in the first column, numbers in the others. */
+export function sampleTable(table: QueryTable): QueryTable {
+  const rows = ['Software', 'Financial services', 'Health care'].map((name, row) =>
+    table.columns.map((_, column) => (column === 0 ? name : 120 - 30 * row - 7 * column)),
+  )
+  return { ...table, rows }
+}
+
+function sampleLead(index: number, topScore: number, at: Instant): ListedLead {
+  const [companyName, contactName, contactTitle, companyCountry, companyDomain] =
+    PEOPLE[index] ?? (PEOPLE[0] as (typeof PEOPLE)[number])
+  return {
+    id: `ld_${index + 1}`,
+    companyName,
+    companyOneLiner: ABOUT,
+    companyDomain,
+    companyCountry,
+    contactName,
+    contactTitle,
+    pipelineId: `pl_${(index % PIPELINES.length) + 1}`,
+    pipelineName: PIPELINES[index % PIPELINES.length]?.name ?? '',
+    status: index % 2 === 0 ? 'contacted' : 'meeting_booked',
+    score: Math.min(100, topScore + 16 - 3 * index),
+    source: 'web_search',
+    value: { amount: 84_000 - 12_500 * index, currency: CURRENCY },
+    createdAt: at,
+    changedAt: at,
+  }
+}
+
+function sparklinesOf(points: number, times: (each: number) => number): ReportFigures['sparklines'] {
+  const steps = Array.from({ length: points }, (_, index) => index)
+  return {
+    newLeads: steps.map((index) => times(wave(index, 55))),
+    won: steps.map((index) => times(wave(index + 3, 4))),
+    winRate: steps.map((index) => 0.2 + wave(index, 40) / 1000),
+    openValue: steps.map((index) => 5_000_000 + 30_000 * index),
+  }
+}
+
+/** Up and down about a mean, with the quiet days of a week in it. */
+function wave(index: number, mean: number): number {
+  const ofWeek = index % 7 > 4 ? 0.4 : 1.2
+  return Math.round(mean * ofWeek * (1 + 0.25 * Math.sin(index / 5)))
+}
