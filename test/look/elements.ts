@@ -3,23 +3,28 @@ import type { Page } from 'playwright-core'
 
 const LIST = `[...document.querySelectorAll('*')].map(({ tagName, attributes }) =>
   [tagName, ...[...attributes].map(({ name, value }) =>
-    /^(?:alt|title|aria-label)$/.test(name) ? name : name + '=' + value,
+    /^(?:alt|title|aria-label)$/.test(name) ? name : name + '=' + value.replace(/^\\d+%$/, '%'),
   )].join(' '),
 )`
 
-/** Every element with its attributes; of those that hold words for people only that they are there. */
+/**
+ * Every element with its attributes; of those that hold words for people only that they are there, and of widths of
+ * columns, which follow the words in them, that they are shares.
+ */
 export async function listElements(page: Page): Promise<readonly string[]> {
   return page.evaluate(LIST)
 }
 
-/** @returns what the page has done since it was asked last, beyond being shown: dialogs, requests, errors */
+/** @returns what the page has done since it was asked last, beyond being shown with its images */
 export function watchDeeds(page: Page): () => readonly string[] {
   const deeds: string[] = []
   page.on('dialog', (dialog) => {
     deeds.push(`dialog: ${dialog.message()}`)
     return dialog.dismiss()
   })
-  page.on('request', (request) => deeds.push(`request of ${request.url()}`))
+  page.on('request', (request) => {
+    if (!/^(?:cid:[\w-]+$|data:image\/png;)/.test(request.url())) deeds.push(`request of ${request.url()}`)
+  })
   page.on('pageerror', (error) => deeds.push(`error: ${error.message}`))
   return () => deeds.splice(0)
 }

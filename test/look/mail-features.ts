@@ -18,6 +18,7 @@ export const USED_FEATURES: Readonly<Record<string, string>> = {
   '<body> element': 'the page and the card in it say their background again',
   '<style> element': 'the styles that matter stand on the elements; only phones and dark mode are in blocks',
   'HTML comments': 'they speak to Word, which reads them',
+  '<img> element': 'only PNG is shown, and what it shows stands in words too',
   '@media': 'without it the page is the one for desktops, which fits a phone too',
   'align attribute': 'the card is left-aligned where it is not known',
   'aria-hidden attribute': 'a screen reader then reads an arrow or an empty bar too',

@@ -66,10 +66,9 @@ function measure() {
   const distorted = []
   for (const image of document.images) {
     if (!image.checkVisibility()) continue
-    const rect = image.getBoundingClientRect()
-    taken.push({ text: `[${image.alt.slice(0, 40)}]`, rect })
-    if (!image.naturalWidth || !rect.width) continue
-    const stretch = rect.width / rect.height / (image.naturalWidth / image.naturalHeight)
+    taken.push({ text: `[${image.alt.slice(0, 40)}]`, rect: image.getBoundingClientRect() })
+    if (!image.naturalWidth || !image.width) continue
+    const stretch = image.width / image.height / (image.naturalWidth / image.naturalHeight)
     if (Math.abs(stretch - 1) > 0.02) distorted.push(`${image.alt.slice(0, 40)} ${stretch.toFixed(2)}`)
   }
   const overlapping = []
