@@ -1,27 +1,17 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { deliverEdition, enqueueEdition } from '../src/jobs/deliver.ts'
-import { makeEdition, type Report } from '../src/jobs/edition.ts'
+import { type DeliverDeps, type DeliverySummary, deliverEdition } from '../src/jobs/deliver.ts'
+import type { MailingDeps } from '../src/jobs/mailing.ts'
 import { openTransport } from '../src/mail/transport.ts'
-import { openTemplates } from '../src/report/templates.ts'
 import { folderWith } from './support/folder.ts'
-import { SENDER } from './support/letter.ts'
 import { openMailServer } from './support/mail-server.ts'
+import { enqueueDue, mailingDeps, recipient } from './support/mailing.ts'
 import { startService } from './support/service.ts'
 import { openSyncing, SILENT, type Syncing } from './support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const FROM = '2026-11-20T00:00:00.000Z'
 const TO = '2026-11-21T00:00:00.000Z'
-const DAILY: Report = {
-  name: 'daily',
-  template: 'daily',
-  title: 'Daily leads',
-  timeZone: 'UTC',
-  pipelines: [],
-  stalledDays: 7,
-  topScore: 80,
-}
 const RECIPIENTS = ['ana@example.com', 'ben@example.com']
 
 describe('from the service to the mail', () => {
@@ -36,13 +26,10 @@ describe('from the service to the mail', () => {
     expect(result).toMatchObject({ outcome: 'ok', complete: true, stats: 4, agents: 12, retries: 0 })
     expect(result.leads.held).toBe(0)
 
-    const templates = await openTemplates('templates')
-    const deps = { store: syncing.store, templates, now: () => NOW, log: SILENT }
-    const edition = await makeEdition(deps, DAILY, NOW)
+    const deps = { ...mailingDeps(syncing.store, () => NOW), log: SILENT }
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
-    await enqueueEdition(deps, DAILY, edition, RECIPIENTS, SENDER)
-    const deliveries = await deliverEdition({ ...deps, transport }, edition, new AbortController().signal)
+    const deliveries = await mail({ ...deps, transport })
     expect(deliveries.map((one) => [one.recipient, one.state])).toEqual(RECIPIENTS.map((to) => [to, 'sent']))
 
     expect(server.received.map((one) => one.to)).toEqual(RECIPIENTS.map((to) => [to]))
@@ -54,7 +41,9 @@ describe('from the service to the mail', () => {
       expect(figureOf(text, 'New leads')).toBe(expected.new_leads)
       expect(figureOf(text, 'Won')).toBe(expected.won)
       expect(text).toContain(`${expected.won_30} of ${expected.closed_30} closed`)
-      expect(text).toContain(`${expected.all_leads.toLocaleString('en')} leads in the database`)
+      expect(text.replace(/\s+/g, ' ')).toContain(
+        `${expected.all_leads.toLocaleString('en')} leads in this report’s scope`,
+      )
       const funnel = text.slice(text.indexOf('FUNNEL'))
       for (const stage of expected.funnel) expect(figureOf(funnel, stage.label)).toBe(stage.reached)
       expect(mail.html).toContain(`>${expected.new_leads}<`)
@@ -88,18 +77,23 @@ describe('from the service to the mail', () => {
     await syncing.sync({ pageSize: 500 })
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
-    const templates = await openTemplates('templates')
-    const deps = { store: syncing.store, templates, transport, now: () => NOW, log: SILENT }
-    for (let round = 0; round < 3; round++) {
-      const edition = await makeEdition(deps, DAILY, NOW)
-      await enqueueEdition(deps, DAILY, edition, RECIPIENTS, SENDER)
-      await deliverEdition(deps, edition, new AbortController().signal)
-    }
+    const deps = { ...mailingDeps(syncing.store, () => NOW), transport, log: SILENT }
+    for (let round = 0; round < 3; round++) await mail(deps)
     expect(server.received.map((one) => one.to[0])).toEqual(RECIPIENTS)
     const ids = server.received.map((one) => one.mail.messageId)
     expect(new Set(ids).size).toBe(2)
   })
 })
+
+async function mail(deps: MailingDeps & DeliverDeps): Promise<DeliverySummary[]> {
+  const mailings = await enqueueDue(
+    deps,
+    RECIPIENTS.map((address) => recipient(address)),
+  )
+  const { signal } = new AbortController()
+  const delivered = await Promise.all(mailings.map(({ edition }) => deliverEdition(deps, edition, signal)))
+  return delivered.flat()
+}
 
 /** The first number after a label in the text part. */
 function figureOf(text: string, label: string): number {

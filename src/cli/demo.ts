@@ -2,39 +2,55 @@
  * `leadsheet demo`: the main job on embedded defaults. A reference service of its own, a sync, yesterday's
  * report and its mail, all under data/demo; run again, it goes on from there.
  */
-import { mkdir, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
-import { contentFor, deliverEdition, enqueueEdition } from '../jobs/deliver.ts'
-import { archiveEdition, makeEdition, type Report } from '../jobs/edition.ts'
-import { letterFor } from '../jobs/letter.ts'
+import type { Config } from '../config/config.ts'
+import { loadConfig } from '../config/load.ts'
+import { writeArchiveIndex } from '../jobs/archive-index.ts'
+import { deliverEdition } from '../jobs/deliver.ts'
+import { findPeriod } from '../jobs/edition.ts'
+import { enqueueReport } from '../jobs/mailing.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { SYNC_PARTS, sync } from '../jobs/sync.ts'
 import type { Log } from '../log.ts'
 import { fileNameOf } from '../mail/directory.ts'
 import { openTransport } from '../mail/transport.ts'
 import type { SyncResult } from '../model.ts'
-import { openTemplates } from '../report/templates.ts'
 import { openService, type Service } from '../service/open.ts'
 import { openSource } from '../source/open.ts'
 import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
+import { listDeliveries } from '../store/delivery.ts'
+import { readLetter } from '../store/letter.ts'
+import type { Store } from '../store/open.ts'
 import { addExamples } from './command.ts'
-import { COMPANIES, openData, pathsIn, TEMPLATES } from './installation.ts'
+import { COMPANIES, openData, pathsIn } from './installation.ts'
 import { publishDeps } from './publishing.ts'
+import { openMailing, reportOf } from './reports.ts'
 import { endingOf, summary, withProgress } from './sync.ts'
+import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
 
 const FOLDER = 'data/demo'
 const SEED = 1
 /** Leads, the best ones, whose details are read. */
 const DETAILS = 200
-const RECIPIENT = 'you@example.com'
-const SENDER = {
-  from: 'leadsheet <reports@leadsheet.example>',
-  replyTo: null,
-  unsubscribe: { mailto: 'reports@leadsheet.example', url: null },
-}
+/** The settings that the demo leaves beside what it makes, for trying the commands on. */
+const SETTINGS = `# What the demo has made: \`leadsheet report weekly --config data/demo/leadsheet.yaml\` and others work on it.
+data_dir: .
+time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
+mail: { url: file:./outbox, from: leadsheet <reports@leadsheet.example> }
+recipients:
+  - you@example.com
+  - { address: sie@example.com, locale: de-DE }
+reports:
+  - name: daily
+    attachments: [stalled.xlsx]
+  - name: weekly
+    schedule: "0 7 * * 1"
+`
 
 const QUERIES = [
   'SELECT name, leads, open, won, lost FROM pipeline_overview ORDER BY name',
@@ -53,24 +69,16 @@ async function runDemo(terminal: Terminal, isFresh: boolean): Promise<void> {
   const folder = resolve(FOLDER)
   if (isFresh) await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
+  const file = join(folder, 'leadsheet.yaml')
+  if (!existsSync(file)) await writeFile(file, SETTINGS, { mode: 0o600 })
+  const config = loadConfig({ file, cwd: folder, env: {} })
   await using service = await startService(terminal, folder)
   // The summary tells what was done; only what is wrong needs a line beside it.
   const log = (await terminal.log()).child({}, { level: 'warn' })
-  const { result, mail, page, subject, isNew } = await syncAndReport(terminal, folder, service, log)
-  if (terminal.json) {
-    const { database, snapshot } = pathsIn(folder)
-    terminal.printJson({ database, snapshot, mail, page, subject, leads: result.leads })
-  } else {
-    const shown = (path: string): string => relative(process.cwd(), path)
-    printSummary(terminal, result, {
-      subject,
-      isNew,
-      database: shown(pathsIn(folder).database),
-      snapshot: shown(pathsIn(folder).snapshot),
-      mail: shown(mail),
-      page: shown(page),
-    })
-  }
+  const { result, reports } = await syncAndReport(terminal, config, service, log)
+  const { database, snapshot } = pathsIn(folder)
+  if (terminal.json) terminal.printJson({ database, snapshot, settings: file, reports, leads: result.leads })
+  else printSummary(terminal, result, { reports, database, snapshot, settings: file })
   terminal.end(endingOf(result))
 }
 
@@ -85,12 +93,11 @@ async function startService(terminal: Terminal, folder: string): Promise<Service
   })
 }
 
-async function syncAndReport(terminal: Terminal, folder: string, service: Service, log: Log) {
-  const { archive, outbox } = pathsIn(folder)
+async function syncAndReport(terminal: Terminal, config: Config, service: Service, log: Log) {
   const now = (): Date => new Date()
   const apiKey = await service.createKey({ name: 'demo', scope: 'read' })
   const source = openSource({ baseUrl: service.url, apiKey, maxWaitMs: 60_000, log })
-  await using store = await openData({ dataDir: folder, allowNetworkFs: true })
+  await using store = await openData({ ...config, allowNetworkFs: true })
   try {
     const result = await withProgress(terminal, (onProgress) =>
       sync(
@@ -108,67 +115,75 @@ async function syncAndReport(terminal: Terminal, folder: string, service: Servic
       ),
     )
     terminal.signal.throwIfAborted()
-    const templates = await openTemplates(TEMPLATES)
-    const edition = await makeEdition({ store, templates, now }, dailyReport(), now())
-    const page = await archiveEdition(archive, edition)
-    await using transport = openTransport(pathToFileURL(outbox).href, { log })
-    await enqueueEdition({ store, templates }, dailyReport(), edition, [RECIPIENT], SENDER)
-    const [delivery] = await deliverEdition({ store, transport, log, now }, edition, terminal.signal)
+    const reports = await mailReports(terminal, config, store, log)
     await publishIfDue(
-      publishDeps({ dataDir: folder, profile: REFERENCE_PROFILE, keep: 0 }, store, log),
+      publishDeps({ dataDir: config.dataDir, profile: REFERENCE_PROFILE, keep: 0 }, store, log),
       terminal.signal,
     )
-    const content = contentFor({ templates }, dailyReport(), edition, RECIPIENT)
-    const letter = letterFor(store, edition, RECIPIENT, content, SENDER)
-    return {
-      result,
-      page,
-      subject: edition.subject,
-      mail: join(outbox, fileNameOf(letter)),
-      isNew: delivery?.isNew === true,
-    }
+    return { result, reports }
   } finally {
     await source.close()
   }
 }
 
-function dailyReport(): Report {
-  return {
-    name: 'daily',
-    template: 'daily',
-    title: 'Daily leads',
-    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-    pipelines: [],
-    stalledDays: 7,
-    topScore: 80,
+/** Each report of the settings, and what became of it. */
+interface Mailed {
+  readonly subject: string
+  readonly page: string
+  readonly mails: readonly string[]
+  readonly isNew: boolean
+}
+
+async function mailReports(terminal: Terminal, config: Config, store: Store, log: Log): Promise<Mailed[]> {
+  const { signal } = terminal
+  const templates = await openTemplatesOf(config)
+  const deps = await openMailing(config, store, templates)
+  const { outbox } = pathsIn(config.dataDir)
+  await using transport = openTransport(pathToFileURL(outbox).href, { log })
+  const mailed: Mailed[] = []
+  for (const settings of config.reports) {
+    const { report, recipients } = reportOf(settings, config, templates)
+    const period = await findPeriod(store, report, deps.now())
+    for (const { edition, page } of await enqueueReport(deps, report, recipients, period, signal)) {
+      const deliveries = await deliverEdition({ ...deps, transport, log }, edition, signal)
+      const mails: string[] = []
+      for (const { messageId } of await listDeliveries(store.db, edition.id))
+        mails.push(join(outbox, fileNameOf(await readLetter(store.db, messageId))))
+      mailed.push({ subject: edition.subject, page, mails, isNew: deliveries.some(({ isNew }) => isNew) })
+    }
   }
+  await writeArchiveIndex(deps.archive, store.db)
+  return mailed
 }
 
 function printSummary(
   terminal: Terminal,
   result: SyncResult,
   made: {
-    readonly subject: string
-    readonly isNew: boolean
+    readonly reports: readonly Mailed[]
     readonly database: string
     readonly snapshot: string
-    readonly mail: string
-    readonly page: string
+    readonly settings: string
   },
 ): void {
   const title = (text: string): string => terminal.style('bold', text)
+  const shown = (path: string): string => relative(process.cwd(), path)
+  const snapshot = shown(made.snapshot)
   terminal.print(
     ...[title('Synced'), ...summary(result).map((line) => `  ${line}`), ''],
-    ...[title('Reported'), `  ${made.subject}`, ...(made.isNew ? [] : ['  mailed before, so not again']), ''],
-    ...[
-      title('Look at'),
-      `  mail      ${made.mail}`,
-      `  page      ${made.page}`,
-      `  database  ${made.database}`,
-      `  snapshot  ${made.snapshot}, for analysts`,
-      '',
-    ],
-    ...[title('Ask the snapshot'), ...QUERIES.map((query) => `  sqlite3 ${made.snapshot} "${query}"`), ''],
+    title('Reported'),
+    ...made.reports.flatMap(({ subject, page, mails, isNew }) => [
+      `  ${subject}${isNew ? '' : ', mailed before, so not again'}`,
+      `    page  ${shown(page)}`,
+      ...mails.map((mail) => `    mail  ${shown(mail)}`),
+    ]),
+    '',
+    title('Look at'),
+    `  database  ${shown(made.database)}`,
+    `  snapshot  ${snapshot}, for analysts`,
+    `  settings  ${shown(made.settings)}, for \`--config\``,
+    '',
+    ...[title('Ask the snapshot'), ...QUERIES.map((query) => `  sqlite3 ${snapshot} "${query}"`), ''],
     title('Go on'),
     '  npm run demo                            what is new since, without reading it all again',
     '  npm run demo -- --fresh                 from the beginning',

@@ -1,8 +1,17 @@
-/** The configured reports, as the jobs take them. */
+/** The configured reports with what their folders say, and all that is needed to make them. */
 import type { Config } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { Report } from '../jobs/edition.ts'
+import type { MailingDeps } from '../jobs/mailing.ts'
+import { checkReport, type Recipient, type Report } from '../jobs/report.ts'
+import { openArchivePages } from '../report/archive-pages.ts'
+import type { Templates } from '../report/templates.ts'
+import type { Store } from '../store/open.ts'
+import { pathsIn, TEMPLATES } from './installation.ts'
+import { senderOf } from './mail.ts'
+import { readVersion } from './version.ts'
+
+const MEGABYTE = 1_000_000
 
 /** @throws LeadsheetError report_unknown, naming those that there are */
 export function findReport(config: Config, name: string): ReportConfig {
@@ -14,20 +23,47 @@ export function findReport(config: Config, name: string): ReportConfig {
   })
 }
 
-export function reportOf(settings: ReportConfig): Report {
-  return {
+/** @throws LeadsheetError report_unknown without its folder; config_invalid for what that folder does not have */
+export function reportOf(
+  settings: ReportConfig,
+  { leadUrl, holidays }: Pick<Config, 'leadUrl' | 'holidays'>,
+  templates: Templates,
+): { report: Report; recipients: readonly Recipient[] } {
+  const definition = templates.definition(settings.template)
+  const blocks = settings.blocks ?? definition.blocks
+  const report: Report = {
     name: settings.name,
     template: settings.template,
-    title: settings.title ?? titleOf(settings.name),
+    title: settings.title ?? definition.title ?? titleOf(settings.name),
     timeZone: settings.timeZone,
-    pipelines: settings.filter.pipelineIds ?? [],
+    kind: settings.period ?? definition.period,
+    send: settings.send ?? definition.send,
+    queries: definition.queries,
+    blocks,
+    ...{ leadUrl, holidays, filter: settings.filter, locale: settings.locale },
+    attachments: settings.attachments,
     stalledDays: settings.stalledDays,
     topScore: settings.topScore,
   }
+  const recipients = settings.recipients.map((recipient) => ({
+    ...recipient,
+    blocks: recipient.blocks ?? blocks,
+  }))
+  checkReport(report, recipients)
+  return { report, recipients }
 }
 
-export function addressesOf({ recipients }: ReportConfig): string[] {
-  return recipients.map(({ address }) => address)
+/** @throws LeadsheetError report_template */
+export async function openMailing(config: Config, store: Store, templates: Templates): Promise<MailingDeps> {
+  return {
+    store,
+    templates,
+    archive: { folder: pathsIn(config.dataDir).archive, pages: await openArchivePages(TEMPLATES) },
+    sender: senderOf(config.mail),
+    maxBytes: config.mail.maxMb * MEGABYTE,
+    program: readVersion(),
+    now: () => new Date(),
+  }
 }
 
 /** `eu-daily` -> `Eu daily leads`; the settings can say better. */

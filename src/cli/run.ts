@@ -10,9 +10,9 @@ import { reportSchedule, snapshotSchedule, syncSchedule, type Work } from '../jo
 import { openTransport } from '../mail/transport.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
-import { dkimOf, senderOf } from './mail.ts'
+import { dkimOf } from './mail.ts'
 import { configuredPublishing } from './publishing.ts'
-import { addressesOf, reportOf } from './reports.ts'
+import { openMailing, reportOf } from './reports.ts'
 import { syncOptions } from './sync.ts'
 import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
@@ -39,14 +39,10 @@ async function run(terminal: Terminal): Promise<void> {
     })
     const publishing = configuredPublishing(config, store, log)
     const work: Work = {
-      store,
+      ...(await openMailing(config, store, templates)),
       source,
-      templates,
       transport,
       log,
-      now: () => new Date(),
-      archive: pathsIn(config.dataDir).archive,
-      sender: senderOf(config.mail),
       syncOptions: (signal) => syncOptions(config, signal),
       retention: config.retention,
       publish: async (signal) => {
@@ -64,9 +60,10 @@ async function run(terminal: Terminal): Promise<void> {
       ...(hasDueTimes(config.snapshot)
         ? [snapshotSchedule(publishing, { cron: config.snapshot.when, timeZone: config.timeZone })]
         : []),
-      ...config.reports.map((settings) =>
-        reportSchedule(work, reportOf(settings), { ...settings, recipients: addressesOf(settings) }),
-      ),
+      ...config.reports.map((settings) => {
+        const { report, recipients } = reportOf(settings, config, templates)
+        return reportSchedule(work, report, { ...settings, recipients })
+      }),
     ]
     for (const schedule of schedules) {
       const next = nextSlot(schedule, new Date())?.toISOString() ?? 'never'

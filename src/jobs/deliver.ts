@@ -6,20 +6,17 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { classifySendFailure } from '../mail/failure.ts'
 import type { Transport } from '../mail/transport.ts'
+import type { Letter } from '../model.ts'
 import {
   type Delivery,
-  enqueueLetter,
   listDeliveries,
   listDeliveriesIn,
   moveDelivery,
   recoverDeliveries,
 } from '../store/delivery.ts'
-import type { Edition } from '../store/edition.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
 import { readLetter } from '../store/letter.ts'
 import type { Store } from '../store/open.ts'
-import { type EditionDeps, type Report, renderFor } from './edition.ts'
-import { type LetterContent, letterFor, type Sender } from './letter.ts'
 
 const MINUTE_MS = 60_000
 /** Waits between the attempts of the daemon; the last one repeats. */
@@ -42,26 +39,10 @@ export interface DeliverySummary {
   readonly isNew: boolean
 }
 
-/** Writes the letters of an edition into the ledger; who has one already keeps it. */
-export async function enqueueEdition(
-  deps: Pick<EditionDeps, 'store' | 'templates'>,
-  report: Report,
-  edition: Edition,
-  recipients: readonly string[],
-  sender: Sender,
-): Promise<void> {
-  const letters = recipients.map((to) =>
-    letterFor(deps.store, edition, to, contentFor(deps, report, edition, to), sender),
-  )
-  await deps.store.write(async (trx) => {
-    for (const letter of letters) await enqueueLetter(trx, edition.id, letter, edition.renderedAt)
-  })
-}
-
 /** Sends what is not sent of an edition, whatever the time since the last attempt. */
 export async function deliverEdition(
   deps: DeliverDeps,
-  edition: Edition,
+  edition: { readonly id: string },
   signal: AbortSignal,
 ): Promise<DeliverySummary[]> {
   const before = new Map(
@@ -91,32 +72,14 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   })
 }
 
-/** Sends an edition to one person to look at: outside the ledger, and said in the subject. */
+/** Sends a letter to somebody who wants to look at it: outside the ledger, and said in the subject. */
 export async function sendTest(
-  deps: DeliverDeps & Pick<EditionDeps, 'templates'>,
-  report: Report,
-  edition: Edition,
-  to: string,
-  sender: Sender,
+  { transport }: Pick<DeliverDeps, 'transport'>,
+  letter: Letter,
   signal: AbortSignal,
 ): Promise<string> {
-  const content = contentFor(deps, report, edition, to)
-  const letter = letterFor(deps.store, edition, to, content, sender, deps.now().getTime())
-  const { response } = await deps.transport.send(
-    { ...letter, subject: `[Test] ${letter.subject}` },
-    { signal },
-  )
+  const { response } = await transport.send({ ...letter, subject: `[Test] ${letter.subject}` }, { signal })
   return response
-}
-
-/** The edition in the words of one recipient. */
-export function contentFor(
-  deps: Pick<EditionDeps, 'templates'>,
-  report: Report,
-  edition: Edition,
-  to: string,
-): LetterContent {
-  return { ...renderFor(deps.templates, report, edition, to), lang: 'en', files: [] }
 }
 
 /** One process sends at a time; before it begins, what an earlier one left half-way is put right. */

@@ -1,145 +1,139 @@
 /**
- * An edition: the figures of a period, read first, then composed, then rendered, then kept, in the store and
- * as files in the archive. Made once a report and period; asked for again it is the same.
+ * An edition: the figures of a period for some readers, read first, then composed, rendered and kept, in the store
+ * and as a folder of the archive. Made once a report, period and choice of leads; asked for again it is the same.
  */
-import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BLOCKS, DEFAULT_LOCALE } from '../choices.ts'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { LeadsheetError } from '../errors.ts'
+import type { ReportFigures } from '../figures.ts'
 import type { Period } from '../model.ts'
-import { dayBefore, daysUpTo, periodsUpTo, priorOf } from '../report/period.ts'
-import { composeReport } from '../report/report.ts'
-import type { Templates } from '../report/templates.ts'
-import { createVoice } from '../report/voice.ts'
-import { type Edition, findEdition, saveEdition } from '../store/edition.ts'
-import { readReportFigures } from '../store/figures/report.ts'
+import { composeAbout } from '../report/archive-about.ts'
+import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../report/period.ts'
+import { type Edition, findEdition, findLastSent, findLastSentEnd, saveEdition } from '../store/edition.ts'
+import { type ReportRequest, readReportFigures } from '../store/figures/report.ts'
 import type { Store } from '../store/open.ts'
+import { runReportQueries } from '../store/report-query.ts'
+import { type Archive, archivedPage, archiveEdition } from './archive.ts'
+import { type ContentDeps, createContents } from './content.ts'
+import { explainEdition } from './explain-edition.ts'
+import { type Reader, type Report, variantOf } from './report.ts'
 
-/** Of each list; what a mail does not show may be attached. */
-const ROWS_MAX = 1000
-/** 90 with a mean of seven. */
-const TREND_DAYS = 96
+/** Those whose letters are of one edition: the leads are the same for all. */
+export type Audience = readonly [Reader, ...Reader[]]
 
-/** A report as configured. */
-export interface Report {
-  readonly name: string
-  readonly template: string
-  readonly title: string
-  readonly timeZone: string
-  /** Only these pipelines; all of them if empty. */
-  readonly pipelines: readonly string[]
-  readonly stalledDays: number
-  readonly topScore: number
-}
-
-export interface EditionDeps {
+export interface EditionDeps extends ContentDeps {
   readonly store: Store
-  readonly templates: Templates
+  readonly archive: Archive
+  /** Version of this program. */
+  readonly program: string
   readonly now: () => Date
 }
 
+export interface MadeEdition {
+  readonly edition: Edition
+  /** Path of its page in the archive. */
+  readonly page: string
+}
+
+/** Of the trend 90 days are shown, and the mean of the first needs six more. */
+const TREND_DAYS = 96
+/** Rows of each list: more than any mail shows, and for files as many as somebody may want to work through. */
+const ROWS_SHOWN = 50
+const ROWS_ATTACHED = 1000
+
+/** What a report that is due at an instant covers. */
+export async function findPeriod(store: Pick<Store, 'db'>, report: Report, at: Date): Promise<Period> {
+  const { kind, timeZone, holidays } = report
+  const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
+  if (kind !== 'since_last') return never
+  // Before its end, so that a report of today that was sent already is found, and not followed by an empty one.
+  const lastEnd = await findLastSentEnd(store.db, report.name, never.to)
+  return periodOf(kind, at, timeZone, { holidays, lastEnd })
+}
+
 /**
- * The edition of the whole day before `at`, in the report's zone. One that was mailed stands as it was
- * mailed; one that was only looked at is made anew from the data of now.
- * @throws LeadsheetError report_no_data, report_template
+ * The edition of a period for readers of the same leads, as the archive shows it: in the report's own language, with
+ * its blocks and files. One that was mailed stands as it was mailed; one that was only looked at is made anew from the
+ * data of now.
+ * @throws LeadsheetError report_no_data, report_template, query_failed, data_unwritable
  */
-export async function makeEdition(deps: EditionDeps, report: Report, at: Date): Promise<Edition> {
-  const period = dayBefore(at, report.timeZone)
-  const mailed = await findEdition(deps.store.db, { report: report.name, period, variant: '' })
-  if (mailed?.isMailed) return mailed
-  const figures = await readReportFigures(deps.store.db, {
-    kind: 'day',
+export async function makeEdition(
+  deps: EditionDeps,
+  report: Report,
+  period: Period,
+  audience: Audience,
+  signal: AbortSignal,
+): Promise<MadeEdition> {
+  const { filter } = audience[0]
+  const key = { report: report.name, period, variant: variantOf(report, { filter }) }
+  const mailed = await findEdition(deps.store.db, key)
+  if (mailed?.isMailed) return { edition: mailed, page: join(deps.archive.folder, archivedPage(mailed)) }
+  const renderedAt = deps.now().toISOString()
+  const request = await requestFor(deps, report, period, audience)
+  const figures = await readFigures(deps, report, request, signal)
+  const findContent = createContents(deps, report, { figures, renderedAt })
+  const { subject, html, text, files } = await findContent(report, null)
+  const edition = await deps.store.write((trx) =>
+    saveEdition(trx, { ...key, renderedAt, figures, subject, html, text, programVersion: deps.program }),
+  )
+  const explained = explainEdition(request, figures, renderedAt)
+  const about = composeAbout({ figures, renderedAt, program: deps.program, explained })
+  return { edition, page: await archiveEdition(deps.archive, { ...edition, files, about }) }
+}
+
+/**
+ * The figures that such an edition would have now.
+ * @throws LeadsheetError report_no_data, query_failed
+ */
+export async function readEditionFigures(
+  deps: Pick<EditionDeps, 'store'>,
+  report: Report,
+  period: Period,
+  audience: Audience,
+  signal: AbortSignal,
+): Promise<ReportFigures> {
+  return readFigures(deps, report, await requestFor(deps, report, period, audience), signal)
+}
+
+async function requestFor(
+  { store }: Pick<EditionDeps, 'store'>,
+  report: Report,
+  period: Period,
+  audience: Audience,
+): Promise<ReportRequest> {
+  const { kind, stalledDays, topScore } = report
+  const { filter } = audience[0]
+  const hasFiles = [report, ...audience].some(({ attachments }) => attachments.length > 0)
+  const key = { report: report.name, variant: variantOf(report, { filter }) }
+  const last = await findLastSent(store.db, key, period.to)
+  return {
+    kind,
     period,
-    prior: priorOf('day', period),
-    filter: { pipelineIds: report.pipelines.length > 0 ? report.pipelines : null, conditions: [] },
-    topScore: report.topScore,
-    stalledDays: report.stalledDays,
-    asKnownAt: null,
-    rowsMax: ROWS_MAX,
-    since: null,
-    sparkPeriods: periodsUpTo('day', period),
+    prior: priorOf(kind, period),
+    filter,
+    stalledDays,
+    topScore,
+    rowsMax: hasFiles ? ROWS_ATTACHED : ROWS_SHOWN,
+    since: last && { at: last.periodTo, knownAt: last.renderedAt },
+    sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
-  })
+    asKnownAt: null,
+  }
+}
+
+async function readFigures(
+  { store }: Pick<EditionDeps, 'store'>,
+  report: Report,
+  request: ReportRequest,
+  signal: AbortSignal,
+): Promise<ReportFigures> {
+  const figures = await readReportFigures(store.db, request)
   if (figures.freshness.dataAsOf === null) {
     throw new LeadsheetError(
       'report_no_data',
       `The report ${report.name} has no data: no sync has read all leads yet`,
-      {
-        hint: 'Run `leadsheet sync` first.',
-      },
+      { hint: 'Run `leadsheet sync` first.' },
     )
   }
-  const renderedAt = deps.now().toISOString()
-  const edition = {
-    report: report.name,
-    period,
-    variant: '',
-    renderedAt,
-    figures,
-    programVersion: null,
-    notSent: null,
-  }
-  const rendered = renderFor(deps.templates, report, edition, null)
-  return deps.store.write((trx) => saveEdition(trx, { ...edition, ...rendered }))
-}
-
-/** The edition as one recipient gets it, or for everybody with null. */
-export function renderFor(
-  templates: Templates,
-  report: Report,
-  edition: Pick<Edition, 'figures' | 'renderedAt'>,
-  recipient: string | null,
-) {
-  const { figures, renderedAt } = edition
-  const view = composeReport(figures, createVoice(DEFAULT_LOCALE, figures.period.timeZone, renderedAt), {
-    title: report.title,
-    recipient,
-    blocks: BLOCKS,
-    leadUrl: null,
-    charts: new Map(),
-    attached: new Map(),
-    leftOut: [],
-    unsubscribe: null,
-  })
-  return templates.render(report.template, view)
-}
-
-/**
- * Writes the page and the text of an edition into the archive folder; both are whole or not there.
- * @returns the path of the page
- * @throws LeadsheetError data_unwritable
- */
-export async function archiveEdition(folder: string, edition: Edition): Promise<string> {
-  const directory = join(folder, edition.report)
-  const base = join(directory, localDateOf(edition.period))
-  try {
-    await mkdir(directory, { recursive: true })
-    for (const [path, content] of [
-      [`${base}.txt`, edition.text],
-      [`${base}.html`, edition.html],
-    ] as const) {
-      // Another process may be writing the same page.
-      const unfinished = `${path}.${process.pid}.part`
-      await writeFile(unfinished, content)
-      await rename(unfinished, path)
-    }
-  } catch (cause) {
-    throw new LeadsheetError('data_unwritable', `${base}.html cannot be written: ${errorText(cause)}`, {
-      hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
-      cause,
-    })
-  }
-  return `${base}.html`
-}
-
-/** The day that a period covers, on its own calendar: `2026-11-20`. */
-export function localDateOf(period: Period): string {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone: period.timeZone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  })
-  const of = new Map(parts.formatToParts(new Date(period.from)).map((part) => [part.type, part.value]))
-  return `${of.get('year')}-${of.get('month')}-${of.get('day')}`
+  const queries = await runReportQueries(store.file, report.queries, request, { signal })
+  return { ...figures, queries }
 }

@@ -1,23 +1,21 @@
 /** What the daemon does at a due time: a sync, or a report that first sees to it that its data is there. */
 import { LeadsheetError } from '../errors.ts'
 import type { SyncResult } from '../model.ts'
-import { dayBefore } from '../report/period.ts'
 import type { Source } from '../source/open.ts'
 import { findLastWholeRun } from '../store/sync-run.ts'
-import { type DeliverDeps, deliverEdition, enqueueEdition } from './deliver.ts'
-import { archiveEdition, type EditionDeps, makeEdition, type Report } from './edition.ts'
-import type { Sender } from './letter.ts'
+import { writeArchiveIndex } from './archive-index.ts'
+import { type DeliverDeps, type DeliverySummary, deliverEdition } from './deliver.ts'
+import { findPeriod } from './edition.ts'
+import { enqueueReport, type MailingDeps, mailingText } from './mailing.ts'
 import { prune, type Retention } from './prune.ts'
 import { type PublishDeps, publishSnapshot } from './publish.ts'
+import type { Recipient, Report } from './report.ts'
 import type { Schedule } from './schedule.ts'
 import { SYNC_PARTS, sync } from './sync.ts'
 import type { SyncOptions } from './sync-run.ts'
 
-export interface Work extends EditionDeps, DeliverDeps {
+export interface Work extends MailingDeps, DeliverDeps {
   readonly source: Source
-  /** Folder of the archived pages. */
-  readonly archive: string
-  readonly sender: Sender
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   /** Called after a sync or a report, to show what is new where the settings want that. */
   readonly publish: (signal: AbortSignal) => Promise<void>
@@ -55,7 +53,11 @@ export function syncSchedule(
 export function reportSchedule(
   work: Work,
   report: Report,
-  settings: { readonly schedule: string; readonly timeZone: string; readonly recipients: readonly string[] },
+  settings: {
+    readonly schedule: string
+    readonly timeZone: string
+    readonly recipients: readonly Recipient[]
+  },
 ): Schedule {
   return {
     name: `report:${report.name}`,
@@ -63,15 +65,16 @@ export function reportSchedule(
     timeZone: settings.timeZone,
     runsAtFirstSight: false,
     async run(slot, signal) {
-      await syncUpTo(work, dayBefore(slot, report.timeZone).to, signal)
+      const period = await findPeriod(work.store, report, slot)
+      await syncUpTo(work, period.to, signal)
       if (signal.aborted) return { state: 'again', message: 'stopped before the report was made' }
-      const edition = await makeEdition(work, report, slot)
-      await archiveEdition(work.archive, edition)
-      await enqueueEdition(work, report, edition, settings.recipients, work.sender)
-      const deliveries = await deliverEdition(work, edition, signal)
-      const sent = deliveries.filter((one) => one.state === 'sent').length
+      const mailings = await enqueueReport(work, report, settings.recipients, period, signal)
+      if (signal.aborted) return { state: 'again', message: 'stopped before all letters were written' }
+      const deliveries: DeliverySummary[] = []
+      for (const { edition } of mailings) deliveries.push(...(await deliverEdition(work, edition, signal)))
+      await writeArchiveIndex(work.archive, work.store.db)
       await publishQuietly(work, signal)
-      return { state: 'done', message: `${edition.subject}: ${sent} of ${deliveries.length} letters sent` }
+      return { state: 'done', message: mailingText(mailings, deliveries) }
     },
   }
 }

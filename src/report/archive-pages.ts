@@ -110,8 +110,8 @@ export async function openArchivePages(folder: string): Promise<ArchivePages> {
   }
 }
 
-/** The mail with its pictures inside. */
-function withPictures({ html, files }: ArchivedMail): string {
+/** The mail with its pictures inside, as a page of its own. */
+export function withPictures({ html, files }: ArchivedMail): string {
   const pictures = new Map(
     files.map(({ cid, contentType, content }) => [
       cid,

@@ -75,13 +75,17 @@ export async function findLastSent(
 
 /**
  * Keeps an edition. An earlier one of the same key is replaced, unless a letter of it exists: what was sent stays as
- * it was sent, and the earlier one comes back.
+ * it was sent, and the earlier one comes back. Why it was not sent stays too.
  */
-export async function saveEdition(trx: Trx, edition: Omit<Edition, 'id' | 'isMailed'>): Promise<Edition> {
+export async function saveEdition(
+  trx: Trx,
+  edition: Omit<Edition, 'id' | 'isMailed' | 'notSent'>,
+): Promise<Edition> {
   const earlier = await findEdition(trx, edition)
   if (earlier?.isMailed) return earlier
   if (earlier) await trx.deleteFrom('report_edition').where('id', '=', earlier.id).execute()
   const id = earlier?.id ?? randomUUID()
+  const notSent = earlier?.notSent ?? null
   await trx
     .insertInto('report_edition')
     .values({
@@ -97,11 +101,16 @@ export async function saveEdition(trx: Trx, edition: Omit<Edition, 'id' | 'isMai
       html: edition.html,
       text: edition.text,
       variant: edition.variant,
-      not_sent: edition.notSent,
+      not_sent: notSent,
       program_version: edition.programVersion,
     })
     .execute()
-  return { id, ...edition, isMailed: false }
+  return { id, ...edition, notSent, isMailed: false }
+}
+
+/** @param reason null where it is sent after all */
+export async function noteNotSent(trx: Trx, id: string, reason: string | null): Promise<void> {
+  await trx.updateTable('report_edition').where('id', '=', id).set({ not_sent: reason }).execute()
 }
 
 function sentEditions(db: Db, report: string, end: Instant, comparison: '<' | '<=' = '<') {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { saveEdition } from '../../src/store/edition.ts'
+import { noteNotSent, saveEdition } from '../../src/store/edition.ts'
 import { openStore } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
@@ -22,9 +22,10 @@ test('editions lists what is kept and what became of it', async () => {
   const said = { subject: 'Daily leads: 59 new', html: 'h', text: 't' }
   mkdirSync(join(folder, 'data'))
   await using store = await openStore(join(folder, 'data', 'leadsheet.db'), new Date(edition.renderedAt))
-  await store.write((trx) =>
-    saveEdition(trx, { ...edition, ...said, variant, programVersion: '1.2.3', notSent: 'quiet' }),
-  )
+  await store.write(async (trx) => {
+    const { id } = await saveEdition(trx, { ...edition, ...said, variant, programVersion: '1.2.3' })
+    await noteNotSent(trx, id, 'quiet')
+  })
 
   const shown = await run('--report', 'daily')
   expect(shown.stdout).toMatch(

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { makeEdition, type Report } from '../../src/jobs/edition.ts'
-import { openTemplates } from '../../src/report/templates.ts'
+import { mailingDeps, makeDue } from '../support/mailing.ts'
 import { openSyncing, type Syncing } from '../support/syncing.ts'
 import { body, bytes, type Fault, startUpstream, status, type Upstream } from '../support/upstream.ts'
 
@@ -62,16 +61,6 @@ describe('an upstream that fails for a moment', () => {
 })
 
 describe('an upstream that fails for ever', () => {
-  const report: Report = {
-    name: 'daily',
-    template: 'daily',
-    title: 'Daily leads',
-    timeZone: 'UTC',
-    pipelines: [],
-    stalledDays: 7,
-    topScore: 80,
-  }
-
   it('leaves the run failed, what was read in place, and a report that says how old its data is (row 6)', async () => {
     await using upstream = await startUpstream(35)
     await using syncing = await openSyncing(upstream.url)
@@ -84,9 +73,8 @@ describe('an upstream that fails for ever', () => {
     expect(result.problems[0]?.message).toContain('answered 500 to 5 attempts: made to answer 500')
     expect(await storedIds(syncing)).toEqual(before)
 
-    const templates = await openTemplates('templates')
     const { store, clock } = syncing
-    const edition = await makeEdition({ store, templates, now: () => clock.now }, report, clock.now)
+    const { edition } = await makeDue(mailingDeps(store, () => clock.now))
     const text = edition.text.replace(/\s+/g, ' ')
     expect(text).toContain('The data is from Sat 21 Nov, 06:00, 2 days before this report')
     expect(text).toContain('answered 500 to 5 attempts')

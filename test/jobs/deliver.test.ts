@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { deliverDue, deliverEdition, enqueueEdition, sendTest } from '../../src/jobs/deliver.ts'
-import type { Report } from '../../src/jobs/edition.ts'
+import { deliverDue, deliverEdition, sendTest } from '../../src/jobs/deliver.ts'
+import { letterFor } from '../../src/jobs/letter.ts'
 import type { Transport } from '../../src/mail/transport.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { openTemplates } from '../../src/report/templates.ts'
-import { moveDelivery } from '../../src/store/delivery.ts'
+import { enqueueLetter, moveDelivery } from '../../src/store/delivery.ts'
 import { type Edition, saveEdition } from '../../src/store/edition.ts'
 import { openStore } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
@@ -13,17 +12,8 @@ import { SENDER } from '../support/letter.ts'
 import { openMailServer, openScriptedServer } from '../support/mail-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
-const REPORT: Report = {
-  name: 'daily',
-  template: 'daily',
-  title: 'Daily leads',
-  timeZone: 'UTC',
-  pipelines: [],
-  stalledDays: 7,
-  topScore: 80,
-}
 const signal = new AbortController().signal
-const templates = await openTemplates('templates')
+const CONTENT = { subject: 's', html: 'h', text: 't', lang: 'en', files: [] }
 
 /** A store with an edition whose letters wait. */
 async function openEdition(recipients: readonly string[]) {
@@ -38,13 +28,15 @@ async function openEdition(recipients: readonly string[]) {
       figures,
       variant: '',
       programVersion: null,
-      notSent: null,
       subject: 's',
       html: 'h',
       text: 't',
     }),
   )
-  await enqueueEdition({ store, templates }, REPORT, edition, recipients, SENDER)
+  const letters = recipients.map((to) => letterFor(store, edition, to, CONTENT, SENDER))
+  await store.write(async (trx) => {
+    for (const letter of letters) await enqueueLetter(trx, edition.id, letter, edition.renderedAt)
+  })
   const deps = { store, log: SILENT, now: () => clock.now }
   const states = async () => {
     const rows = await store.db
@@ -223,11 +215,8 @@ describe('delivery', () => {
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     await sendTest(
-      { ...made.deps, transport, templates },
-      REPORT,
-      made.edition,
-      'me@example.com',
-      SENDER,
+      { transport },
+      letterFor(made.store, made.edition, 'me@example.com', CONTENT, SENDER, 1),
       signal,
     )
     expect(server.received.map((one) => one.to)).toEqual([['me@example.com']])

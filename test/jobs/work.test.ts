@@ -4,11 +4,10 @@ import { expect, it } from 'vitest'
 import { SYNC_PARTS } from '../../src/jobs/sync.ts'
 import { reportSchedule, syncSchedule, type Work } from '../../src/jobs/work.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { openTemplates } from '../../src/report/templates.ts'
 import { openSource } from '../../src/source/open.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
-import { SENDER } from '../support/letter.ts'
+import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
 import { SILENT } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
 
@@ -20,11 +19,9 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   await using transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT })
   const work: Work = {
-    ...{ store, source, transport, log: SILENT, now: () => now, publish: async () => {} },
+    ...mailingDeps(store, () => now),
+    ...{ source, transport, log: SILENT, publish: async () => {} },
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
-    templates: await openTemplates('templates'),
-    archive: join(folder, 'archive'),
-    sender: SENDER,
     syncOptions: (signal) => ({
       ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal },
       details: { top: null, perRun: 5, concurrency: 1 },
@@ -33,12 +30,8 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const countDetails = async () =>
     (await store.db.selectFrom('lead_detail').select('lead_id').execute()).length
   const { signal } = new AbortController()
-  const daily = { name: 'daily', template: 'daily', title: 'Daily leads', timeZone: 'UTC' }
-  const report = reportSchedule(
-    work,
-    { ...daily, pipelines: [], stalledDays: 7, topScore: 80 },
-    { schedule: '0 7 * * *', timeZone: 'UTC', recipients: ['ana@example.com'] },
-  )
+  const recipients = [recipient('ana@example.com')]
+  const report = reportSchedule(work, DAILY, { schedule: '0 7 * * *', timeZone: 'UTC', recipients })
   expect((await report.run(now, signal)).message).toContain('1 of 1 letters sent')
   expect(await countDetails()).toBe(0)
 

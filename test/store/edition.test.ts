@@ -14,7 +14,6 @@ const edition = (subject: string) => ({
   figures,
   variant: '',
   programVersion: '1.2.3',
-  notSent: null,
   subject,
   html: 'h',
   text: 't',

@@ -2,10 +2,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/figures.ts'
-import { makeEdition } from '../../../src/jobs/edition.ts'
 import { publishSnapshot } from '../../../src/jobs/publish.ts'
-import { openTemplates } from '../../../src/report/templates.ts'
 import { folderWith } from '../../support/folder.ts'
+import { DAILY, mailingDeps, makeDue } from '../../support/mailing.ts'
 import { ask, publishing } from '../../support/publishing.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing } from '../../support/syncing.ts'
@@ -53,18 +52,16 @@ async function publishReported() {
   await using syncing = await openSyncing(service.url, key, { folder })
   await syncing.sync({ pageSize: 500 })
   const report = {
-    ...{
-      name: 'daily',
-      template: 'daily',
-      title: 'Daily',
-      timeZone: 'Europe/Berlin',
-      pipelines: ['pl_emea'],
-    },
-    ...{ stalledDays: 3, topScore: 80 },
+    ...DAILY,
+    timeZone: 'Europe/Berlin',
+    filter: { pipelineIds: ['pl_emea'], conditions: [] },
+    stalledDays: 3,
   }
-  const templates = await openTemplates('templates')
-  const deps = { store: syncing.store, templates, now: () => NOW }
-  const { figures } = await makeEdition(deps, report, NOW)
+  const { edition } = await makeDue(
+    mailingDeps(syncing.store, () => NOW),
+    report,
+  )
+  const { figures } = edition
   const { file } = await publishSnapshot(publishing(syncing.store, folder), NEVER)
   return { file, figures }
 }

@@ -1,0 +1,92 @@
+/**
+ * What an edition says to its readers: words, pictures and files, each as they want it. Pictures are drawn once a
+ * language, files made once for those who want the same.
+ */
+import { ATTACHED_LISTS } from '../choices.ts'
+import type { ReportFigures } from '../figures.ts'
+import { fitFiles } from '../mail/fit-files.ts'
+import type { Instant, LetterFile } from '../model.ts'
+import { type ChartFile, drawCharts, findCharts } from '../report/charts/draw.ts'
+import { chartLabels } from '../report/charts/labels.ts'
+import type { ListName } from '../report/context.ts'
+import { composeReport } from '../report/report.ts'
+import type { Templates } from '../report/templates.ts'
+import { createVoice, type Voice } from '../report/voice.ts'
+import { type Attachment, makeAttachments } from './attachment.ts'
+import type { LetterContent, Sender } from './letter.ts'
+import type { Reader, Report } from './report.ts'
+
+export interface ContentDeps {
+  readonly templates: Templates
+  /** Of a whole message, as it is sent. */
+  readonly maxBytes: number
+  readonly sender: Pick<Sender, 'unsubscribe'>
+}
+
+/** The edition as a reader gets it; of nobody for the archive, with null. */
+export type FindContent = (reader: Reader, recipient: string | null) => Promise<LetterContent>
+
+const MEGABYTE = 1_000_000
+
+export function createContents(
+  deps: ContentDeps,
+  report: Report,
+  edition: { readonly figures: ReportFigures; readonly renderedAt: Instant },
+): FindContent {
+  const { figures, renderedAt } = edition
+  const pictures = new Map<string, Promise<readonly ChartFile[]>>()
+  const files = new Map<string, Promise<readonly Attachment[]>>()
+  const draw = (voice: Voice) => once(pictures, voice.locale, () => drawCharts(figures, chartLabels(voice)))
+  const attach = (voice: Voice, wanted: readonly string[]) =>
+    once(files, JSON.stringify([voice.locale, voice.timeZone, wanted]), async () => {
+      const { name, leadUrl } = report
+      return makeAttachments(wanted, { report: name, figures, charts: await draw(voice), voice, leadUrl })
+    })
+  return async (reader, recipient) => {
+    const voice = createVoice(reader.locale, reader.timeZone, renderedAt)
+    const charts = await draw(voice)
+    const attachments = await attach(voice, reader.attachments)
+    const shown = charts.map(pictureOf)
+    const { left } = fitFiles([...shown, ...attachments.map(({ file }) => file)], deps.maxBytes)
+    const kept = attachments.filter(({ file }) => !left.includes(file))
+    const view = composeReport(figures, voice, {
+      title: report.title,
+      recipient,
+      blocks: reader.blocks,
+      leadUrl: report.leadUrl,
+      charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
+      attached: attachedLists(kept),
+      leftOut: left.map(({ name, content }) => ({ name, megabytes: content.length / MEGABYTE })),
+      unsubscribe: deps.sender.unsubscribe.url ?? `mailto:${deps.sender.unsubscribe.mailto}`,
+    })
+    const rendered = deps.templates.render(report.template, view)
+    const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))
+    const lang = new Intl.Locale(reader.locale).language
+    return { ...rendered, lang, files: [...used, ...kept.map(({ file }) => file)] }
+  }
+}
+
+/** The file that holds a list whole, where one does. */
+function attachedLists(attachments: readonly Attachment[]): ReadonlyMap<ListName, string> {
+  return new Map(
+    ATTACHED_LISTS.flatMap((list) => {
+      const attachment = attachments.find(({ of }) => of === list)
+      return attachment ? [[list, attachment.file.name] as const] : []
+    }),
+  )
+}
+
+function once<T>(made: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const known = made.get(key) ?? make()
+  made.set(key, known)
+  return known
+}
+
+function pictureOf({ name, content }: ChartFile): LetterFile {
+  return { name, contentType: 'image/png', content, cid: cidOf(name) }
+}
+
+/** `trend-light.png` -> `trend-light@leadsheet` (RFC 2392: an address, of which the mail is the host). */
+function cidOf(name: string): string {
+  return `${name.replace(/\.png$/, '')}@leadsheet`
+}

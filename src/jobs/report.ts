@@ -1,0 +1,63 @@
+/** A report and who reads it: what the settings and the report's folder say, put together. */
+import { ATTACHED_FORMATS, ATTACHED_LISTS, type BlockName, type SendPolicy } from '../choices.ts'
+import { LeadsheetError } from '../errors.ts'
+import type { LeadFilter, PeriodKind } from '../figures.ts'
+import type { QueryDefinition } from '../report/definition.ts'
+import { checkSendPolicy } from './send-policy.ts'
+
+export interface Report extends Reader {
+  readonly name: string
+  readonly template: string
+  readonly title: string
+  readonly kind: PeriodKind
+  /** Dates, besides Saturdays and Sundays, on which nobody works: `2026-12-25`. */
+  readonly holidays: readonly string[]
+  readonly send: SendPolicy
+  readonly stalledDays: number
+  readonly topScore: number
+  readonly queries: readonly QueryDefinition[]
+  /** `https://crm.example.com/leads/{id}`; null for no links. */
+  readonly leadUrl: string | null
+}
+
+/** How somebody reads a report; the report's own is how it stands in the archive. */
+export interface Reader {
+  /** BCP 47. */
+  readonly locale: string
+  /** Of a report also that of its days. */
+  readonly timeZone: string
+  readonly filter: LeadFilter
+  readonly blocks: readonly BlockName[]
+  /** `charts`, or such as `stalled.xlsx`. */
+  readonly attachments: readonly string[]
+}
+
+export interface Recipient extends Reader {
+  readonly address: string
+}
+
+/** What of the leads of a report a reader has: empty for all of them, else the filter as JSON. */
+export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Reader, 'filter'>): string {
+  const [all, asked] = [report.filter, filter].map((each) => JSON.stringify(each))
+  return asked === undefined || asked === all ? '' : asked
+}
+
+/**
+ * What can be wrong with a report only once its folder is known, so that it is told before anything is made.
+ * @throws LeadsheetError config_invalid
+ */
+export function checkReport(report: Report, recipients: readonly Recipient[]): void {
+  checkSendPolicy(report.send)
+  const lists = [...ATTACHED_LISTS, ...report.queries.map(({ name }) => name)]
+  const known = ['charts', ...lists.flatMap((list) => ATTACHED_FORMATS.map((format) => `${list}.${format}`))]
+  const wanted = [report, ...recipients].flatMap(({ attachments }) => attachments)
+  const unknown = wanted.find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  throw new LeadsheetError(
+    'config_invalid',
+    `The report ${report.name} has nothing to attach as ${unknown}`,
+    {
+      hint: `It has charts, and as .${ATTACHED_FORMATS.join(' or .')} ${lists.join(', ')}.`,
+    },
+  )
+}

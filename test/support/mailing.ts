@@ -1,0 +1,72 @@
+/** Reports made and mailed in tests as the program does it. */
+import { join } from 'node:path'
+import { BLOCKS } from '../../src/choices.ts'
+import { findPeriod, type MadeEdition, makeEdition } from '../../src/jobs/edition.ts'
+import { enqueueReport, type Mailing, type MailingDeps } from '../../src/jobs/mailing.ts'
+import type { Reader, Recipient, Report } from '../../src/jobs/report.ts'
+import { openArchivePages } from '../../src/report/archive-pages.ts'
+import { openTemplates } from '../../src/report/templates.ts'
+import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
+import type { Store } from '../../src/store/open.ts'
+import { folderWith } from './folder.ts'
+import { SENDER } from './letter.ts'
+
+const templates = await openTemplates('templates')
+const pages = await openArchivePages('templates')
+
+/** As without any settings. */
+export const DAILY: Report = {
+  name: 'daily',
+  template: 'daily',
+  title: 'Daily leads',
+  kind: 'day',
+  timeZone: 'UTC',
+  locale: 'en-GB',
+  filter: EVERY_LEAD,
+  blocks: BLOCKS,
+  attachments: [],
+  queries: [],
+  holidays: [],
+  send: 'always',
+  stalledDays: 7,
+  topScore: 80,
+  leadUrl: null,
+}
+
+export function recipient(address: string, change: Partial<Reader> = {}): Recipient {
+  const { timeZone, locale, filter, blocks, attachments } = DAILY
+  return { address, timeZone, locale, filter, blocks, attachments, ...change }
+}
+
+/** @param folder of the archive; one of its own unless given */
+export function mailingDeps(
+  store: Store,
+  now: () => Date,
+  folder = join(folderWith(), 'archive'),
+): MailingDeps {
+  return {
+    store,
+    templates,
+    archive: { folder, pages },
+    sender: SENDER,
+    maxBytes: 20_000_000,
+    program: '0.0.0',
+    now,
+  }
+}
+
+/** The edition that is due at the moment of `deps`, for readers of all leads of the report. */
+export async function makeDue(deps: MailingDeps, report: Report = DAILY): Promise<MadeEdition> {
+  const period = await findPeriod(deps.store, report, deps.now())
+  return makeEdition(deps, report, period, [report], new AbortController().signal)
+}
+
+/** The letters that are due at the moment of `deps`. */
+export async function enqueueDue(
+  deps: MailingDeps,
+  recipients: readonly Recipient[],
+  report: Report = DAILY,
+): Promise<Mailing[]> {
+  const period = await findPeriod(deps.store, report, deps.now())
+  return enqueueReport(deps, report, recipients, period, new AbortController().signal)
+}
