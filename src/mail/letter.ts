@@ -42,8 +42,8 @@ export async function buildMessage(letter: Letter, dkim: DkimKey | null = null):
     to: parseMailbox(letter.to),
     ...(letter.replyTo === null ? {} : { replyTo: parseMailbox(letter.replyTo) }),
     subject: letter.subject,
-    text: letter.text,
-    html: letter.html,
+    text: withLineEnds(letter.text),
+    html: withLineEnds(letter.html),
     attachments: letter.files.map(attachmentOf),
     messageId: letter.messageId,
     date: new Date(letter.date),
@@ -64,6 +64,11 @@ export async function buildMessage(letter: Letter, dkim: DkimKey | null = null):
   })
   const message = await composer.compile().build()
   return dkim === null ? message : sign(message, dkim)
+}
+
+/** Ends lines as a message does (RFC 5322, 2.1), so that what was signed and counted is what leaves. */
+function withLineEnds(text: string): string {
+  return text.replace(/\r?\n/g, '\r\n')
 }
 
 function attachmentOf({ name, contentType, content, cid }: LetterFile) {

@@ -71,6 +71,12 @@ describe('a message', () => {
     expect(await buildMessage(letter)).toEqual(await buildMessage({ ...letter }))
   })
 
+  it('ends all its lines as lines of a message do, whatever those of the text and the HTML end with', async () => {
+    const raw = await buildMessage({ ...LETTER, text: 'a\nb\r\nc\n', html: '<p>Ä\n</p>\r\n<p>\n' })
+    expect(raw.toString('latin1').replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
+    expect((await PostalMime.parse(raw)).text?.trimEnd()).toBe('a\nb\nc')
+  })
+
   it('keeps long lines and letters of any language whole, in ASCII and in short lines', async () => {
     const html = `<p>${'Umsätze über 5 Mio. €, '.repeat(100)}</p>`
     const text = `${'Grüße aus Łódź '.repeat(100)}\n`

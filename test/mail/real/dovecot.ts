@@ -1,0 +1,92 @@
+/** Dovecot from Debian as everybody's mailbox: takes mail over LMTP and shows it over IMAP. */
+import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort, startProcess, untilTrue } from '../../foreign/server-process.ts'
+import { folderWith } from '../../support/folder.ts'
+import { canConnect } from './ports.ts'
+
+const BIN = '/usr/sbin/dovecot'
+export const PASSWORD = 'pw-of-everybody'
+/** Owner of the mailboxes where root starts the server, which Dovecot wants to be somebody else: nobody. */
+const NOBODY = 65534
+
+export interface Mailboxes {
+  readonly lmtpPort: number
+  readonly imapPort: number
+}
+
+export function missingDovecot(): string | null {
+  const parts = [BIN, '/usr/lib/dovecot/lmtp', '/usr/lib/dovecot/imap']
+  return parts.every(existsSync) ? null : 'apt-get install dovecot-imapd dovecot-lmtpd'
+}
+
+export async function startDovecot(): Promise<Mailboxes> {
+  const folder = folderWith()
+  const isRoot = process.getuid?.() === 0
+  const [uid, gid] = isRoot ? [NOBODY, NOBODY] : [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  const mail = join(folder, 'mail')
+  mkdirSync(mail)
+  chmodSync(folder, 0o755)
+  if (isRoot) chownSync(mail, uid, gid)
+  const [lmtpPort, imapPort] = [await freePort(), await freePort()]
+  const file = join(folder, 'dovecot.conf')
+  writeFileSync(file, settings({ folder, mail, uid, gid, lmtpPort, imapPort, isRoot }))
+  const server = startProcess(BIN, ['-F', '-c', file])
+  await untilTrue(server, async () => (await canConnect(lmtpPort)) && (await canConnect(imapPort)))
+  return { lmtpPort, imapPort }
+}
+
+interface Place extends Mailboxes {
+  readonly folder: string
+  readonly mail: string
+  readonly uid: number
+  readonly gid: number
+  readonly isRoot: boolean
+}
+
+function settings({ folder, mail, uid, gid, lmtpPort, imapPort, isRoot }: Place): string {
+  const own = isRoot
+    ? ''
+    : `default_internal_user = ${process.env.USER ?? uid}
+default_login_user = ${process.env.USER ?? uid}
+default_internal_group = ${gid}
+service anvil { 
+  chroot =
+}`
+  return `
+base_dir = ${folder}/run
+state_dir = ${folder}/state
+log_path = /dev/stderr
+protocols = imap lmtp
+listen = 127.0.0.1
+ssl = no
+disable_plaintext_auth = no
+auth_username_format = %Lu
+mail_location = maildir:${mail}/%u
+first_valid_uid = 1
+passdb {
+  driver = static
+  args = password=${PASSWORD}
+}
+userdb {
+  driver = static
+  args = uid=${uid} gid=${gid} home=${mail}/%u allow_all_users=yes
+}
+service lmtp {
+  inet_listener lmtp {
+    address = 127.0.0.1
+    port = ${lmtpPort}
+  }
+}
+service imap-login {
+  chroot =
+  inet_listener imap {
+    port = ${imapPort}
+  }
+  inet_listener imaps {
+    port = 0
+  }
+}
+${own}
+`
+}

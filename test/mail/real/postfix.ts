@@ -1,0 +1,80 @@
+/** Postfix from Debian as the mail server that takes letters and passes them on to the mailboxes. Only root can start it. */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort, startProcess, untilTrue } from '../../foreign/server-process.ts'
+import { folderWith } from '../../support/folder.ts'
+import { canConnect } from './ports.ts'
+
+const BIN = '/usr/sbin/postfix'
+const MASTER = '/usr/lib/postfix/sbin/master'
+export const MAX_BYTES = 2_000_000
+
+/** Whom it refuses, for good and for now. */
+export const GONE = 'gone@example.org'
+export const BUSY = 'busy@example.org'
+
+export function missingPostfix(): string | null {
+  if (!existsSync(BIN)) return 'apt-get install postfix'
+  return process.getuid?.() === 0 ? null : 'only root can start it'
+}
+
+/**
+ * Takes mail to anybody at example.org.
+ * @returns the port that it listens on
+ */
+export async function startPostfix(lmtpPort: number): Promise<number> {
+  const folder = folderWith()
+  // Its daemons run as a user of their own.
+  chmodSync(folder, 0o755)
+  const port = await freePort()
+  const settings = join(folder, 'etc')
+  mkdirSync(settings)
+  writeFileSync(join(settings, 'main.cf'), mainSettings(folder, lmtpPort))
+  writeFileSync(
+    join(settings, 'master.cf'),
+    `127.0.0.1:${port} inet n - n - - smtpd\n${SERVICES.map((service) => `${service}\n`).join('')}`,
+  )
+  mkdirSync(join(folder, 'queue'))
+  // Makes the rest of its folders. It is not asked to start: its daemons would leave the group of processes that
+  // ends with the test.
+  execFileSync(BIN, ['-c', settings, 'check'])
+  const server = startProcess(MASTER, ['-d', '-c', settings])
+  await untilTrue(server, () => canConnect(port))
+  return port
+}
+
+function mainSettings(folder: string, lmtpPort: number): string {
+  return `compatibility_level = 3.6
+queue_directory = ${folder}/queue
+data_directory = ${folder}/data
+command_directory = /usr/sbin
+daemon_directory = /usr/lib/postfix/sbin
+myhostname = mail.example.net
+mydestination =
+alias_maps =
+inet_protocols = ipv4
+inet_interfaces = 127.0.0.1
+mynetworks = 127.0.0.0/8
+smtp_dns_support_level = disabled
+smtpd_peername_lookup = no
+message_size_limit = ${MAX_BYTES}
+virtual_mailbox_domains = example.org
+virtual_transport = lmtp:inet:127.0.0.1:${lmtpPort}
+smtpd_recipient_restrictions = check_recipient_access inline:{ {${GONE} = 550 5.1.1 no such user}, {${BUSY} = 450 4.2.0 greylisted} }
+`
+}
+
+const SERVICES = [
+  'cleanup unix n - n - 0 cleanup',
+  'qmgr unix n - n 300 1 qmgr',
+  'rewrite unix - - n - - trivial-rewrite',
+  'bounce unix - - n - 0 bounce',
+  'defer unix - - n - 0 bounce',
+  'trace unix - - n - 0 bounce',
+  'proxymap unix - - n - - proxymap',
+  'error unix - - n - - error',
+  'retry unix - - n - - error',
+  'lmtp unix - - n - - lmtp',
+  'anvil unix - - n - 1 anvil',
+]
