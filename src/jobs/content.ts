@@ -2,7 +2,7 @@
  * What an edition says to its readers: words, pictures and files, each as they want it. Pictures are drawn once a
  * language, files made once for those who want the same.
  */
-import { ATTACHED_LISTS } from '../choices.ts'
+import { ATTACHED_LISTS, type BlockName } from '../choices.ts'
 import type { ReportFigures } from '../figures.ts'
 import { fitFiles } from '../mail/fit-files.ts'
 import type { Instant, LetterFile } from '../model.ts'
@@ -23,8 +23,13 @@ export interface ContentDeps {
   readonly sender: Pick<Sender, 'unsubscribe'>
 }
 
+export interface EditionContent extends LetterContent {
+  /** Attachments that would have made the mail too large; it says so. */
+  readonly leftOut: readonly LetterFile[]
+}
+
 /** The edition as a reader gets it; of nobody for the archive, with null. */
-export type FindContent = (reader: Reader, recipient: string | null) => Promise<LetterContent>
+export type FindContent = (reader: Reader, recipient: string | null) => Promise<EditionContent>
 
 const MEGABYTE = 1_000_000
 
@@ -52,7 +57,7 @@ export function createContents(
     const view = composeReport(figures, voice, {
       title: report.title,
       recipient,
-      blocks: reader.blocks,
+      blocks: left.length > 0 ? withAttention(reader.blocks) : reader.blocks,
       leadUrl: report.leadUrl,
       charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
       attached: attachedLists(kept),
@@ -62,8 +67,13 @@ export function createContents(
     const rendered = deps.templates.render(report.template, view)
     const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))
     const lang = new Intl.Locale(reader.locale).language
-    return { ...rendered, lang, files: [...used, ...kept.map(({ file }) => file)] }
+    return { ...rendered, lang, files: [...used, ...kept.map(({ file }) => file)], leftOut: left }
   }
+}
+
+/** It tells of files that were left out, also to those who do not want it otherwise. */
+function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
+  return blocks.includes('attention') ? blocks : ['attention', ...blocks]
 }
 
 /** The file that holds a list whole, where one does. */

@@ -1,0 +1,212 @@
+/** Who gets what of a report that is due: editions, letters, and those that are not worth a mail. */
+import { pathToFileURL } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import type { LeadFilter } from '../../src/figures.ts'
+import { deliverEdition } from '../../src/jobs/deliver.ts'
+import { findPeriod } from '../../src/jobs/edition.ts'
+import { enqueueReport, mailingText } from '../../src/jobs/mailing.ts'
+import type { Report } from '../../src/jobs/report.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import type { Letter } from '../../src/model.ts'
+import { listDeliveries } from '../../src/store/delivery.ts'
+import { findEdition } from '../../src/store/edition.ts'
+import { readLetter } from '../../src/store/letter.ts'
+import type { Store } from '../../src/store/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { DAILY, enqueueDue, mailingDeps, makeDue, recipient } from '../support/mailing.ts'
+import { startService } from '../support/service.ts'
+import { openSyncing, SILENT } from '../support/syncing.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+const EMEA: LeadFilter = { pipelineIds: ['pl_emea'], conditions: [] }
+const DAY_MS = 86_400_000
+
+/** A copy of a service with some leads, and what makes reports of it at a moment that tests move on. */
+async function openWorld() {
+  const folder = folderWith()
+  const service = await startService(folder, NOW, 8)
+  const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
+  syncing.clock.now = NOW
+  await syncing.sync({ pageSize: 500 })
+  const clock = { now: NOW }
+  return {
+    clock,
+    store: syncing.store,
+    deps: mailingDeps(syncing.store, () => clock.now),
+    async [Symbol.asyncDispose]() {
+      await syncing[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The letters of an edition by address. */
+async function lettersOf(store: Store, { id }: { readonly id: string }): Promise<Map<string, Letter>> {
+  const letters = new Map<string, Letter>()
+  for (const { recipient: to, messageId } of await listDeliveries(store.db, id)) {
+    letters.set(to, await readLetter(store.db, messageId))
+  }
+  return letters
+}
+
+describe('the recipients of a report', () => {
+  it('share an edition where they are of the same leads, and each has a letter with its numbers', async () => {
+    await using world = await openWorld()
+    const mailings = await enqueueDue(world.deps, [
+      recipient('ana@example.com'),
+      recipient('ben@example.com', { filter: EMEA }),
+      recipient('cleo@example.com', { filter: EMEA }),
+    ])
+    expect(mailings.map(({ edition, notSent }) => [edition.variant, notSent])).toEqual([
+      ['', null],
+      [JSON.stringify(EMEA), null],
+    ])
+    const countNew = async (where: string | null) => {
+      const query = world.store.db.selectFrom('lead').where('created_at', '>=', '2026-11-20T00:00:00.000Z')
+      const day = query.where('created_at', '<', '2026-11-21T00:00:00.000Z')
+      return (await (where === null ? day : day.where('pipeline_id', '=', where)).select('id').execute())
+        .length
+    }
+    const [all, emea] = [await countNew(null), await countNew('pl_emea')]
+    expect(all).toBeGreaterThan(emea)
+    for (const [mailing, addresses, count] of [
+      [mailings[0], ['ana@example.com'], all],
+      [mailings[1], ['ben@example.com', 'cleo@example.com'], emea],
+    ] as const) {
+      const letters = await lettersOf(world.store, mailing?.edition ?? { id: '' })
+      expect([...letters.keys()]).toEqual(addresses)
+      for (const [to, { subject, text }] of letters) {
+        expect(subject).toContain(`: ${count} new`)
+        expect(text).toContain(to)
+      }
+    }
+  })
+
+  it('read it in their language, with their numbers, clock, blocks and files', async () => {
+    await using world = await openWorld()
+    const [mailing] = await enqueueDue(world.deps, [
+      recipient('ana@example.com'),
+      recipient('dana@example.com', {
+        ...{ locale: 'de-DE', timeZone: 'Asia/Tokyo' },
+        ...{ blocks: ['headline', 'freshness', 'kpis'], attachments: ['top_leads.csv', 'charts'] },
+      }),
+    ])
+    const letters = await lettersOf(world.store, mailing?.edition ?? { id: '' })
+    const [ana, dana] = ['ana', 'dana'].map((name) => letters.get(`${name}@example.com`))
+    expect(ana).toMatchObject({ lang: 'en' })
+    expect(ana?.text).toContain('FUNNEL')
+    expect(ana?.text).toContain('Data as of 06:00')
+    expect(ana?.files.map(({ name }) => name)).toContain('spark-won.png')
+    expect(dana).toMatchObject({ lang: 'de' })
+    expect(dana?.html).toContain('<html lang="de-DE"')
+    expect(dana?.text).toContain('15:00')
+    expect(dana?.text).not.toContain('TRICHTER')
+    const attached = dana?.files.filter(({ cid }) => cid === null)
+    expect(attached?.map(({ name }) => name)).toEqual(['daily-top-leads-2026-11-20.csv'])
+    // No picture goes along that no block of theirs shows.
+    expect(dana?.files.every(({ cid }) => cid === null || dana.html.includes(`cid:${cid}`))).toBe(true)
+  })
+
+  it('who come later get the edition that the others got, who keep theirs', async () => {
+    await using world = await openWorld()
+    const [first] = await enqueueDue(world.deps, [recipient('ana@example.com')])
+    const before = await lettersOf(world.store, first?.edition ?? { id: '' })
+    world.clock.now = new Date(NOW.getTime() + 3_600_000)
+    const [second] = await enqueueDue(world.deps, [
+      recipient('ana@example.com'),
+      recipient('ben@example.com'),
+    ])
+    expect(second?.edition.id).toBe(first?.edition.id)
+    const after = await lettersOf(world.store, second?.edition ?? { id: '' })
+    expect(after.get('ana@example.com')).toEqual(before.get('ana@example.com'))
+    expect(after.get('ben@example.com')?.date).toBe(before.get('ana@example.com')?.date)
+  })
+
+  it('are told of files that would have made the mail too large, whatever they want to read', async () => {
+    await using world = await openWorld()
+    const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'], blocks: ['kpis'] } as const
+    const ana = [recipient('ana@example.com', wanted)]
+    const [mailing] = await enqueueDue({ ...world.deps, maxBytes: 500_000 }, ana)
+    const letter = (await lettersOf(world.store, mailing?.edition ?? { id: '' })).get('ana@example.com')
+    expect(letter?.files.filter(({ cid }) => cid === null)).toEqual([])
+    expect(letter?.text).toContain('daily-stalled-2026-11-20.csv')
+    expect(letter?.text).toContain('daily-pipelines-2026-11-20.xlsx')
+  })
+
+  it('get nothing more once it is stopped', async () => {
+    await using world = await openWorld()
+    const period = await findPeriod(world.store, DAILY, NOW)
+    const stopped = await enqueueReport(
+      world.deps,
+      DAILY,
+      [recipient('ana@example.com')],
+      period,
+      AbortSignal.abort(),
+    )
+    expect(stopped).toEqual([])
+  })
+})
+
+describe('a report that is sent only if it is worth it', () => {
+  const quiet: Report = { ...DAILY, send: { if_threshold: 'new_leads > 1000000' } }
+
+  it('is kept with the reason, and has no letters', async () => {
+    await using world = await openWorld()
+    const mailings = await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
+    expect(mailings).toMatchObject([{ notSent: 'quiet: not new_leads > 1000000' }])
+    const [mailing] = mailings
+    expect(await listDeliveries(world.store.db, mailing?.edition.id ?? '')).toEqual([])
+    expect(mailingText(mailings, [])).toBe(
+      `${mailing?.edition.subject}: not sent: quiet: not new_leads > 1000000`,
+    )
+    // Looking at it later makes it anew, and it was still not sent.
+    expect((await makeDue(world.deps, quiet)).edition.notSent).toBe('quiet: not new_leads > 1000000')
+  })
+
+  it('is sent after all once the settings say so', async () => {
+    await using world = await openWorld()
+    await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
+    const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com')])
+    expect(mailing?.notSent).toBeNull()
+    const key = { report: 'daily', period: (await makeDue(world.deps)).edition.period, variant: '' }
+    expect(await findEdition(world.store.db, key)).toMatchObject({ notSent: null, isMailed: true })
+  })
+
+  it('is told of all its editions together', async () => {
+    await using world = await openWorld()
+    const rare: Report = { ...DAILY, send: { if_threshold: 'leads > 100' } }
+    const mailings = await enqueueDue(
+      world.deps,
+      [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })],
+      rare,
+    )
+    expect(mailings.map(({ notSent }) => notSent)).toEqual([null, 'quiet: not leads > 100'])
+    await using transport = openTransport(pathToFileURL(folderWith()).href, { log: SILENT })
+    const { signal } = new AbortController()
+    const [first] = mailings
+    const deps = { ...world.deps, transport, log: SILENT }
+    const deliveries = await deliverEdition(deps, first?.edition ?? { id: '' }, signal)
+    expect(mailingText(mailings, deliveries)).toBe(
+      '2 editions, 1 not sent: quiet: not leads > 100; 1 of 1 letters sent',
+    )
+  })
+})
+
+describe('a report since the last edition', () => {
+  it('covers the days of those that were not sent too', async () => {
+    await using world = await openWorld()
+    const since: Report = { ...DAILY, kind: 'since_last' }
+    const days = async (report: Report) => {
+      const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com')], report)
+      const { from, to } = mailing?.edition.period ?? { from: '', to: '' }
+      return (Date.parse(to) - Date.parse(from)) / DAY_MS
+    }
+    expect(await days(since)).toBe(1)
+    // Asked again on the same day it is the same edition.
+    expect(await days(since)).toBe(1)
+    world.clock.now = new Date(NOW.getTime() + DAY_MS)
+    expect(await days({ ...since, send: { if_threshold: 'leads < 0' } })).toBe(1)
+    world.clock.now = new Date(NOW.getTime() + 2 * DAY_MS)
+    expect(await days(since)).toBe(2)
+  })
+})
