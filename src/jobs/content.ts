@@ -5,6 +5,7 @@
 import { ATTACHED_LISTS, type BlockName } from '../choices.ts'
 import type { ReportFigures } from '../figures.ts'
 import { fitFiles } from '../mail/fit-files.ts'
+import { unsubscribeLink } from '../mail/unsubscribe.ts'
 import type { Instant, LetterFile } from '../model.ts'
 import { type ChartFile, drawCharts, findCharts } from '../report/charts/draw.ts'
 import { chartLabels } from '../report/charts/labels.ts'
@@ -62,7 +63,7 @@ export function createContents(
       charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
       attached: attachedLists(kept),
       leftOut: left.map(({ name, content }) => ({ name, megabytes: content.length / MEGABYTE })),
-      unsubscribe: deps.sender.unsubscribe.url ?? `mailto:${deps.sender.unsubscribe.mailto}`,
+      unsubscribe: unsubscribeLink(deps.sender.unsubscribe, report.name),
     })
     const rendered = deps.templates.render(report.template, view)
     const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))

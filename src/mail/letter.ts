@@ -4,9 +4,10 @@
  */
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
-import type { Instant, Letter, LetterFile, Unsubscribe } from '../model.ts'
+import type { Instant, Letter, LetterFile } from '../model.ts'
 import { parseMailbox } from './address.ts'
 import { type DkimKey, sign } from './dkim.ts'
+import { unsubscribeFields } from './unsubscribe.ts'
 
 /** What a letter is; two letters that agree in all of it are one. */
 export interface LetterIdentity {
@@ -76,19 +77,6 @@ function attachmentOf({ name, contentType, content, cid }: LetterFile) {
   return cid === null
     ? { ...file, contentDisposition: 'attachment' }
     : { ...file, contentDisposition: 'inline', cid }
-}
-
-/** RFC 2369, 3.2; by RFC 8058 a mail program may also do it by itself, where an https address takes it. */
-function unsubscribeFields({ mailto, url }: Unsubscribe, report: string): Record<string, string> {
-  const { address } = parseMailbox(mailto)
-  const at = address.lastIndexOf('@')
-  const to = `${encodeURIComponent(address.slice(0, at))}${address.slice(at)}`
-  const byMail = `<mailto:${to}?subject=${encodeURIComponent(`unsubscribe ${report}`)}>`
-  if (url === null) return { 'List-Unsubscribe': byMail }
-  return {
-    'List-Unsubscribe': `<${new URL(url).href}>, ${byMail}`,
-    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-  }
 }
 
 function domainOf(from: string): string {

@@ -1,0 +1,74 @@
+/** What a filter for spam thinks of our letters. Where it is not installed, the tests are skipped and say so. */
+import { describe, expect, it } from 'vitest'
+import type { ReportFigures } from '../../../src/figures.ts'
+import { createContents } from '../../../src/jobs/content.ts'
+import { letterFor } from '../../../src/jobs/letter.ts'
+import { buildMessage } from '../../../src/mail/letter.ts'
+import { openTemplates } from '../../../src/report/templates.ts'
+import { DKIM_KEY } from '../../support/dkim.ts'
+import { busyDay, busyWeek, emptyDay, GENERATED_AT, quietDay } from '../../support/figures.ts'
+import { LETTER, SENDER } from '../../support/letter.ts'
+import { DAILY } from '../../support/mailing.ts'
+import { isSkipped } from './skipping.ts'
+import { judge, missingSpamAssassin } from './spamassassin.ts'
+
+const SCORE_MAX = 0.5
+const TEST_MS = 60_000
+
+const templates = await openTemplates('templates')
+
+interface Sent {
+  readonly figures: ReportFigures
+  readonly locale: string
+  readonly attachments?: readonly string[]
+}
+
+describe.skipIf(isSkipped('what SpamAssassin thinks of the letters', missingSpamAssassin()))(
+  'a letter',
+  () => {
+    it.each<[string, Sent]>([
+      ['of a busy day in English', { figures: busyDay(), locale: 'en-GB' }],
+      ['of a busy day in German', { figures: busyDay(), locale: 'de-DE' }],
+      [
+        'of a week in German, with files',
+        { figures: busyWeek(), locale: 'de-DE', attachments: ['stalled.xlsx', 'changes.csv', 'charts'] },
+      ],
+      ['of a quiet day', { figures: quietDay(), locale: 'en-GB' }],
+      ['of a day without anything', { figures: emptyDay(), locale: 'en-GB' }],
+    ])(
+      '%s is no spam',
+      async (what, sent) => {
+        const { score, rules } = await judge(received(await messageOf(sent)))
+        // biome-ignore lint/suspicious/noConsole: what was found is worth reading, whatever the test says of it
+        console.info(`SpamAssassin on a letter ${what}: ${score}\n  ${rules.join('\n  ')}`)
+        expect(score).toBeLessThanOrEqual(SCORE_MAX)
+      },
+      TEST_MS,
+    )
+
+    it(
+      'is spam where it is: this filter can tell',
+      async () => {
+        const spam = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
+        expect((await judge(await buildMessage({ ...LETTER, text: spam }))).score).toBeGreaterThan(100)
+      },
+      TEST_MS,
+    )
+  },
+)
+
+async function messageOf({ figures, locale, attachments = [] }: Sent): Promise<Buffer> {
+  const edition = { report: 'daily', period: figures.period, renderedAt: GENERATED_AT, figures }
+  const findContent = createContents({ templates, maxBytes: 20_000_000, sender: SENDER }, DAILY, edition)
+  const content = await findContent({ ...DAILY, locale, attachments }, LETTER.to)
+  return buildMessage(
+    letterFor({ installationId: '0190f7c2' }, edition, LETTER.to, content, SENDER),
+    DKIM_KEY,
+  )
+}
+
+/** As a mail server hands it to the filter. */
+function received(message: Buffer): Buffer {
+  const field = `Received: from leadsheet (leadsheet.example.com [10.1.2.3])\r\n\tby mx.example.org with ESMTPS id 4F2A for <${LETTER.to}>;\r\n\t${new Date(GENERATED_AT).toUTCString().replace('GMT', '+0000')}\r\n`
+  return Buffer.concat([Buffer.from(field), message])
+}
