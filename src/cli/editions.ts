@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { LeadFilter } from '../figures.ts'
 import { editionState, variantText } from '../jobs/archive-index.ts'
-import { localDates } from '../report/period.ts'
+import { tellDates } from '../report/period.ts'
 import { type ListedEdition, listEditions } from '../store/edition-list.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
@@ -34,7 +34,7 @@ async function runEditions(terminal: Terminal, { report, limit }: Options): Prom
   await terminal.printTable<ListedEdition>(
     [
       { title: 'REPORT', value: (edition) => edition.report, isWhole: true },
-      { title: 'PERIOD', value: ({ period }) => localDates(period), isWhole: true },
+      { title: 'PERIOD', value: ({ period }) => tellDates(period), isWhole: true },
       { title: 'LEADS', value: ({ variant }) => variantText(variant) ?? 'all', isOptional: true },
       { title: 'STATE', value: editionState },
       { title: 'MADE', value: ({ renderedAt }) => formatInstant(renderedAt), isWhole: true },

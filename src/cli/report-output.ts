@@ -10,7 +10,7 @@ import type { DkimKey } from '../mail/dkim.ts'
 import { buildMessage } from '../mail/letter.ts'
 import type { Letter } from '../model.ts'
 import { withPictures } from '../report/archive-pages.ts'
-import { localDates } from '../report/period.ts'
+import { tellDates } from '../report/period.ts'
 import type { Terminal } from './terminal.ts'
 
 const PREVIEWS = ['.html', '.txt', '.eml'] as const
@@ -56,7 +56,7 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   for (const { edition, page, notSent } of mailings) {
     const { period, variant, subject } = edition
     await terminal.printFields({
-      Report: `${report.name}, ${localDates(period)} (${period.timeZone})`,
+      Report: `${report.name}, ${tellDates(period)} (${period.timeZone})`,
       Leads: variantText(variant),
       Subject: subject,
       Page: page,

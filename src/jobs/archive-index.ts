@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { LeadFilter } from '../figures.ts'
 import { leadsText } from '../report/archive-about.ts'
 import type { IndexLine } from '../report/archive-pages.ts'
-import { localDates } from '../report/period.ts'
+import { localDates, tellDates } from '../report/period.ts'
 import { countEditions, type ListedEdition, listEditions } from '../store/edition-list.ts'
 import type { Db } from '../store/open.ts'
 import { type Archive, archivedPage, writeArchiveFile } from './archive.ts'
@@ -56,7 +56,7 @@ function lineOf(archive: Archive, edition: ListedEdition): IndexLine {
   return {
     href: existsSync(join(archive.folder, page)) ? page : null,
     subject,
-    about: [report, localDates(period), ...(scope === null ? [] : [scope])].join(' · '),
+    about: [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · '),
     state: editionState(edition),
     tone: letters.failed + letters.inDoubt > 0 ? 'bad' : letters.sent > 0 ? 'good' : 'about',
   }

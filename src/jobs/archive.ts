@@ -109,7 +109,7 @@ function navIn(series: readonly string[], report: string, folder: string): NavVi
 }
 
 function datesOf(folder: string): string {
-  return FOLDER.exec(folder)?.[1] ?? folder
+  return (FOLDER.exec(folder)?.[1] ?? folder).replace('--', ' to ')
 }
 
 function contentsOf(

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { LeadsheetError } from '../errors.ts'
 import type { ReportFigures } from '../figures.ts'
-import type { Period } from '../model.ts'
+import type { LetterFile, Period } from '../model.ts'
 import { composeAbout } from '../report/archive-about.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../report/period.ts'
 import { type Edition, findEdition, findLastSent, findLastSentEnd, saveEdition } from '../store/edition.ts'
@@ -13,7 +13,7 @@ import { type ReportRequest, readReportFigures } from '../store/figures/report.t
 import type { Store } from '../store/open.ts'
 import { runReportQueries } from '../store/report-query.ts'
 import { type Archive, archivedPage, archiveEdition } from './archive.ts'
-import { type ContentDeps, createContents } from './content.ts'
+import { type ContentDeps, createContents, type FindContent } from './content.ts'
 import { explainEdition } from './explain-edition.ts'
 import { type Reader, type Report, variantOf } from './report.ts'
 
@@ -71,13 +71,28 @@ export async function makeEdition(
   const request = await requestFor(deps, report, period, audience)
   const figures = await readFigures(deps, report, request, signal)
   const findContent = createContents(deps, report, { figures, renderedAt })
-  const { subject, html, text, files } = await findContent(report, null)
+  const { subject, html, text, files: shown } = await findContent(report, null)
   const edition = await deps.store.write((trx) =>
     saveEdition(trx, { ...key, renderedAt, figures, subject, html, text, programVersion: deps.program }),
   )
   const explained = explainEdition(request, figures, renderedAt)
   const about = composeAbout({ figures, renderedAt, program: deps.program, explained })
+  const files = [
+    ...shown.filter(({ cid }) => cid !== null),
+    ...(await attachmentsFor(findContent, report, audience)),
+  ]
   return { edition, page: await archiveEdition(deps.archive, { ...edition, files, about }) }
+}
+
+/** Every file that anybody gets with the report, also those that are too large for their mail. */
+async function attachmentsFor(
+  findContent: FindContent,
+  report: Report,
+  audience: Audience,
+): Promise<readonly LetterFile[]> {
+  const wanted = new Set([report, ...audience].flatMap(({ attachments }) => attachments))
+  const { files, leftOut } = await findContent({ ...report, attachments: [...wanted] }, null)
+  return [...files.filter(({ cid }) => cid === null), ...leftOut]
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Compared, FilterCondition, LeadFilter, ReportFigures } from '../fi
 import type { Instant, Money } from '../model.ts'
 import type { AboutView } from './archive-pages.ts'
 import { numbersOf } from './numbers.ts'
-import { localDates } from './period.ts'
+import { tellDates } from './period.ts'
 import { oneLine } from './text.ts'
 
 /** How a figure or a list of a report is made. */
@@ -57,8 +57,8 @@ export function composeAbout({
   const blocks = Map.groupBy(explained, ({ block }) => block)
   return {
     facts: [
-      { name: 'Period', value: `${localDates(period)} (${period.timeZone})` },
-      { name: 'Compared with', value: localDates(prior) },
+      { name: 'Period', value: `${tellDates(period)} (${period.timeZone})` },
+      { name: 'Compared with', value: tellDates(prior) },
       { name: 'Leads', value: leadsText(filter) },
       {
         name: 'Data as of',

@@ -122,7 +122,12 @@ export function periodBefore(period: Period): Period {
   return spanOf(from - (to - from), from, period.timeZone)
 }
 
-/** The local dates of a period as part of a file's name: `2026-11-20`, of several `2026-11-16--2026-11-22` (ISO 8601). */
+/** The local dates of a period: `2026-11-20`, of several `2026-11-16 to 2026-11-22`. */
+export function tellDates(period: Period): string {
+  return localDates(period).replace('--', ' to ')
+}
+
+/** The same as part of a file's name (ISO 8601): `2026-11-16--2026-11-22`. */
 export function localDates(period: Period): string {
   const { from, to } = daysOf(period)
   // A date that the zone left out is none of the period's.

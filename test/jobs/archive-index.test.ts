@@ -6,7 +6,7 @@ import { editionState, variantText, writeArchiveIndex } from '../../src/jobs/arc
 import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { periodBetween } from '../../src/report/period.ts'
 import { enqueueLetter, moveDelivery } from '../../src/store/delivery.ts'
-import { saveEdition } from '../../src/store/edition.ts'
+import { noteNotSent, saveEdition } from '../../src/store/edition.ts'
 import { listEditions } from '../../src/store/edition-list.ts'
 import type { Store } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
@@ -31,10 +31,11 @@ async function keep(store: Store, date: string, kept: Kept, states: readonly ('s
   const { report = 'daily', variant = '', subject = `of ${date}`, notSent = null } = kept
   return store.write(async (trx) => {
     const edition = await saveEdition(trx, {
-      ...{ report, period: periodBetween(date, to, 'UTC'), variant, subject, notSent },
+      ...{ report, period: periodBetween(date, to, 'UTC'), variant, subject },
       ...{ renderedAt: `${to}T07:00:00.000Z`, programVersion: '1.2.3' },
       ...{ figures: busyDay(), html: 'h', text: 't' },
     })
+    await noteNotSent(trx, edition.id, notSent)
     for (const [index, state] of states.entries()) {
       const messageId = `<${index}@${edition.id}>`
       await enqueueLetter(trx, edition.id, { ...LETTER, messageId, to: `${index}@example.com` }, LETTER.date)

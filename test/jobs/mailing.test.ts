@@ -1,4 +1,6 @@
 /** Who gets what of a report that is due: editions, letters, and those that are not worth a mail. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../src/figures.ts'
@@ -131,6 +133,11 @@ describe('the recipients of a report', () => {
     expect(letter?.files.filter(({ cid }) => cid === null)).toEqual([])
     expect(letter?.text).toContain('daily-stalled-2026-11-20.csv')
     expect(letter?.text).toContain('daily-pipelines-2026-11-20.xlsx')
+    // There they can be had, as the mail says.
+    const archived = readdirSync(join(mailing?.page ?? '', '..'))
+    expect(archived).toEqual(
+      expect.arrayContaining(['daily-stalled-2026-11-20.csv', 'daily-pipelines-2026-11-20.xlsx']),
+    )
   })
 
   it('get nothing more once it is stopped', async () => {
