@@ -38,7 +38,7 @@ describe.skipIf(isSkipped('what SpamAssassin thinks of the letters', missingSpam
     ])(
       '%s is no spam',
       async (what, sent) => {
-        const { score, rules } = await judge(received(await messageOf(sent)))
+        const { score, rules } = await judge(await messageOf(sent))
         // biome-ignore lint/suspicious/noConsole: what was found is worth reading, whatever the test says of it
         console.info(`SpamAssassin on a letter ${what}: ${score}\n  ${rules.join('\n  ')}`)
         expect(score).toBeLessThanOrEqual(SCORE_MAX)
@@ -65,10 +65,4 @@ async function messageOf({ figures, locale, attachments = [] }: Sent): Promise<B
     letterFor({ installationId: '0190f7c2' }, edition, LETTER.to, content, SENDER),
     DKIM_KEY,
   )
-}
-
-/** As a mail server hands it to the filter. */
-function received(message: Buffer): Buffer {
-  const field = `Received: from leadsheet (leadsheet.example.com [10.1.2.3])\r\n\tby mx.example.org with ESMTPS id 4F2A for <${LETTER.to}>;\r\n\t${new Date(GENERATED_AT).toUTCString().replace('GMT', '+0000')}\r\n`
-  return Buffer.concat([Buffer.from(field), message])
 }
