@@ -1,6 +1,7 @@
 /** What lies in the data directory, opened for one command. */
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/config.ts'
@@ -68,4 +69,16 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
   return existsSync(pathsIn(settings.dataDir).database)
     ? openData(settings)
     : openStore(':memory:', new Date())
+}
+
+/** As {@link openDataIfThere}, but other processes too can open the empty one: it is a file while it is in use. */
+export async function openDataOrEmpty(settings: DataSettings): Promise<Store> {
+  if (existsSync(pathsIn(settings.dataDir).database)) return openData(settings)
+  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-empty-'))
+  const store = await openStore(join(folder, 'leadsheet.db'), new Date())
+  const close = async (): Promise<void> => {
+    await store.close()
+    await rm(folder, { recursive: true })
+  }
+  return { ...store, close, [Symbol.asyncDispose]: close }
 }

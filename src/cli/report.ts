@@ -12,7 +12,7 @@ import { enqueueReport, type MailingDeps } from '../jobs/mailing.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
 import { openTransport, type Transport } from '../mail/transport.ts'
 import type { Period } from '../model.ts'
-import { instant } from './arguments.ts'
+import { instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataIfThere } from './installation.ts'
 import { dkimOf } from './mail.ts'
@@ -30,18 +30,27 @@ interface Options {
   readonly locale?: string
   readonly send?: boolean
   readonly to?: string
+  readonly watch?: boolean
+  readonly port: number
 }
 
 export function defineReport(command: Command, terminal: Terminal): void {
   command
-    .argument('<name>', 'report, as named in the settings; there is always `daily`')
+    .argument('<name>', 'report, as named in the settings, or a folder of templates')
     .option('--at <time>', 'as if made then: the report covers the last whole period (default: now)', instant)
     .option('--for <address>', 'as this recipient gets it')
     .option('--locale <locale>', 'in another language, or with other numbers and dates: de-DE', locale)
     .option('--preview <file>', 'write it to a file: .html, .txt or .eml')
     .option('--send', 'send it to its recipients; who has had it gets it no second time')
     .option('--to <address>', 'send a test to this address alone, outside the ledger of deliveries')
-    .action((name: string, options: Options) => runReport(terminal, name, options))
+    .option('--watch', 'show it in the browser, and again whenever one of its files changes')
+    .option(
+      '--port <number>',
+      'with --watch: where, on 127.0.0.1; 0 takes a free one',
+      wholeNumber(0, 65_535),
+      8025,
+    )
+    .action((name: string, options: Options) => act(terminal, name, options))
   addExamples(command, [
     'report daily',
     'report daily --preview daily.html',
@@ -49,8 +58,15 @@ export function defineReport(command: Command, terminal: Terminal): void {
     'report daily --at 2026-11-20T07:00:00Z',
     'report daily --to me@example.com',
     'report daily --send',
+    'report daily --watch',
   ])
   defineReportNew(command.command('new'), terminal)
+}
+
+async function act(terminal: Terminal, name: string, options: Options): Promise<void> {
+  if (!options.watch) return runReport(terminal, name, options)
+  const { watchReport } = await import('./report-watch.ts')
+  return watchReport(terminal, name, options.port)
 }
 
 async function runReport(terminal: Terminal, name: string, options: Options): Promise<void> {

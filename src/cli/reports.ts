@@ -1,6 +1,8 @@
 /** The configured reports with what their folders say, and all that is needed to make them. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import type { ReportConfig } from '../config/report-config.ts'
+import { draftReport, type ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { MailingDeps } from '../jobs/mailing.ts'
 import { checkReport, type Recipient, type Report } from '../jobs/report.ts'
@@ -13,14 +15,23 @@ import { readVersion } from './version.ts'
 
 const MEGABYTE = 1_000_000
 
-/** @throws LeadsheetError report_unknown, naming those that there are */
+/**
+ * One of the settings, or one that has only a folder yet, which nobody gets.
+ * @throws LeadsheetError report_unknown, naming those that there are
+ */
 export function findReport(config: Config, name: string): ReportConfig {
   const found = config.reports.find((report) => report.name === name)
   if (found) return found
+  const draft = hasFolder(config, name) ? draftReport(name, config) : undefined
+  if (draft) return draft
   const known = config.reports.map((report) => report.name).join(', ')
   throw new LeadsheetError('report_unknown', `There is no report named ${JSON.stringify(name)}`, {
     hint: known === '' ? 'The settings list no reports.' : `Reports in the settings: ${known}.`,
   })
+}
+
+function hasFolder({ templatesDir }: Config, name: string): boolean {
+  return [templatesDir, TEMPLATES].some((folder) => existsSync(join(folder, name)))
 }
 
 /** @throws LeadsheetError report_unknown without its folder; config_invalid for what that folder does not have */

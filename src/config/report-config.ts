@@ -3,7 +3,7 @@ import type { BlockName, SendPolicy } from '../choices.ts'
 import type { LeadFilter, PeriodKind } from '../figures.ts'
 import { filterFrom, narrowFilter } from './lead-filter.ts'
 import type { RecipientSettings } from './recipient-settings.ts'
-import type { ReportSettings } from './report-settings.ts'
+import { type ReportSettings, reportSchema } from './report-settings.ts'
 import type { Settings } from './settings.ts'
 
 export interface ReportConfig {
@@ -39,7 +39,19 @@ export interface RecipientConfig {
   readonly attachments: readonly string[]
 }
 
-export function reportFrom(report: ReportSettings, settings: Settings): ReportConfig {
+/** A report that the settings do not name, as it would be if they said nothing but its name; undefined for no name. */
+export function draftReport(
+  name: string,
+  { timeZone, locale }: { readonly timeZone: string; readonly locale: string },
+): ReportConfig | undefined {
+  const { data } = reportSchema.safeParse({ name })
+  return data && reportFrom(data, { time_zone: timeZone, locale, recipients: [] })
+}
+
+export function reportFrom(
+  report: ReportSettings,
+  settings: Pick<Settings, 'time_zone' | 'locale' | 'recipients'>,
+): ReportConfig {
   const own = {
     timeZone: report.time_zone ?? settings.time_zone,
     blocks: report.blocks ?? null,
