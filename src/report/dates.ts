@@ -10,8 +10,10 @@ export interface Dates {
   readonly instant: (at: Instant) => string
   /** As `instant`, without the date where it is today's: `06:00`. */
   readonly recent: (at: Instant) => string
-  /** `20 Nov`, with the year where it is another than that of now. */
-  readonly day: (at: Instant) => string
+  /** `06:00` */
+  readonly time: (at: Instant) => string
+  /** Whether two instants are of one local date. */
+  readonly areSameDay: (one: Instant, other: Instant) => boolean
 }
 
 /** How a period is called: one day, several, a week of Monday to Sunday, or a month. */
@@ -32,7 +34,7 @@ export interface PeriodNames {
 }
 
 export function datesOf(locale: string, timeZone: string, now: Instant): Dates {
-  const today = localDay(Date.parse(now), timeZone)
+  const dayOf = (at: Instant) => localDay(Date.parse(at), timeZone)
   const year = format(locale, timeZone, { year: 'numeric' })
   const isThisYear = (at: Instant) => year(at) === year(now)
   const clock = { hour: '2-digit', minute: '2-digit' } as const
@@ -41,14 +43,13 @@ export function datesOf(locale: string, timeZone: string, now: Instant): Dates {
     time: format(locale, timeZone, clock),
     instant: format(locale, timeZone, { weekday: 'short', ...date, ...clock }),
     instantOfYear: format(locale, timeZone, { weekday: 'short', ...date, year: 'numeric', ...clock }),
-    day: format(locale, timeZone, date),
-    dayOfYear: format(locale, timeZone, { ...date, year: 'numeric' }),
   }
   const instant = (at: Instant) => (isThisYear(at) ? write.instant : write.instantOfYear)(at)
   return {
     instant,
-    recent: (at) => (localDay(Date.parse(at), timeZone) === today ? write.time(at) : instant(at)),
-    day: (at) => (isThisYear(at) ? write.day : write.dayOfYear)(at),
+    recent: (at) => (dayOf(at) === dayOf(now) ? write.time(at) : instant(at)),
+    time: write.time,
+    areSameDay: (one, other) => dayOf(one) === dayOf(other),
   }
 }
 

@@ -15,6 +15,8 @@ export interface Numbers {
   readonly count: (count: number) => string
   /** `3.5`, with as many digits behind the point as are asked for at most. */
   readonly decimal: (value: number, digits: number) => string
+  /** `3.0`, with so many digits behind the point. */
+  readonly fixed: (value: number, digits: 1 | 2) => string
   /** `23.7%` */
   readonly rate: (rate: number) => string
   /** `18%`, also more than 100% */
@@ -23,6 +25,9 @@ export interface Numbers {
   readonly share: (share: number) => string
   /** `$1.2m`, `€300k`, `CHF 950`; a code that is none of ISO 4217's stands behind: `950 credits`. */
   readonly money: (money: Money) => string
+  /** `€1,304,250.5`, `23.68%`: to tell what rounded would look the same. */
+  readonly exactMoney: (money: Money) => string
+  readonly exactRate: (rate: number) => string
 }
 
 const known = new Map<string, Numbers>()
@@ -41,23 +46,26 @@ export function signed(difference: number, write: (size: number) => string): str
 }
 
 function createNumbers(locale: string): Numbers {
-  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0, useGrouping: 'always' })
   const decimals = [0, 1, 2].map((digits) => new Intl.NumberFormat(locale, { maximumFractionDigits: digits }))
+  const fixedFormat = (digits: number) =>
+    new Intl.NumberFormat(locale, {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+      useGrouping: 'always',
+    })
+  const fixed = { 1: fixedFormat(1), 2: fixedFormat(2) }
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
   const permille = new Intl.NumberFormat(locale, {
     style: 'percent',
     minimumFractionDigits: 1,
     maximumFractionDigits: 1,
   })
-  const amounts = new Map<string | null, Intl.NumberFormat>()
-  const amountOf = (currency: string | null): Intl.NumberFormat => {
-    const format = amounts.get(currency) ?? amountFormat(locale, currency)
-    amounts.set(currency, format)
-    return format
-  }
+  const percentExact = new Intl.NumberFormat(locale, { style: 'percent', minimumFractionDigits: 2 })
   return {
     count: (count) => minus(whole.format(count)),
     decimal: (value, digits) => minus((decimals[digits] ?? whole).format(value)),
+    fixed: (value, digits) => minus(fixed[digits].format(value)),
     rate: (rate) => minus(permille.format(rate)),
     percent: (share) => minus(percent.format(share)),
     share(share) {
@@ -65,11 +73,10 @@ function createNumbers(locale: string): Numbers {
       if (share < 1 && share > 0.99) return `>${percent.format(0.99)}`
       return minus(percent.format(share))
     },
-    money({ amount, currency }) {
-      const isCode = /^[A-Za-z]{3}$/.test(currency)
-      const written = minus(amountOf(isCode ? currency.toUpperCase() : null).format(amount))
-      return isCode ? written : `${written}\u00a0${oneLine(currency, CURRENCY_LENGTH)}`.trim()
-    },
+    money: (money) => writeMoney(money, (currency) => writeAmount(locale, currency, money.amount)),
+    exactMoney: (money) =>
+      writeMoney(money, (currency) => amountFormat(locale, currency, 'exact').format(money.amount)),
+    exactRate: (rate) => minus(percentExact.format(rate)),
   }
 }
 
@@ -77,18 +84,51 @@ function minus(text: string): string {
   return text.replace('-', '−')
 }
 
-/** Intl refuses any code but three letters, hence null for the others. */
-function amountFormat(locale: string, currency: string | null): Intl.NumberFormat {
-  return new Intl.NumberFormat(locale, {
-    // "US$" is told from other dollars by those: "CA$", "A$".
-    ...(currency === null
-      ? {}
-      : { style: 'currency', currency, currencyDisplay: currency === 'USD' ? 'narrowSymbol' : 'symbol' }),
+/** A code that is none of ISO 4217's stands behind its amount. */
+function writeMoney({ currency }: Money, write: (code: string | null) => string): string {
+  if (/^[A-Za-z]{3}$/.test(currency)) return minus(write(currency.toUpperCase()))
+  return `${minus(write(null))}\u00a0${oneLine(currency, CURRENCY_LENGTH)}`.trim()
+}
+
+/** `$4.0m`, not `$4m`, beside `$4.2m`: a shortened amount of one digit has one behind the point. */
+function writeAmount(locale: string, currency: string | null, amount: number): string {
+  const parts = amountFormat(locale, currency, 'short').formatToParts(amount)
+  const has = (type: Intl.NumberFormatPartTypes) => parts.some((part) => part.type === type)
+  const isOneDigit = parts.find((part) => part.type === 'integer')?.value.length === 1
+  if (!isOneDigit || !has('compact') || has('fraction')) return parts.map(({ value }) => value).join('')
+  return amountFormat(locale, currency, 'one digit').format(amount)
+}
+
+const amountFormats = new Map<string, Intl.NumberFormat>()
+const DIGITS = {
+  // Three digits, at most one of them behind the point: $1.2m, $12.5k, $135k.
+  short: {
     notation: 'compact',
-    // Three digits, at most one of them behind the point: $1.2m, $12.5k, $135k.
     maximumSignificantDigits: 3,
     minimumFractionDigits: 0,
     maximumFractionDigits: 1,
     roundingPriority: 'lessPrecision',
-  })
+  },
+  'one digit': { notation: 'compact', minimumFractionDigits: 1, maximumFractionDigits: 1 },
+  exact: { minimumFractionDigits: 0, maximumFractionDigits: 2 },
+} as const satisfies Record<string, Intl.NumberFormatOptions>
+
+/** @param currency null for a plain number: Intl refuses any code but three letters */
+function amountFormat(
+  locale: string,
+  currency: string | null,
+  digits: keyof typeof DIGITS,
+): Intl.NumberFormat {
+  const key = `${locale} ${currency} ${digits}`
+  // "US$" is told from other dollars by those: "CA$", "A$".
+  const currencyDisplay = currency === 'USD' ? 'narrowSymbol' : 'symbol'
+  const format =
+    amountFormats.get(key) ??
+    new Intl.NumberFormat(locale, {
+      ...(currency === null ? {} : { style: 'currency', currency, currencyDisplay }),
+      ...DIGITS[digits],
+      useGrouping: 'always',
+    })
+  amountFormats.set(key, format)
+  return format
 }

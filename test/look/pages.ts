@@ -1,10 +1,9 @@
 /** The mails that are looked at: every kind of report, as it is really made. */
-import { DEFAULT_LOCALE } from '../../src/choices.ts'
 import type { ReportFigures } from '../../src/figures.ts'
 import type { Rendered } from '../../src/model.ts'
 import { drawCharts, findCharts } from '../../src/report/charts/draw.ts'
 import { chartLabels } from '../../src/report/charts/labels.ts'
-import { busyDay, busyWeek, hostileDay } from '../support/figures.ts'
+import { busyDay, hostileDay } from '../support/figures.ts'
 import { type Making, REPORTS, renderReport, voiceOf } from '../support/report.ts'
 
 export interface MailPage {
@@ -24,29 +23,26 @@ async function makePage(name: string, figures: ReportFigures, making: Making = {
   }
 }
 
-export const PAGES: readonly MailPage[] = await Promise.all(
-  REPORTS.map(({ name, figures, making }) => makePage(name, figures, making)),
-)
+/** With everything that a report of leads can lead to. */
+const LINKED: Making = {
+  context: {
+    leadUrl: 'https://crm.example.com/leads/{id}',
+    attached: new Map([['stalled', 'daily-stalled-2026-11-20.xlsx']]),
+    leftOut: [{ name: 'daily-changes-2026-11-20.csv', megabytes: 12.5 }],
+    unsubscribe: 'mailto:reports@example.com',
+  },
+}
+
+export const PAGES: readonly MailPage[] = await Promise.all([
+  ...REPORTS.map(({ name, figures, making }) => makePage(name, figures, making)),
+  makePage('with links', busyDay(), LINKED),
+])
 
 /** Full lists of names as long as any can get. */
 export const OVERLONG: MailPage = await makePage(
   'overlong',
   hostileDay(`${'W'.repeat(300)} Donaudampfschifffahrtsgesellschaft`),
 )
-
-const MONDAY = '2026-11-23T05:04:00.000Z'
-const week = {
-  ...busyWeek(),
-  freshness: { ...busyWeek().freshness, dataAsOf: '2026-11-23T05:00:00.000Z' },
-}
-
-/** Those that there are pictures of. */
-export const REFERENCES: readonly [MailPage, ...MailPage[]] = [
-  await makePage('daily-en', busyDay(), { locale: DEFAULT_LOCALE }),
-  await makePage('daily-de', busyDay(), { locale: 'de-DE', context: { title: 'Leads am Tag' } }),
-  await makePage('weekly-en', week, { now: MONDAY, context: { title: 'Weekly leads' } }),
-  await makePage('weekly-de', week, { now: MONDAY, locale: 'de-DE', context: { title: 'Leads der Woche' } }),
-]
 
 /** A full page on which everything that comes from others is called so. */
 export function hostilePage(name: string): MailPage {

@@ -15,7 +15,7 @@ describe('an amount', () => {
   it.each([
     [usd(1_234_567), '$1.2m'],
     [eur(300_000), '€300k'],
-    [usd(999_950), '$1m'],
+    [usd(999_950), '$1.0m'],
     [usd(134_500), '$135k'],
     [usd(12_500), '$12.5k'],
     [usd(950), '$950'],
@@ -41,8 +41,8 @@ describe('an amount', () => {
         voice,
       ),
     ).toEqual({
-      largest: '$5m',
-      others: '+ €3m, £2m, 1 other',
+      largest: '$5.0m',
+      others: '+ €3.0m, £2.0m, 1 other',
     })
     expect(formatMoneys([usd(0)], voice)).toEqual({ largest: null, others: null })
   })

@@ -78,8 +78,12 @@ export function busyDay(): ReportFigures {
       ],
     },
     sparklines: {
-      newLeads: [41, 44, 38, 12, 9, 47, 50, 52, 48, 49, 14, 8, 55, 59],
-      won: [2, 1, 3, 0, 0, 2, 2, 4, 1, 2, 0, 0, 1, 3],
+      newLeads: trendUpTo('2026-11-20', 96)
+        .slice(-14)
+        .map(({ newLeads }) => newLeads),
+      won: trendUpTo('2026-11-20', 96)
+        .slice(-14)
+        .map(({ won }) => won),
       winRate: [0.26, 0.258, 0.261, 0.26, 0.26, 0.255, 0.26, 0.25, 0.248, 0.245, 0.245, 0.24, 0.238, 0.2368],
       openValue: [3.7, 3.72, 3.8, 3.8, 3.81, 3.9, 3.98, 4.0, 4.02, 4.1, 4.1, 4.1, 4.15, 4.21].map(
         (millions) => millions * 1e6,
@@ -102,18 +106,36 @@ export function busyDay(): ReportFigures {
     changes: {
       since: PERIOD.from,
       kinds: [
-        kindOf('won', 3, [84_000], [changed('Halden Marine', 'meeting', 'won', 52_000)]),
+        kindOf(
+          'won',
+          3,
+          [usd(84_000), eur(12_500)],
+          [
+            changed('Halden Marine', 'meeting', 'won', 52_000),
+            changed('Tessera Robotics', 'meeting', 'won', 32_000),
+            { ...changed('Moritz & Klein', 'meeting', 'won', null), value: eur(12_500) },
+          ],
+        ),
         kindOf(
           'forward',
           38,
-          [1_240_000],
+          [usd(1_240_000)],
           [
-            changed('Kestrel Freight', 'replied', 'meeting', 120_000),
-            changed('Lumen Dental', 'contacted', 'replied', 9_500),
-            changed('深圳凯欣', 'contacted', 'replied', null),
+            changed('Cobalt Grid', 'replied', 'meeting', 120_000),
+            changed('Vela Diagnostics', 'contacted', 'replied', 9_500),
+            changed('Łódź Optyka', 'contacted', 'replied', null),
           ],
         ),
-        kindOf('lost', 4, [61_000], [changed('Porto Foods', 'meeting', 'lost', 48_000)]),
+        kindOf(
+          'lost',
+          4,
+          [usd(61_000)],
+          [
+            changed('Aldgate Foods', 'meeting', 'lost', 48_000),
+            changed('Porter Rail', 'replied', 'lost', 8_000),
+            changed('Quill Legal', null, 'lost', 5_000),
+          ],
+        ),
         kindOf('gone', 1, [], [changed('Atelier Roux', null, 'replied', 7_000)]),
       ],
     },
@@ -187,6 +209,12 @@ export function quietDay(): ReportFigures {
     won: { current: 0, prior: 0 },
     lost: { current: 0, prior: 1 },
     changes: { since: '2026-11-21T23:00:00.000Z', kinds: [] },
+    sparklines: {
+      newLeads: [6, 4, 8, 0, 2, 5, 7, 4, 6, 3, 5, 8, 2, 0],
+      won: [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
+      winRate: Array(14).fill(null),
+      openValue: Array(14).fill(640_000),
+    },
     serviceStats: [],
     dataQuality: { held: [], drift: [], lastScan: { verdict: 'complete', at: '2026-11-23T05:00:00.000Z' } },
     wonValue: { current: [], prior: [] },
@@ -298,10 +326,12 @@ export function emptyDay(): ReportFigures {
   }
 }
 
-/** The week of that Friday. */
+/** The week of that Friday, of a part of the leads. */
 export function busyWeek(): ReportFigures {
+  const busy = busyDay()
+  const asOf = '2026-11-23T05:00:00.000Z'
   return {
-    ...busyDay(),
+    ...busy,
     kind: 'week',
     period: { ...PERIOD, from: '2026-11-15T23:00:00.000Z', to: '2026-11-22T23:00:00.000Z' },
     prior: { ...PRIOR, from: '2026-11-08T23:00:00.000Z', to: '2026-11-15T23:00:00.000Z' },
@@ -312,8 +342,37 @@ export function busyWeek(): ReportFigures {
         { field: 'score', min: 60, max: null },
       ],
     },
+    freshness: { ...busy.freshness, dataAsOf: asOf },
     newLeads: { current: 284, prior: 301 },
     won: { current: 14, prior: 11 },
+    lost: { current: 31, prior: 28 },
+    wonValue: { current: [usd(391_000), eur(58_000)], prior: [usd(240_000)] },
+    sparklines: {
+      newLeads: [231, 240, 236, 252, 260, 248, 263, 270, 281, 290, 301, 284],
+      won: [9, 8, 12, 10, 9, 13, 11, 10, 12, 9, 11, 14],
+      winRate: [0.262, 0.26, 0.263, 0.261, 0.258, 0.259, 0.255, 0.25, 0.246, 0.243, 0.26, 0.2368],
+      openValue: busy.sparklines.openValue.slice(-12),
+    },
+    trend: trendUpTo('2026-11-22', 96),
+    funnel: { ...busy.funnel, source: 'ours', asOf },
+    changes: {
+      since: '2026-11-15T23:00:00.000Z',
+      kinds: busy.changes.kinds.map((each) =>
+        each.kind === 'won' ? { ...each, total: 14, value: [usd(391_000), eur(58_000)] } : each,
+      ),
+    },
+    byPipeline: busy.byPipeline.map((line, index) => ({
+      ...line,
+      newLeads: index === 0 ? { current: 169, prior: 190 } : { current: 115, prior: 111 },
+      won: index === 0 ? { current: 9, prior: 6 } : { current: 5, prior: 5 },
+    })),
+    bySource: [
+      source('crawl', [151, 160], [8, 6], [25, 101]),
+      source('web_form', [92, 90], [5, 3], [18, 72]),
+      source('referral', [41, 51], [1, 2], [2, 9]),
+      source(null, [0, 0], [0, 0], [0, 8]),
+    ],
+    agents: { ...busy.agents, asOf },
   }
 }
 
@@ -443,7 +502,14 @@ const TOP_LEADS: readonly ListedLead[] = [
     96,
   ),
   top('Bright & Sons', 'Bookkeeping that small builders keep up with', 'Ireland', "Tom O'Hara", 'CTO', 93),
-  top('深圳凯欣', 'Inspection cameras for printed circuit boards', 'China', '王芳', 'VP Sales', 91),
+  top(
+    'Şimşek Optik',
+    'Inspection cameras for printed circuit boards',
+    'Türkiye',
+    'Zeynep Şahin',
+    'VP Sales',
+    91,
+  ),
   top(
     'Fathom Analytics for Regional Hospitals and Care Homes',
     null,
@@ -486,9 +552,9 @@ const STALLED: readonly StalledRow[] = [
   stalled('Porto Foods', 'Ana Lima', 'contacted', 33, 48_000),
   stalled('Holm & Datter', 'Jens Holm', 'replied', 27, 12_000),
   stalled('Kerala Textiles', 'Priya Nair', 'qualified', 21, null),
-  stalled('Nordwind Logistik', null, 'meeting_booked', 19, 230_000),
+  stalled('Nordwind Logistik', null, 'meeting', 19, 230_000),
   stalled('Lumen Dental', 'Grace Adeyemi', 'contacted', 16, 9_500),
-  stalled('Atelier Roux', 'Luc Roux', 'replied', 15, 7_000),
+  stalled('Brasserie Lune', 'Luc Moreau', 'replied', 15, 7_000),
 ]
 
 function stalled(
@@ -507,21 +573,25 @@ function stalled(
     status,
     changedAt: '2026-10-20T09:00:00.000Z',
     idleDays,
-    value: usd(amount),
+    value: amount === null ? null : usd(amount),
   }
 }
 
-function usd(amount: number | null): Money | null {
-  return amount === null ? null : { amount, currency: 'USD' }
+function usd(amount: number): Money {
+  return { amount, currency: 'USD' }
+}
+
+function eur(amount: number): Money {
+  return { amount, currency: 'EUR' }
 }
 
 function kindOf(
   kind: ChangeKind,
   total: number,
-  amounts: readonly number[],
+  value: readonly Money[],
   rows: readonly ChangedLead[],
 ): ReportFigures['changes']['kinds'][number] {
-  return { kind, total, value: amounts.map((amount) => ({ amount, currency: 'USD' })), rows }
+  return { kind, total, value, rows }
 }
 
 function changed(
@@ -537,7 +607,7 @@ function changed(
     fromStatus,
     toStatus,
     at: '2026-11-20T10:00:00.000Z',
-    value: usd(amount),
+    value: amount === null ? null : usd(amount),
   }
 }
 
@@ -564,7 +634,7 @@ function stat(
   return { pipelineName: 'EU mid-market', figure, currency, ours, upstream, asOf: DATA_AS_OF }
 }
 
-/** 96 days, of which the last `known` have leads: five weekdays with many, a weekend with few. */
+/** 96 days, of which the last `known` have leads: five weekdays with many, a weekend with few; 59 and 3 at the end. */
 function trendUpTo(last: string, known: number): ReportFigures['trend'] {
   return Array.from({ length: 96 }, (_, index) => {
     const ago = 95 - index
@@ -572,8 +642,9 @@ function trendUpTo(last: string, known: number): ReportFigures['trend'] {
     const isWeekend = at.getUTCDay() % 6 === 0
     const day = at.toISOString().slice(0, 10)
     if (ago >= known) return { day, newLeads: null, won: null }
-    const wave = Math.round(30 + 12 * Math.sin(index / 9) + ((index * 7) % 11))
-    return { day, newLeads: isWeekend ? Math.round(wave / 4) : wave, won: isWeekend ? 0 : (index * 7) % 6 }
+    const wave = Math.round(41 + index / 8 + 6 * Math.sin(index / 9) + ((index * 7) % 11))
+    if (ago === 0) return { day, newLeads: 59, won: 3 }
+    return { day, newLeads: isWeekend ? Math.round(wave / 4) : wave, won: isWeekend ? 0 : (index * 7) % 5 }
   })
 }
 

@@ -117,10 +117,11 @@ function tellOutage(
   { words, dates, numbers }: Voice,
 ): string {
   const name = oneLine(agentName, AGENT_NAME_LENGTH)
+  const say = endedAt !== null && dates.areSameDay(beganAt, endedAt) ? dates.time : dates.instant
   return words.agents.outage(
     name,
     dates.instant(beganAt),
-    endedAt && dates.instant(endedAt),
+    endedAt && say(endedAt),
     numbers.decimal(hours, hours < 10 ? 1 : 0),
   )
 }

@@ -28,11 +28,7 @@ export function composeDataQuality({ dataQuality }: ReportFigures, voice: Voice)
       ? [words.dataQuality[lastScan.verdict](dates.recent(lastScan.at))]
       : []),
     ...held.map(({ records, resource, reason }) =>
-      words.dataQuality.held(
-        records,
-        oneLine(resource.replaceAll('_', ' '), PATH_LENGTH),
-        oneLine(reason, REASON_LENGTH),
-      ),
+      words.dataQuality.held(records, nameResource(resource, voice), oneLine(reason, REASON_LENGTH)),
     ),
     ...drift.map(({ change, path, at }) => say[change](oneLine(path, PATH_LENGTH), dates.recent(at))),
   ]
@@ -42,4 +38,10 @@ export function composeDataQuality({ dataQuality }: ReportFigures, voice: Voice)
     note: all.length === 0 ? words.dataQuality.good : '',
     items: all.length > ITEMS ? [...all.slice(0, ITEMS), words.dataQuality.more(all.length - ITEMS)] : all,
   }
+}
+
+function nameResource(resource: string, { words }: Voice): string {
+  const { resources } = words.dataQuality
+  const known = Object.hasOwn(resources, resource) ? resources[resource] : undefined
+  return known ?? oneLine(resource.replaceAll('_', ' '), PATH_LENGTH)
 }

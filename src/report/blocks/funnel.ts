@@ -59,13 +59,15 @@ function rowOf(stage: Stage, before: Stage | undefined, most: number, voice: Voi
     label: nameStatus(stage.status, voice),
     reached: numbers.count(stage.reached),
     conversion: conversionOf(stage, before, voice),
-    inStage:
-      medianDays === null
-        ? words.none
-        : words.funnel.medianDays(numbers.decimal(medianDays, medianDays < 10 ? 1 : 0)),
+    inStage: medianDays === null ? words.none : words.funnel.medianDays(writeDays(medianDays, voice)),
     bar: bar === 0 ? '' : String(bar),
     rest: bar === 100 ? '' : String(100 - bar),
   }
+}
+
+/** `0.2`, `4.0`, `12` */
+function writeDays(days: number, { numbers }: Voice): string {
+  return days < 9.95 ? numbers.fixed(days, 1) : numbers.count(days)
 }
 
 function conversionOf(stage: Stage, before: Stage | undefined, { words, numbers }: Voice): string {

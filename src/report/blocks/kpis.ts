@@ -17,6 +17,8 @@ const LARGE_LENGTH = 7
 export interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
+  /** Of the text part: letters of the longest label and value, and those before a note. */
+  readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }
 
 export interface KpiView {
@@ -54,41 +56,41 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
   const line = (name: ChartName, points: readonly (number | null)[], write: (value: number) => string) =>
     lineOf(context.charts.get(name), points, write, figures, voice)
   const currency = openValue.current[0]?.currency ?? ''
-  return {
-    kind: 'kpis',
-    tiles: [
-      {
-        label: kpi.newLeads,
-        value: countOf(newLeads.current),
-        note: coverage === 'part' ? kpi.soFar : kpi.inAll(figures.leads),
-        ...moved(changeOfCount(newLeads, 'up', voice)),
-        basis: basis(numbers.count(newLeads.prior)),
-        line: line('spark-new-leads', sparklines.newLeads, numbers.count),
-      },
-      {
-        label: kpi.won,
-        value: countOf(won.current),
-        note: worthOf(coverage, won.current, wonValue.current, voice),
-        ...moved(changeOfCount(won, 'up', voice)),
-        basis: basis(numbers.count(won.prior)),
-        line: line('spark-won', sparklines.won, numbers.count),
-      },
-      {
-        label: kpi.winRate,
-        ...rateOf(winRate.current, voice),
-        ...moved(changeOfRate(winRate, 'up', voice)),
-        basis: winRate.prior.whole === 0 ? '' : basis(rateOf(winRate.prior, voice).value),
-        line: line('spark-win-rate', sparklines.winRate, numbers.rate),
-      },
-      {
-        label: kpi.openValue,
-        ...moneyOf(openValue.current, voice),
-        ...moved(changeOfMoney(openValue, null, voice)),
-        basis: basis(formatMoneys(openValue.prior, voice).largest ?? kpi.nothing),
-        line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
-      },
-    ].map((tile) => ({ ...tile, isLong: tile.value.length > LARGE_LENGTH })),
-  }
+  const tiles = [
+    {
+      label: kpi.newLeads,
+      value: countOf(newLeads.current),
+      note: coverage === 'part' ? kpi.soFar : kpi.inAll(figures.leads),
+      ...moved(changeOfCount(newLeads, 'up', voice)),
+      basis: basis(numbers.count(newLeads.prior)),
+      line: line('spark-new-leads', sparklines.newLeads, numbers.count),
+    },
+    {
+      label: kpi.won,
+      value: countOf(won.current),
+      note: worthOf(coverage, won.current, wonValue.current, voice),
+      ...moved(changeOfCount(won, 'up', voice)),
+      basis: basis(numbers.count(won.prior)),
+      line: line('spark-won', sparklines.won, numbers.count),
+    },
+    {
+      label: kpi.winRate,
+      ...rateOf(winRate.current, voice),
+      ...moved(changeOfRate(winRate, 'up', voice)),
+      basis: winRate.prior.whole === 0 ? '' : basis(rateOf(winRate.prior, voice).value),
+      line: line('spark-win-rate', sparklines.winRate, numbers.rate),
+    },
+    {
+      label: kpi.openValue,
+      ...moneyOf(openValue.current, voice),
+      ...moved(changeOfMoney(openValue, null, voice)),
+      basis: basis(formatMoneys(openValue.prior, voice).largest ?? kpi.nothing),
+      line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
+    },
+  ].map((tile) => ({ ...tile, isLong: tile.value.length > LARGE_LENGTH }))
+  const label = Math.max(...tiles.map((tile) => tile.label.length)) + 1
+  const value = Math.max(...tiles.map((tile) => tile.value.length))
+  return { kind: 'kpis', tiles, columns: { label, value, note: label + value + 2 } }
 }
 
 function lineOf(

@@ -66,7 +66,7 @@ export function composePipelines(
 function noteOf(figures: ReportFigures, isComparable: boolean, { words, locale }: Voice): string {
   if (figures.byPipeline.length === 0) return words.pipelines.empty
   if (!isComparable) return words.pipelines.noteWithout
-  return words.pipelines.note(words.period.before(namePeriod(locale, figures.kind, figures.prior)))
+  return words.pipelines.note(words.period.against(namePeriod(locale, figures.kind, figures.prior)))
 }
 
 function detailOf({ openValue, stalled }: PipelineLine, voice: Voice): string {

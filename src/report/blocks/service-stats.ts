@@ -44,6 +44,6 @@ export function composeServiceStats({ serviceStats }: ReportFigures, voice: Voic
 
 /** In full: rounded, two different amounts could read the same. */
 function write({ figure, currency }: StatDifference, value: number, { numbers }: Voice): string {
-  if (figure === 'win_rate') return `${numbers.decimal(value * 100, 2)}%`
-  return currency === null ? numbers.count(value) : `${numbers.decimal(value, 2)} ${oneLine(currency, 12)}`
+  if (figure === 'win_rate') return numbers.exactRate(value)
+  return currency === null ? numbers.count(value) : numbers.exactMoney({ amount: value, currency })
 }

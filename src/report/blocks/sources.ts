@@ -37,7 +37,7 @@ export function composeSources(figures: ReportFigures, voice: Voice, context: Re
   const isTold = bySource.some(({ source }) => source !== null)
   const shown = isTold ? bySource.slice(0, ROWS) : []
   const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
-  const before = words.period.before(namePeriod(voice.locale, figures.kind, figures.prior))
+  const before = words.period.against(namePeriod(voice.locale, figures.kind, figures.prior))
   const note = isComparable ? words.sources.note(before) : words.sources.noteWithout
   return {
     kind: 'sources',

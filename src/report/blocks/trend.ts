@@ -1,5 +1,7 @@
 /** New and won leads per day over a quarter: the chart, and what it shows in a sentence. */
 import type { ReportFigures, TrendDay } from '../../figures.ts'
+import { shownDays } from '../charts/draw.ts'
+import { meansOfWeek, writeMean } from '../charts/mean.ts'
 import type { ChartSource, ReportContext } from '../context.ts'
 import { formatLocalDay } from '../dates.ts'
 import type { Voice } from '../voice.ts'
@@ -8,48 +10,43 @@ export interface TrendView {
   readonly kind: 'trend'
   readonly title: string
   readonly note: string
+  /** How the lines of the chart are to be read. */
+  readonly ofLines: string
+  readonly alt: string
   /** What the chart shows, also as its alternative text; says so where there are too few days. */
   readonly finding: string
   readonly chart: ChartSource | null
 }
 
-/** Days of a mean. */
-const WEEK = 7
+/** Between the two means that are compared: fewer days, and they would share some. */
+const APART = 7
 
 export function composeTrend(figures: ReportFigures, voice: Voice, context: ReportContext): TrendView {
   const { trend } = voice.words
-  const days = figures.trend.slice(-(figures.trend.length - WEEK + 1))
-  const finding = findingOf(figures.trend, voice)
+  const days = shownDays(figures.trend).length
   return {
     kind: 'trend',
     title: trend.title,
-    note: finding === null ? trend.empty : trend.note(days.length),
-    finding: finding ?? '',
-    chart: (finding !== null && context.charts.get('trend')) || null,
+    note: days === 0 ? trend.empty : trend.note(days),
+    ofLines: trend.ofLines,
+    alt: trend.chart,
+    finding: days === 0 ? '' : findingOf(figures.trend, voice),
+    chart: context.charts.get('trend') ?? null,
   }
 }
 
-/** Compares the last seven days with the first seven that are known; null before there are seven. */
-function findingOf(days: readonly TrendDay[], voice: Voice): string | null {
-  const { trend } = voice.words
-  const known = days.filter((day) => day.newLeads !== null)
-  const [first, last] = [known.slice(0, WEEK), known.slice(-WEEK)]
-  if (last.length < WEEK) return null
-  const mean = (week: readonly TrendDay[], read: (day: TrendDay) => number | null) =>
-    formatMean(week.reduce((sum, day) => sum + (read(day) ?? 0), 0) / WEEK, voice)
-  const [newLeads, won] = [mean(last, (day) => day.newLeads), mean(last, (day) => day.won)]
-  if (known.length < 2 * WEEK) return trend.short(newLeads, won)
-  const around = formatLocalDay(voice.locale, first[Math.floor(WEEK / 2)]?.day ?? '')
-  return trend.finding(
-    newLeads,
-    won,
-    around,
-    mean(first, (day) => day.newLeads),
-    mean(first, (day) => day.won),
-  )
-}
-
-/** `33`, but `3.4` where the digit tells something. */
-export function formatMean(mean: number, { numbers }: Voice): string {
-  return numbers.decimal(mean, mean < 10 ? 1 : 0)
+/** Compares the last mean with the first that is known. */
+function findingOf(days: readonly TrendDay[], voice: Voice): string {
+  const { words, numbers, locale } = voice
+  const [newLeads, won] = [
+    meansOfWeek(days.map((day) => day.newLeads)),
+    meansOfWeek(days.map((day) => day.won)),
+  ]
+  const first = newLeads.findIndex((mean) => mean !== null)
+  const last = days.length - 1
+  const at = (means: readonly (number | null)[], index: number) => writeMean(means[index] ?? 0, numbers)
+  const [newNow, wonNow] = [at(newLeads, last), at(won, last)]
+  if (last - first < APART) return words.trend.short(newNow, wonNow)
+  const day = formatLocalDay(locale, days[first]?.day ?? '')
+  return words.trend.finding(newNow, wonNow, day, at(newLeads, first), at(won, first))
 }

@@ -85,6 +85,13 @@ export function german(numbers: Numbers, locale: string): Words {
       short: ({ week, short }: PeriodNames) => (week === null ? short : `KW ${week}`),
       brief: ({ week, shape, brief }: PeriodNames) =>
         week === null ? (shape === 'month' ? `im ${brief}` : `am ${brief}`) : `in KW ${week}`,
+      against: ({ shape, name }: PeriodNames) =>
+        ({
+          day: `zum ${name} davor`,
+          days: 'zum gleich langen Zeitraum davor',
+          week: 'zur Woche davor',
+          month: `zum ${name}`,
+        })[shape],
       before: ({ shape, name }: PeriodNames) =>
         ({
           day: `der ${name} davor`,
@@ -97,7 +104,7 @@ export function german(numbers: Numbers, locale: string): Words {
     scope: {
       pipelines: (n) => plural(n, 'Pipeline', 'Pipelines'),
       noPipelines: 'Noch keine Pipelines',
-      comparedWith: (period) => `im Vergleich zu: ${period}`,
+      comparedWith: (period) => `Vergleich: ${period}`,
       only: (conditions) => `nur ${conditions}`,
       others: (n) => plural(n, 'weiteres', 'weitere'),
       atLeast: (field, value) => `${field} ab ${value}`,
@@ -149,7 +156,7 @@ export function german(numbers: Numbers, locale: string): Words {
       ends: (at, age) => `Die Daten enden ${at}, ${age} vor diesem Bericht; was danach kam, fehlt unten.`,
       before: (at, age) =>
         `Die Daten sind von ${at}, ${age} vor diesem Bericht; alles unten zeigt den Stand jener Zeit.`,
-      never: 'Noch kein Abgleich hat alles gelesen. Unten steht nur, was bisher gelesen wurde.',
+      never: 'Noch kein Abgleich hat alles gelesen.',
       failed: (at, message) => `Der Abgleich von ${at} kam nicht zu Ende: ${message}`,
     },
 
@@ -171,7 +178,7 @@ export function german(numbers: Numbers, locale: string): Words {
       won: 'Gewonnen',
       winRate: 'Quote, 30 Tage',
       openValue: 'Offene Pipeline',
-      inAll: (n) => `${count(n)} insgesamt`,
+      inAll: (n) => `von ${plural(n, 'Lead', 'Leads')}`,
       worth: (value) => `Wert ${value}`,
       wonOfClosed: (counts) => `${counts} beendet`,
       closedWon: 'der beendeten gewonnen',
@@ -181,18 +188,20 @@ export function german(numbers: Numbers, locale: string): Words {
       inCurrency: (currency) => `in ${currency}`,
       soFar: 'bisher',
       soFarWorth: (value) => `bisher, Wert ${value}`,
-      basis: (value, when) => `${value} ${when}`,
+      basis: (value, when) => `ggü. ${value} ${when}`,
       range: (low, high, n, kind) =>
         `${low} bis ${high} in ${kind === 'week' ? plural(n, 'Woche', 'Wochen') : kind === 'month' ? plural(n, 'Monat', 'Monaten') : daysDative(n)}`,
     },
 
     trend: {
       title: 'Neue und gewonnene Leads pro Tag',
-      note: (n) => `Die letzten ${days(n)}; die dicke Linie ist das Mittel aus 7 Tagen`,
+      note: (n) => `Die letzten ${days(n)}`,
+      ofLines: 'die dicke Linie ist das Mittel aus 7 Tagen',
+      chart: 'Liniendiagramm',
       newLeads: (mean) => `Neu ${mean}`,
       won: (mean) => `Gew. ${mean}`,
       finding: (newLeads, won, from, newBefore, wonBefore) =>
-        `In den letzten 7 Tagen im Mittel ${newLeads} neue Leads und ${won} Abschlüsse pro Tag; um den ${from} waren es ${newBefore} und ${wonBefore}.`,
+        `In den letzten 7 Tagen im Mittel ${newLeads} neue Leads und ${won} Abschlüsse pro Tag; in den 7 Tagen bis ${from} waren es ${newBefore} und ${wonBefore}.`,
       short: (newLeads, won) =>
         `In den letzten 7 Tagen im Mittel ${newLeads} neue Leads und ${won} Abschlüsse pro Tag.`,
       empty: 'Für einen Verlauf sind es noch zu wenige Tage.',
@@ -203,12 +212,12 @@ export function german(numbers: Numbers, locale: string): Words {
       stage: 'Stufe',
       reached: 'Erreicht',
       conversion: 'Anteil',
-      inStage: 'Verweildauer',
+      inStage: 'Dauer',
       medianDays: (value) => `${value} T.`,
       ofService: (asOf) =>
-        `Gesamte Zeit, wie der Dienst zählt · Stand ${asOf} · Verweildauer: Median der letzten 90 Tage`,
+        `Gesamte Zeit, wie der Dienst zählt · Stand ${asOf} · Dauer: Median der letzten 90 Tage`,
       ofOurs: (asOf) =>
-        `Gesamte Zeit, nach der höchsten bekannten Stufe · Stand ${asOf} · Verweildauer: Median der letzten 90 Tage`,
+        `Gesamte Zeit, nach der höchsten bekannten Stufe · Stand ${asOf} · Dauer: Median der letzten 90 Tage`,
       empty: 'Vom Dienst wurden noch keine Statistiken gelesen.',
     },
 
@@ -244,7 +253,7 @@ export function german(numbers: Numbers, locale: string): Words {
 
     pipelines: {
       title: 'Pipelines',
-      note: (before) => `Veränderung gegen: ${before}`,
+      note: (against) => `Veränderung ${against}`,
       noteWithout: 'Nach Namen geordnet',
       pipeline: 'Pipeline',
       newLeads: 'Neu',
@@ -257,7 +266,7 @@ export function german(numbers: Numbers, locale: string): Words {
 
     sources: {
       title: 'Quellen',
-      note: (before) => `Die meisten neuen Leads zuerst; Veränderung gegen: ${before}`,
+      note: (against) => `Die meisten neuen Leads zuerst; Veränderung ${against}`,
       noteWithout: 'Die meisten neuen Leads zuerst',
       source: 'Quelle',
       unknown: 'Ohne Angabe',
@@ -293,6 +302,7 @@ export function german(numbers: Numbers, locale: string): Words {
     },
 
     dataQuality: {
+      resources: { lead: 'Leads', agent: 'Agenten', pipeline_stat: 'Statistiken', activity: 'Aktivitäten' },
       title: 'Datenqualität',
       held: (n, resource, reason) => `${records(n)} (${resource}) zurückgehalten: ${reason}`,
       appeared: (path, at) => `Das Feld ${path} ist seit ${at} neu.`,

@@ -70,6 +70,14 @@ export function english(numbers: Numbers, locale: string) {
       long: ({ week, long }: PeriodNames) => (week === null ? long : `Week ${week} · ${long}`),
       short: ({ week, short }: PeriodNames) => (week === null ? short : `week ${week}`),
       brief: ({ week, brief }: PeriodNames) => (week === null ? `on ${brief}` : `in week ${week}`),
+      /** Within "changes …". */
+      against: ({ shape, name }: PeriodNames) =>
+        ({
+          day: `against the ${name} before`,
+          days: 'against the same span before',
+          week: 'against the week before',
+          month: `against ${name}`,
+        })[shape],
       /** What a period is compared with, as the subject of a sentence. */
       before: ({ shape, name }: PeriodNames) =>
         ({
@@ -135,7 +143,7 @@ export function english(numbers: Numbers, locale: string) {
         `The data ends ${at}, ${age} before this report; what came after is missing below.`,
       before: (at: string, age: string) =>
         `The data is from ${at}, ${age} before this report; everything below shows the state of that time.`,
-      never: 'No sync has read everything yet. What stands below is only what has been read so far.',
+      never: 'No sync has read everything yet.',
       failed: (at: string, message: string) => `The sync at ${at} did not finish: ${message}`,
     },
 
@@ -157,7 +165,7 @@ export function english(numbers: Numbers, locale: string) {
       won: 'Won',
       winRate: 'Win rate, 30 days',
       openValue: 'Open pipeline',
-      inAll: (n: number) => `${count(n)} in all`,
+      inAll: (n: number) => `of ${plural(n, 'lead', 'leads')}`,
       worth: (value: string) => `worth ${value}`,
       wonOfClosed: (counts: string) => `${counts} closed`,
       closedWon: 'of closed leads won',
@@ -175,11 +183,14 @@ export function english(numbers: Numbers, locale: string) {
 
     trend: {
       title: 'New and won leads per day',
-      note: (n: number) => `Last ${days(n)}; the thick line is the mean of 7 days`,
+      note: (n: number) => `Last ${days(n)}`,
+      ofLines: 'the thick line is the mean of 7 days',
+      /** Alternative text of the chart; what it shows is told below it. */
+      chart: 'Line chart',
       newLeads: (mean: string) => `New ${mean}`,
       won: (mean: string) => `Won ${mean}`,
       finding: (newLeads: string, won: string, from: string, newBefore: string, wonBefore: string) =>
-        `Over the last 7 days ${newLeads} new leads and ${won} won a day on average; around ${from} it was ${newBefore} and ${wonBefore}.`,
+        `Over the last 7 days ${newLeads} new leads and ${won} won a day on average; in the 7 days up to ${from} it was ${newBefore} and ${wonBefore}.`,
       short: (newLeads: string, won: string) =>
         `Over the last 7 days ${newLeads} new leads and ${won} won a day on average.`,
       empty: 'There are not enough days yet for a trend.',
@@ -232,7 +243,7 @@ export function english(numbers: Numbers, locale: string) {
 
     pipelines: {
       title: 'Pipelines',
-      note: (before: string) => `Changes against ${before}`,
+      note: (against: string) => `Changes ${against}`,
       noteWithout: 'In order of name',
       pipeline: 'Pipeline',
       newLeads: 'New',
@@ -245,7 +256,7 @@ export function english(numbers: Numbers, locale: string) {
 
     sources: {
       title: 'Sources',
-      note: (before: string) => `Most new leads first; changes against ${before}`,
+      note: (against: string) => `Most new leads first; changes ${against}`,
       noteWithout: 'Most new leads first',
       source: 'Source',
       unknown: 'Not told',
@@ -282,6 +293,13 @@ export function english(numbers: Numbers, locale: string) {
     },
 
     dataQuality: {
+      /** Kinds of records, as the store names them. */
+      resources: {
+        lead: 'leads',
+        agent: 'agents',
+        pipeline_stat: 'statistics',
+        activity: 'activity',
+      } as Record<string, string>,
       title: 'Data quality',
       held: (n: number, resource: string, reason: string) =>
         `${records(n)} of ${resource} held back: ${reason}`,
