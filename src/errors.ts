@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   mail_rejected: 'the mail server refused the message or a recipient',
   mail_unreachable: 'the mail server could not be reached or did not let us in',
   query_failed: 'the SQL of a query has a mistake, does more than read, or took too long',
+  report_not_kept: 'no such edition or letter of the report is kept',
   report_unknown: 'there is no report of that name',
   report_no_data: 'nothing has been synced yet, so there is nothing to report',
   report_template: 'a template could not be compiled or filled in',
