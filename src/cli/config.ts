@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { settingsJsonSchema } from '../config/json-schema.ts'
 import { effectiveSettings } from '../config/overview.ts'
 import { addExamples } from './command.ts'
+import { tryReports } from './report-trial.ts'
 import type { Terminal } from './terminal.ts'
 import { profileOf } from './upstream.ts'
 
@@ -24,6 +25,7 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   const settings = effectiveSettings(config)
   profileOf(config)
+  await tryReports(config, terminal.signal)
   if (terminal.json) {
     terminal.printJson({ file: config.file, settings, warnings: config.warnings })
   } else {

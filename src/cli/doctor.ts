@@ -9,6 +9,7 @@ import type { Store } from '../store/open.ts'
 import { findLastWholeRun } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
+import { tryReports } from './report-trial.ts'
 import { checkSnapshot, checkStore } from './store-check.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -66,6 +67,11 @@ async function* checkAll(terminal: Terminal, options: Options): AsyncGenerator<C
   )
   yield profile
   if (profile.verdict === 'ok') yield* checkSource(terminal)
+  yield await attempt('reports', 'mend it; `leadsheet report NAME --watch` shows it', async () => {
+    await tryReports(config, terminal.signal)
+    const names = config.reports.map(({ name }) => name).join(', ')
+    return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
+  })
   yield await checkMail(terminal, config)
 }
 

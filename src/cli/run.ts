@@ -12,6 +12,7 @@ import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
 import { dkimOf } from './mail.ts'
 import { configuredPublishing } from './publishing.ts'
+import { tryReports } from './report-trial.ts'
 import { openMailing, reportOf } from './reports.ts'
 import { syncOptions } from './sync.ts'
 import { openTemplatesOf } from './templates.ts'
@@ -33,6 +34,7 @@ async function run(terminal: Terminal): Promise<void> {
   )
   await withSource(terminal, async (source) => {
     await using store = await openData(config)
+    await tryReports(config, terminal.signal)
     await using transport = openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
       log,
       dkim: dkimOf(config.mail),

@@ -5,12 +5,11 @@ import { composeReport } from '../report/report.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../report/sample.ts'
 import type { Templates } from '../report/templates.ts'
 import { createVoice } from '../report/voice.ts'
-import type { Store } from '../store/open.ts'
 import { tryReportQueries } from '../store/report-query.ts'
 import { createContents } from './content.ts'
 import { type EditionDeps, findPeriod, readEditionFigures } from './edition.ts'
 import type { LetterContent } from './letter.ts'
-import type { Reader, Report } from './report.ts'
+import type { Reader, Recipient, Report } from './report.ts'
 
 export type PreviewDeps = Omit<EditionDeps, 'archive' | 'program'>
 
@@ -33,18 +32,22 @@ export async function renderPreview(
   signal: AbortSignal,
 ): Promise<LetterContent> {
   const edition =
-    data === 'real' ? await readReal(deps, report, reader, signal) : await makeUp(deps, report, signal)
+    data === 'real'
+      ? await readReal(deps, report, reader, signal)
+      : await makeUp({ file: deps.store.file, now: deps.now }, report, signal)
   return createContents(deps, report, edition)(reader, reader.address)
 }
 
 /**
  * Whether a report could be sent: its SQL is understood, and its templates can be filled in, be there much to tell or
- * next to nothing. Of the store nothing is read but its schema.
+ * next to nothing.
+ * @param deps.file of a store, of which nothing is read but its schema
  * @throws LeadsheetError report_template, query_failed
  */
 export async function tryReport(
-  deps: { readonly templates: Templates; readonly store: Store; readonly now: () => Date },
+  { templates, ...deps }: TrialDeps,
   report: Report,
+  recipients: readonly Recipient[],
   signal: AbortSignal,
 ): Promise<void> {
   const { figures, renderedAt } = await makeUp(deps, report, signal)
@@ -53,15 +56,21 @@ export async function tryReport(
     const view = composeReport(each, voice, {
       title: report.title,
       recipient: null,
-      blocks: report.blocks,
+      blocks: [...new Set([report, ...recipients].flatMap(({ blocks }) => blocks))],
       leadUrl: report.leadUrl,
       charts: new Map(),
       attached: new Map(),
       leftOut: [],
       unsubscribe: null,
     })
-    deps.templates.render(report.template, view)
+    templates.render(report.template, view)
   }
+}
+
+interface TrialDeps {
+  readonly templates: Templates
+  readonly file: string
+  readonly now: () => Date
 }
 
 /** Figures, and when the report is made of them. */
@@ -81,12 +90,12 @@ async function readReal(
 
 /** Made soon after the end of the period, so that the made-up data are not old. */
 async function makeUp(
-  { store, now }: Pick<PreviewDeps, 'store' | 'now'>,
+  { file, now }: Pick<TrialDeps, 'file' | 'now'>,
   report: Report,
   signal: AbortSignal,
 ): Promise<Making> {
   const { kind, timeZone, holidays, stalledDays, topScore } = report
-  const tables = await tryReportQueries(store.file, report.queries, { signal })
+  const tables = await tryReportQueries(file, report.queries, { signal })
   const period = periodOf(kind, now(), timeZone, { holidays, lastEnd: null })
   const prior = priorOf(kind, period)
   const figures = sampleFigures({
