@@ -11,14 +11,12 @@ import { openTransport } from '../../../src/mail/transport.ts'
 import type { Letter } from '../../../src/model.ts'
 import { DKIM_KEY, verify } from '../../support/dkim.ts'
 import { FILES, LETTER } from '../../support/letter.ts'
-import { missingDovecot, PASSWORD, startDovecot } from './dovecot.ts'
-import { type Mailbox, openMailbox } from './imap.ts'
-import { BUSY, GONE, MAX_BYTES, missingPostfix, startPostfix } from './postfix.ts'
-import { isSkipped } from './skipping.ts'
+import type { Mailbox } from './imap.ts'
+import { BUSY, GONE, MAX_BYTES } from './postfix.ts'
+import { isWithoutServers, startServers, untilArrived } from './servers.ts'
 
 /** A machine with much else to do is no failure. */
 const TEST_MS = 90_000
-const POLL_MS = 100
 
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
@@ -33,100 +31,86 @@ const LETTER_OF_TRAPS: Letter = {
   files: FILES,
 }
 
-describe.skipIf(isSkipped('letters through Postfix to Dovecot', missingPostfix(), missingDovecot()))(
-  'a letter',
-  () => {
-    it(
-      'arrives to the byte, built as it should be, and its signature holds',
-      async () => {
-        const { port, imapPort } = await startServers()
-        await using transport = openTransport(`smtp://127.0.0.1:${port}`, { log, dkim: DKIM_KEY })
-        await transport.send(LETTER_OF_TRAPS, { signal })
-        await using mailbox = await openMailbox(imapPort, LETTER.to, PASSWORD)
-        const raw = await untilArrived(mailbox)
+describe.skipIf(isWithoutServers)('a letter', () => {
+  it(
+    'arrives to the byte, built as it should be, and its signature holds',
+    async () => {
+      const servers = await startServers()
+      await using transport = openTransport(servers.url, { log, dkim: DKIM_KEY })
+      await transport.send(LETTER_OF_TRAPS, { signal })
+      await using mailbox = await servers.open(LETTER.to)
+      const raw = await untilArrived(mailbox)
 
-        // Servers put their fields above it.
-        const sent = await buildMessage(LETTER_OF_TRAPS, DKIM_KEY)
-        expect(raw.subarray(-sent.length).equals(sent)).toBe(true)
-        expect(await verify(raw)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
+      // Servers put their fields above it.
+      const sent = await buildMessage(LETTER_OF_TRAPS, DKIM_KEY)
+      expect(raw.subarray(-sent.length).equals(sent)).toBe(true)
+      expect(await verify(raw)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
 
-        // As Dovecot understands it (RFC 3501, 7.4.2), which built nothing of it.
-        const structure = await mailbox.fetchText(1, 'BODYSTRUCTURE')
-        expect(
-          structure
-            .replace(/"boundary" "[^"]*"/g, '')
-            .match(/"(?:text|image|alternative|related|mixed)"(?: "\w+")?/g),
-        ).toEqual([
-          ...[
-            '"text" "plain"',
-            '"text" "html"',
-            '"image" "png"',
-            '"image" "png"',
-            '"related"',
-            '"alternative"',
-          ],
-          ...['"text" "csv"', '"mixed"'],
-        ])
-        expect(await partOf(mailbox, '1.2.2')).toEqual(FILES[0]?.content)
-        expect(await partOf(mailbox, '1.2.3')).toEqual(FILES[1]?.content)
-        expect(await partOf(mailbox, '2')).toEqual(Uint8Array.from(FILES[2]?.content ?? []))
+      // As Dovecot understands it (RFC 3501, 7.4.2), which built nothing of it.
+      const structure = await mailbox.fetchText(1, 'BODYSTRUCTURE')
+      expect(
+        structure
+          .replace(/"boundary" "[^"]*"/g, '')
+          .match(/"(?:text|image|alternative|related|mixed)"(?: "\w+")?/g),
+      ).toEqual([
+        ...[
+          '"text" "plain"',
+          '"text" "html"',
+          '"image" "png"',
+          '"image" "png"',
+          '"related"',
+          '"alternative"',
+        ],
+        ...['"text" "csv"', '"mixed"'],
+      ])
+      expect(await partOf(mailbox, '1.2.2')).toEqual(FILES[0]?.content)
+      expect(await partOf(mailbox, '1.2.3')).toEqual(FILES[1]?.content)
+      expect(await partOf(mailbox, '2')).toEqual(Uint8Array.from(FILES[2]?.content ?? []))
 
-        const mail = await PostalMime.parse(raw)
-        expect(mail.subject).toBe(LETTER_OF_TRAPS.subject)
-        expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(LETTER_OF_TRAPS.text.trimEnd())
-        expect(mail.html?.replaceAll('\r\n', '\n').trimEnd()).toBe(LETTER_OF_TRAPS.html.trimEnd())
-        expect(mail.returnPath).toBe('reports@example.com')
-      },
-      TEST_MS,
-    )
+      const mail = await PostalMime.parse(raw)
+      expect(mail.subject).toBe(LETTER_OF_TRAPS.subject)
+      expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(LETTER_OF_TRAPS.text.trimEnd())
+      expect(mail.html?.replaceAll('\r\n', '\n').trimEnd()).toBe(LETTER_OF_TRAPS.html.trimEnd())
+      expect(mail.returnPath).toBe('reports@example.com')
+    },
+    TEST_MS,
+  )
 
-    it(
-      'that the server refuses is told for what it is: for good, for now, or too large',
-      async () => {
-        const { port, imapPort } = await startServers()
-        await using transport = openTransport(`smtp://127.0.0.1:${port}`, { log })
-        const huge = {
-          name: 'huge.csv',
-          contentType: 'text/csv',
-          content: new Uint8Array(MAX_BYTES),
-          cid: null,
-        }
-        const refused = async (letter: Letter) => {
-          const failure = await transport.send(letter, { signal }).catch((thrown: unknown) => thrown)
-          return [classifySendFailure(failure), String(failure)]
-        }
-        expect(await refused({ ...LETTER, to: GONE })).toEqual([
-          'permanent',
-          expect.stringContaining('550 5.1.1'),
-        ])
-        expect(await refused({ ...LETTER, to: BUSY })).toEqual([
-          'transient',
-          expect.stringContaining('450 4.2.0'),
-        ])
-        expect(await refused({ ...LETTER, files: [huge] })).toEqual([
-          'permanent',
-          expect.stringContaining('Message size larger than allowed'),
-        ])
-        await transport.send(LETTER, { signal })
-        await using mailbox = await openMailbox(imapPort, LETTER.to, PASSWORD)
-        await untilArrived(mailbox)
-        expect(await mailbox.count()).toBe(1)
-      },
-      TEST_MS,
-    )
-  },
-)
-
-async function startServers(): Promise<{ readonly port: number; readonly imapPort: number }> {
-  const { lmtpPort, imapPort } = await startDovecot()
-  return { port: await startPostfix(lmtpPort), imapPort }
-}
-
-/** The first message, as soon as it is there. */
-async function untilArrived(mailbox: Mailbox): Promise<Buffer> {
-  while ((await mailbox.count()) === 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  return mailbox.fetchBytes(1, 'BODY.PEEK[]')
-}
+  it(
+    'that the server refuses is told for what it is: for good, for now, or too large',
+    async () => {
+      const servers = await startServers()
+      await using transport = openTransport(servers.url, { log })
+      const huge = {
+        name: 'huge.csv',
+        contentType: 'text/csv',
+        content: new Uint8Array(MAX_BYTES),
+        cid: null,
+      }
+      const refused = async (letter: Letter) => {
+        const failure = await transport.send(letter, { signal }).catch((thrown: unknown) => thrown)
+        return [classifySendFailure(failure), String(failure)]
+      }
+      expect(await refused({ ...LETTER, to: GONE })).toEqual([
+        'permanent',
+        expect.stringContaining('550 5.1.1'),
+      ])
+      expect(await refused({ ...LETTER, to: BUSY })).toEqual([
+        'transient',
+        expect.stringContaining('450 4.2.0'),
+      ])
+      expect(await refused({ ...LETTER, files: [huge] })).toEqual([
+        'permanent',
+        expect.stringContaining('Message size larger than allowed'),
+      ])
+      await transport.send(LETTER, { signal })
+      await using mailbox = await servers.open(LETTER.to)
+      await untilArrived(mailbox)
+      expect(await mailbox.count()).toBe(1)
+    },
+    TEST_MS,
+  )
+})
 
 async function partOf(mailbox: Mailbox, place: string): Promise<Uint8Array> {
   const encoded = await mailbox.fetchBytes(1, `BODY.PEEK[${place}]`)

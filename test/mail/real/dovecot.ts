@@ -7,8 +7,8 @@ import { canConnect } from './ports.ts'
 
 const BIN = '/usr/sbin/dovecot'
 export const PASSWORD = 'pw-of-everybody'
-/** Owner of the mailboxes where root starts the server, which Dovecot wants to be somebody else: nobody. */
-const NOBODY = 65534
+/** Who owns the mailboxes: Dovecot is started by root and wants that to be somebody else. */
+const NOBODY = 65_534
 
 export interface Mailboxes {
   readonly lmtpPort: number
@@ -20,41 +20,24 @@ export function missingDovecot(): string | null {
   return parts.every(existsSync) ? null : 'apt-get install dovecot-imapd dovecot-lmtpd'
 }
 
+/** For the test that runs, which must be root's. */
 export async function startDovecot(): Promise<Mailboxes> {
   const folder = folderWith()
-  const isRoot = process.getuid?.() === 0
-  const [uid, gid] = isRoot ? [NOBODY, NOBODY] : [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  // Its parts run as users of their own.
+  chmodSync(folder, 0o755)
   const mail = join(folder, 'mail')
   mkdirSync(mail)
-  chmodSync(folder, 0o755)
-  if (isRoot) chownSync(mail, uid, gid)
+  chownSync(mail, NOBODY, NOBODY)
   const [lmtpPort, imapPort] = [await freePort(), await freePort()]
   const file = join(folder, 'dovecot.conf')
-  writeFileSync(file, settings({ folder, mail, uid, gid, lmtpPort, imapPort, isRoot }))
+  writeFileSync(file, settings(folder, mail, { lmtpPort, imapPort }))
   const server = startProcess(BIN, ['-F', '-c', file])
   await untilTrue(server, async () => (await canConnect(lmtpPort)) && (await canConnect(imapPort)))
   return { lmtpPort, imapPort }
 }
 
-interface Place extends Mailboxes {
-  readonly folder: string
-  readonly mail: string
-  readonly uid: number
-  readonly gid: number
-  readonly isRoot: boolean
-}
-
-function settings({ folder, mail, uid, gid, lmtpPort, imapPort, isRoot }: Place): string {
-  const own = isRoot
-    ? ''
-    : `default_internal_user = ${process.env.USER ?? uid}
-default_login_user = ${process.env.USER ?? uid}
-default_internal_group = ${gid}
-service anvil { 
-  chroot =
-}`
-  return `
-base_dir = ${folder}/run
+function settings(folder: string, mail: string, { lmtpPort, imapPort }: Mailboxes): string {
+  return `base_dir = ${folder}/run
 state_dir = ${folder}/state
 log_path = /dev/stderr
 protocols = imap lmtp
@@ -70,7 +53,7 @@ passdb {
 }
 userdb {
   driver = static
-  args = uid=${uid} gid=${gid} home=${mail}/%u allow_all_users=yes
+  args = uid=${NOBODY} gid=${NOBODY} home=${mail}/%u allow_all_users=yes
 }
 service lmtp {
   inet_listener lmtp {
@@ -87,6 +70,5 @@ service imap-login {
     port = 0
   }
 }
-${own}
 `
 }
