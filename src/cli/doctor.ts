@@ -1,4 +1,5 @@
 /** `leadsheet doctor`: whether everything that a sync and a report need is there, and what to do where it is not. */
+import { resolveTxt } from 'node:dns/promises'
 import { access, constants, mkdir } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
@@ -9,7 +10,9 @@ import type { Store } from '../store/open.ts'
 import { findLastWholeRun } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
+import { dkimOf } from './mail.ts'
 import { tryReports } from './report-trial.ts'
+import { checkSignature } from './signature-check.ts'
 import { checkSnapshot, checkStore } from './store-check.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -73,6 +76,8 @@ async function* checkAll(terminal: Terminal, options: Options): AsyncGenerator<C
     return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
   })
   yield await checkMail(terminal, config)
+  const key = dkimOf(config.mail)
+  if (key !== null) yield await checkSignature(key, resolveTxt)
 }
 
 async function* checkData(config: Config, options: Options): AsyncGenerator<Check> {

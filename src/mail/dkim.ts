@@ -2,6 +2,7 @@
  * DKIM (RFC 6376): a signature by which receivers know that a letter is its sender's and was not changed. It is as
  * deterministic as the letter: no time is signed, and RSA signs the same bytes in the same way each time.
  */
+import { createPublicKey } from 'node:crypto'
 import DKIM from 'nodemailer/lib/dkim'
 
 export interface DkimKey {
@@ -29,6 +30,12 @@ export const SIGNED_FIELDS = [
   // RFC 8058, 4: one-click holds only where both fields are signed.
   'List-Unsubscribe-Post',
 ] as const
+
+/** Where the DNS has to have what for others to verify the signatures (RFC 6376, 3.6.2). */
+export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: string; text: string } {
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
+  return { name: `${selector}._domainkey.${domain}`, text: `v=DKIM1; k=rsa; p=${publicKey}` }
+}
 
 /** @throws Error when the key cannot sign, which the settings have made sure of */
 export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {

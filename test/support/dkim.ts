@@ -1,18 +1,18 @@
 /** A key that signs, and the verdict of a receiving mail server that finds its public half in the DNS. */
 import { generateKeyPairSync } from 'node:crypto'
 import { authenticate } from 'mailauth'
-import type { DkimKey } from '../../src/mail/dkim.ts'
+import { type DkimKey, dnsRecordOf } from '../../src/mail/dkim.ts'
 
-const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  publicKeyEncoding: { type: 'spki', format: 'der' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
 })
 
 export const DKIM_KEY: DkimKey = { domain: 'example.com', selector: 'leadsheet', privateKey }
 
 const DNS: Readonly<Record<string, string>> = {
-  'leadsheet._domainkey.example.com': `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`,
+  [dnsRecordOf(DKIM_KEY).name]: dnsRecordOf(DKIM_KEY).text,
   '_dmarc.example.com': 'v=DMARC1; p=reject; adkim=s',
 }
 
@@ -38,7 +38,7 @@ export async function verify(raw: Buffer): Promise<Verdict> {
   })
   return {
     dkim: dkim.results.map(({ status }) => status.result),
-    dmarc: (dmarc && dmarc.status.result) || null,
+    dmarc: dmarc ? dmarc.status.result : null,
     signed: dkim.results.flatMap(({ signingHeaders }) =>
       (signingHeaders?.keys ?? '').toLowerCase().split(/\s*:\s*/),
     ),
