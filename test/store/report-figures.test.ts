@@ -146,7 +146,7 @@ function expectLists(figures: ReportFigures, request: ReportRequest, plain: Plai
   expect(scores).toEqual(scores.toSorted((a, b) => b - a))
 
   const limit = new Date(Date.parse(figures.period.to) - request.stalledDays * DAY_MS).toISOString()
-  const stalled = open(leads).filter((lead) => lead.changedAt <= limit)
+  const stalled = open(leads).filter((lead) => lead.isChangeKnown && lead.changedAt <= limit)
   expect(figures.stalled.total).toBe(stalled.length)
   const byId = new Map(stalled.map((lead) => [lead.id, lead]))
   expect(figures.stalled.rows).toHaveLength(Math.min(stalled.length, request.rowsMax))
@@ -249,7 +249,10 @@ async function expectFunnel(figures: ReportFigures, plain: Plain, db: Db): Promi
   const chosen = new Set(plain.at('~').map((lead) => lead.id))
   const stays = plain.past.staysEnded(since, period.to).filter(({ leadId }) => chosen.has(leadId))
   for (const { status, medianDays } of funnel.stages) {
-    expect(medianDays, status).toBe(medianOf(stays.filter((stay) => stay.status === status)))
+    const median = medianOf(stays.filter((stay) => stay.status === status))
+    // Both are rounded to two digits, of a mean that may lie just between.
+    if (median === null) expect(medianDays, status).toBeNull()
+    else expect(Math.abs((medianDays ?? 0) - median), status).toBeLessThan(0.011)
   }
 }
 

@@ -21,6 +21,8 @@ export interface PastLead {
   readonly value: Money | null
   /** When it last changed in any way. */
   readonly changedAt: string
+  /** Whether that is known: not of a lead that was first read later, and has changed since. */
+  readonly isChangeKnown: boolean
 }
 
 export interface Past {
@@ -73,6 +75,11 @@ export async function loadPast(db: Db): Promise<Past> {
           state.value_amount === null || state.value_currency === null
             ? null
             : { amount: state.value_amount, currency: state.value_currency },
+        isChangeKnown:
+          lead.first_seen_at < instant ||
+          ![...changes, ...states.map((each) => each.valid_from), lead.updated_at].some(
+            (at) => at >= instant,
+          ),
         changedAt: changes.filter((at) => at < instant).reduce((a, b) => (a > b ? a : b), lead.created_at),
       },
     ]

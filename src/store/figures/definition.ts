@@ -148,7 +148,7 @@ export const FIGURES = [
     name: 'stalled',
     title: 'Stalled',
     meaning:
-      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days)',
+      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days); of those first read later only the ones that have not changed since',
     unit: 'leads',
     reads: ['open_now', 'idle', 'idle_then'],
     sql: `SELECT (SELECT coalesce(sum(leads), 0) FROM open_now)

@@ -33,7 +33,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
   const lastSeen = (table: string): string =>
     `coalesce((SELECT max(changed_at) FROM ${table} AS each
-        WHERE each.lead_id = lead_then.lead_id AND changed_at < :to${past('AND each.observed_at <= :known_at')}), created_at)`
+        WHERE each.lead_id = lead_then.lead_id AND changed_at < :to${past('AND each.observed_at <= :known_at')}), lead_then.created_at)`
   /** A stay became known with the move that began it, or with the lead. */
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
@@ -233,10 +233,12 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     idle_then: {
       reads: [...chosen, 'gone_then', 'lead_then', 'changed'],
-      sql: `-- of the changed leads those that were open at the end of the period, and when they had last changed in any way
-    SELECT lead_id, pipeline_id, max(${lastSeen('lead_version')},
+      sql: `-- of the changed leads those that were open at the end of the period, and when they had last changed in any way;
+    -- without those that were first read after it: what changed in them before is not known
+    SELECT lead_id, lead_then.pipeline_id, max(${lastSeen('lead_version')},
       ${lastSeen('lead_touch')}) AS changed_at
-    FROM lead_then WHERE outcome = 'open' AND lead_id IN changed`,
+    FROM lead_then JOIN lead ON lead.id = lead_id
+    WHERE outcome = 'open' AND lead_id IN changed AND first_seen_at < :to`,
     },
     reach: {
       reads: [...chosen, 'gone_then', 'lead_now'],
