@@ -9,17 +9,19 @@ import { type DeliverySummary, deliverEdition, sendTest } from '../jobs/deliver.
 import { findPeriod, makeEdition } from '../jobs/edition.ts'
 import { letterFor } from '../jobs/letter.ts'
 import { enqueueReport, type MailingDeps } from '../jobs/mailing.ts'
+import { tryReport } from '../jobs/preview.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
 import { openTransport, type Transport } from '../mail/transport.ts'
 import type { Period } from '../model.ts'
 import { instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
-import { openDataIfThere } from './installation.ts'
+import { openDataOrEmpty } from './installation.ts'
 import { dkimOf } from './mail.ts'
 import { publishAfterwards } from './publishing.ts'
+import { runKept } from './report-kept.ts'
 import { defineReportNew } from './report-new.ts'
 import { previewKind, printMailings, writePreview } from './report-output.ts'
-import { findReport, openMailing, reportOf } from './reports.ts'
+import { findReader, findReport, openMailing, reportOf } from './reports.ts'
 import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -30,6 +32,9 @@ interface Options {
   readonly locale?: string
   readonly send?: boolean
   readonly to?: string
+  readonly diff?: boolean
+  readonly asKnown?: boolean
+  readonly asSent?: boolean
   readonly watch?: boolean
   readonly port: number
 }
@@ -43,6 +48,9 @@ export function defineReport(command: Command, terminal: Terminal): void {
     .option('--preview <file>', 'write it to a file: .html, .txt or .eml')
     .option('--send', 'send it to its recipients; who has had it gets it no second time')
     .option('--to <address>', 'send a test to this address alone, outside the ledger of deliveries')
+    .option('--diff', 'compare the figures of the edition that is kept with those of now')
+    .option('--as-known', 'with --diff: with those by what was known when it was made')
+    .option('--as-sent', 'the letter that is kept, as it went out, to the first recipient or that of --for')
     .option('--watch', 'show it in the browser, and again whenever one of its files changes')
     .option(
       '--port <number>',
@@ -58,12 +66,15 @@ export function defineReport(command: Command, terminal: Terminal): void {
     'report daily --at 2026-11-20T07:00:00Z',
     'report daily --to me@example.com',
     'report daily --send',
+    'report daily --at 2026-11-20T07:00:00Z --diff',
+    'report daily --at 2026-11-20T07:00:00Z --as-sent --preview sent.eml',
     'report daily --watch',
   ])
   defineReportNew(command.command('new'), terminal)
 }
 
 async function act(terminal: Terminal, name: string, options: Options): Promise<void> {
+  if (options.diff || options.asSent || options.asKnown) return runKept(terminal, name, options)
   if (!options.watch) return runReport(terminal, name, options)
   const { watchReport } = await import('./report-watch.ts')
   return watchReport(terminal, name, options.port)
@@ -84,8 +95,10 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
   const reader = readerIn(options, report, recipients)
-  await using store = await openDataIfThere(config)
+  await using store = await openDataOrEmpty(config)
   const deps = await openMailing(config, store, templates)
+  // Before the first letter, since one recipient may have blocks that another has not.
+  if (mail !== null) await tryReport({ ...deps, file: store.file }, report, recipients, terminal.signal)
   const period = await findPeriod(store, report, at)
   if (mail !== null && options.send) return await sendReport(terminal, deps, mail, report, recipients, period)
 
@@ -158,12 +171,9 @@ function instantIn({ at }: Options): Date {
 
 /** Whose eyes the report is looked at with. */
 function readerIn(options: Options, report: Report, recipients: readonly Recipient[]): Reader {
-  const { for: address, locale } = options
-  const found = address === undefined ? report : recipients.find((one) => one.address === address)
-  if (found) return locale === undefined ? found : { ...found, locale }
-  throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
-    hint: '`leadsheet recipients` lists who gets what.',
-  })
+  const { for: address = null, locale } = options
+  const reader = findReader(report, recipients, address)
+  return locale === undefined ? reader : { ...reader, locale }
 }
 
 function locale(value: string): string {

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { draftReport, type ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { MailingDeps } from '../jobs/mailing.ts'
-import { checkReport, type Recipient, type Report } from '../jobs/report.ts'
+import { checkReport, type Reader, type Recipient, type Report } from '../jobs/report.ts'
 import { openArchivePages } from '../report/archive-pages.ts'
 import type { Templates } from '../report/templates.ts'
 import type { Store } from '../store/open.ts'
@@ -62,6 +62,18 @@ export function reportOf(
   }))
   checkReport(report, recipients)
   return { report, recipients }
+}
+
+/**
+ * Whose eyes a report is looked at with; its own where no address is given.
+ * @throws LeadsheetError usage_invalid
+ */
+export function findReader(report: Report, recipients: readonly Recipient[], address: string | null): Reader {
+  const found = address === null ? report : recipients.find((one) => one.address === address)
+  if (found) return found
+  throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
+    hint: '`leadsheet recipients` lists who gets what.',
+  })
 }
 
 /** @throws LeadsheetError report_template */

@@ -1,0 +1,209 @@
+/** `leadsheet report NAME --diff` and `--as-sent`: of an edition that is kept, not of one made anew. */
+import { resolve } from 'node:path'
+import { LeadsheetError } from '../errors.ts'
+import { findPeriod } from '../jobs/edition.ts'
+import type { FigureDifference } from '../jobs/figure-difference.ts'
+import { compareEdition, type EditionComparison } from '../jobs/recompute-edition.ts'
+import { variantOf } from '../jobs/report.ts'
+import type { DkimKey } from '../mail/dkim.ts'
+import type { Period } from '../model.ts'
+import { tellDates } from '../report/period.ts'
+import { type Edition, type EditionKey, findEdition } from '../store/edition.ts'
+import { listKeptLetters } from '../store/kept-letters.ts'
+import { readLetter } from '../store/letter.ts'
+import type { Store } from '../store/open.ts'
+import { openDataIfThere } from './installation.ts'
+import { dkimOf } from './mail.ts'
+import { previewKind, writePreview } from './report-output.ts'
+import { findReader, findReport, reportOf } from './reports.ts'
+import { formatInstant } from './table.ts'
+import { openTemplatesOf } from './templates.ts'
+import type { Terminal } from './terminal.ts'
+import { readVersion } from './version.ts'
+
+export interface KeptOptions {
+  readonly at?: string
+  readonly for?: string
+  readonly preview?: string
+  readonly diff?: boolean
+  readonly asKnown?: boolean
+  readonly asSent?: boolean
+  readonly send?: boolean
+  readonly to?: string
+  readonly locale?: string
+  readonly watch?: boolean
+}
+
+/** @throws LeadsheetError report_unknown, report_not_kept, usage_invalid */
+export async function runKept(terminal: Terminal, name: string, options: KeptOptions): Promise<void> {
+  refuseTogether(options)
+  const config = await terminal.config()
+  const settings = findReport(config, name)
+  const { report, recipients } = reportOf(
+    settings,
+    config,
+    await openTemplatesOf(config, [settings.template]),
+  )
+  await using store = await openDataIfThere(config)
+  const period = await findPeriod(store, report, options.at === undefined ? new Date() : new Date(options.at))
+  const { for: recipient = null, preview = null } = options
+  if (options.asSent) {
+    const request = { report: name, period, recipient, preview, dkim: dkimOf(config.mail) }
+    return await showAsSent(terminal, store, request)
+  }
+  const variant = variantOf(report, findReader(report, recipients, recipient))
+  const key = { report: name, period, variant }
+  await compareKept(terminal, store, key, options.asKnown === true)
+}
+
+function refuseTogether({ asSent, diff, asKnown, preview, send, to, locale, watch }: KeptOptions): void {
+  const [mode, others] = asSent
+    ? ['--as-sent', { '--diff': diff, '--as-known': asKnown }]
+    : ['--diff', { '--preview': preview }]
+  const given = { ...others, '--send': send, '--to': to, '--locale': locale, '--watch': watch }
+  const other = Object.entries(given).find(([, value]) => value !== undefined)
+  if (other) {
+    throw new LeadsheetError('usage_invalid', `${mode} and ${other[0]} cannot be given together`, {
+      hint: `${mode} is of what is kept; what is made or sent anew is looked at without it.`,
+    })
+  }
+  if (asSent || diff) return
+  throw new LeadsheetError('usage_invalid', '--as-known is given without --diff', {
+    hint: 'It says with what the edition is compared: `--diff --as-known`.',
+  })
+}
+
+/**
+ * Ends partly where anything differs.
+ * @param isAsKnown whether only what was known when it was made counts
+ * @throws LeadsheetError report_not_kept
+ */
+async function compareKept(
+  terminal: Terminal,
+  store: Store,
+  key: EditionKey,
+  isAsKnown: boolean,
+): Promise<void> {
+  const edition = await findEdition(store.db, key)
+  if (edition === undefined || edition.programVersion === null) throw notKept(key.report, key.period)
+  const comparison = await compareEdition(store, edition, isAsKnown)
+  const { differences, leadsKnownLater } = comparison
+  if (differences.length > 0) terminal.end('partly')
+  if (terminal.json) {
+    const { subject, renderedAt, programVersion } = edition
+    terminal.printJson({
+      ...{
+        report: key.report,
+        period: periodJson(key.period),
+        subject,
+        made_at: renderedAt,
+        made_by: programVersion,
+      },
+      ...{ leads_known_later: leadsKnownLater, differences },
+    })
+    return
+  }
+  await terminal.printFields({
+    Report: `${key.report}, ${tellDates(key.period)} (${key.period.timeZone})`,
+    Subject: edition.subject,
+    Made: `${formatInstant(edition.renderedAt)} by leadsheet ${edition.programVersion}`,
+  })
+  terminal.print('', verdictOf(comparison, edition))
+  if (differences.length === 0) return
+  terminal.print('')
+  await terminal.printTable<FigureDifference>(
+    [
+      { title: 'FIGURE', value: ({ figure }) => figure, isWhole: true },
+      { title: 'KEPT', value: ({ kept }) => kept },
+      { title: 'NOW', value: ({ now }) => now },
+      { title: 'DIFFERENCE', value: differenceOf },
+    ],
+    differences,
+  )
+}
+
+/** What is the same or why it may not be. */
+function verdictOf({ differences, leadsKnownLater }: EditionComparison, { programVersion }: Edition): string {
+  if (differences.length === 0) return 'Every figure is as it was kept.'
+  const reasons = [
+    ...(leadsKnownLater > 0
+      ? [`of ${leadsKnownLater} leads something of that time was read only after it was made`]
+      : []),
+    ...(programVersion === readVersion()
+      ? []
+      : ['another version of leadsheet made it, which may have counted otherwise']),
+  ]
+  const why =
+    reasons.join('; ') ||
+    'nothing of that time was read since, so a filter by columns as they are now, or a gone lead that came back, may be why'
+  const count = differences.length === 1 ? '1 figure differs' : `${differences.length} figures differ`
+  return `${count}: ${why}.`
+}
+
+function differenceOf({ kept, now }: FigureDifference): number | null {
+  if (typeof kept !== 'number' || typeof now !== 'number') return null
+  return now - kept
+}
+
+interface SentRequest extends Pick<EditionKey, 'report' | 'period'> {
+  /** Null for the first of them. */
+  readonly recipient: string | null
+  /** A file to write it to. */
+  readonly preview: string | null
+  readonly dkim: DkimKey | null
+}
+
+/**
+ * The letter to the byte as it went out, or is to.
+ * @throws LeadsheetError report_not_kept
+ */
+async function showAsSent(
+  terminal: Terminal,
+  store: Store,
+  { report, period, recipient, preview, dkim }: SentRequest,
+): Promise<void> {
+  const kind = preview === null ? null : previewKind(preview)
+  const letters = await listKeptLetters(store.db, report, period)
+  const kept = letters.find((letter) => recipient === null || letter.recipient === recipient)
+  if (kept === undefined) throw notKept(report, period, recipient)
+  const letter = await readLetter(store.db, kept.messageId)
+  if (preview !== null && kind !== null) await writePreview(preview, kind, letter, dkim)
+  const file = preview === null ? null : resolve(preview)
+  const files = letter.files.filter(({ cid }) => cid === null).map(({ name }) => name)
+  if (terminal.json) {
+    const { messageId, state, stateAt, response } = kept
+    terminal.printJson({
+      ...{
+        report,
+        period: periodJson(period),
+        recipient: kept.recipient,
+        message_id: messageId,
+        state,
+        state_at: stateAt,
+        response,
+      },
+      ...{ subject: letter.subject, files, preview: file },
+    })
+    return
+  }
+  await terminal.printFields({
+    Report: `${report}, ${tellDates(period)} (${period.timeZone})`,
+    To: kept.recipient,
+    State: `${kept.state} ${formatInstant(kept.stateAt)}`,
+    Answer: kept.response,
+    Subject: letter.subject,
+    Files: files.join(', '),
+    Preview: file,
+  })
+}
+
+function periodJson({ from, to, timeZone }: Period) {
+  return { from, to, time_zone: timeZone }
+}
+
+function notKept(report: string, period: Period, recipient: string | null = null): LeadsheetError {
+  const what = recipient === null ? `edition of ${report}` : `letter of ${report} to ${recipient}`
+  return new LeadsheetError('report_not_kept', `No ${what} for ${tellDates(period)} is kept`, {
+    hint: '`leadsheet editions` lists those that are; --at says of which time.',
+  })
+}
