@@ -9,7 +9,7 @@ import { findBarriers } from './axe.ts'
 import { listElements, watchDeeds } from './elements.ts'
 import { putFontInto } from './font.ts'
 import { measure } from './measure.ts'
-import { hostilePage, type MailPage, REFERENCES } from './pages.ts'
+import { hostilePage, PAGES as MAILS, type MailPage, OVERLONG } from './pages.ts'
 
 const archive = await openArchivePages(TEMPLATES_FOLDER)
 const DAY = { href: '../2026-11-19/index.html', dates: '2026-11-19' }
@@ -53,7 +53,7 @@ function indexOf(subject: string): string {
   return archive.index({ summary: '2 editions', months: [{ name: 'November 2026', editions }] })
 }
 
-const [mail] = REFERENCES
+const mail = MAILS[0] ?? OVERLONG
 const PAGES = [
   { name: 'an edition', html: editionOf(mail, 'New leads') },
   { name: 'the list of all', html: indexOf(mail.rendered.subject) },

@@ -23,7 +23,7 @@ export function watchDeeds(page: Page): () => readonly string[] {
     return dialog.dismiss()
   })
   page.on('request', (request) => {
-    if (!/^(?:cid:[\w-]+$|data:image\/png;)/.test(request.url())) deeds.push(`request of ${request.url()}`)
+    if (!/^(?:cid:[\w.@-]+$|data:image\/png;)/.test(request.url())) deeds.push(`request of ${request.url()}`)
   })
   page.on('pageerror', (error) => deeds.push(`error: ${error.message}`))
   return () => deeds.splice(0)

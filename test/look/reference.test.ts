@@ -1,5 +1,5 @@
 /**
- * The reports beside the pictures of them in `reference/`, which people have looked at. After a change that is meant
+ * The reports of the demonstration beside the pictures of them in `reference/`, which people have looked at. After a change that is meant
  * to show, `npm run look:renew` takes new pictures: look at each before it is committed.
  */
 import { join } from 'node:path'
@@ -7,8 +7,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
 import { withImages } from './clients.ts'
+import { type Demo, openDemo } from './demo.ts'
 import { putFontInto } from './font.ts'
-import { REFERENCES } from './pages.ts'
 import { findDifference, saveReference } from './picture.ts'
 
 const FOLDER = join(import.meta.dirname, 'reference')
@@ -21,12 +21,26 @@ const looks = [
   { device: 'phone', width: 375, scheme: 'dark' },
 ] as const
 
+const readers = { en: {}, de: { locale: 'de-DE' } }
+const reports = (['daily', 'weekly'] as const).flatMap((report) =>
+  (['en', 'de'] as const).map((language) => ({ report, language })),
+)
+
 describe.skipIf(!hasBrowser())('a report looks as it did', () => {
   let browser: Browser
+  let demo: Demo
   beforeAll(async () => {
-    browser = await openBrowser()
+    ;[browser, demo] = await Promise.all([openBrowser(), openDemo()])
   })
-  afterAll(() => browser?.close())
+  afterAll(async () => {
+    await Promise.all([browser?.close(), demo?.[Symbol.asyncDispose]()])
+  })
+
+  async function show(page: Page, { report, language }: (typeof reports)[number]): Promise<string> {
+    const name = `${report}-${language}`
+    await page.setContent(withImages(await demo[report].pageFor(name, readers[language])))
+    return name
+  }
 
   describe.each(looks)('on a $device, $scheme', ({ device, width, scheme }) => {
     let page: Page
@@ -36,9 +50,9 @@ describe.skipIf(!hasBrowser())('a report looks as it did', () => {
     })
     afterAll(() => page?.close())
 
-    it.each(REFERENCES)('$name', async (mail) => {
-      const path = join(FOLDER, `${mail.name}-${device}-${scheme}.png`)
-      await page.setContent(withImages(mail))
+    it.each(reports)('$report, $language', async (report) => {
+      const name = await show(page, report)
+      const path = join(FOLDER, `${name}-${device}-${scheme}.png`)
       const taken = await page.screenshot({ fullPage: true })
       if (isRenewed) saveReference(taken, path)
       expect(findDifference(taken, path)).toBeNull()
@@ -46,12 +60,11 @@ describe.skipIf(!hasBrowser())('a report looks as it did', () => {
   })
 
   it('and a column that moves by six pixels is seen', async () => {
-    const [mail] = REFERENCES
-    const page = await openPage(browser, { width: 720, scheme: 'light' })
+    await using page = await openPage(browser, { width: 720, scheme: 'light' })
     await putFontInto(page)
-    await page.setContent(withImages(mail))
-    await page.addStyleTag({ content: '.list td:last-child { position: relative; left: -6px }' })
-    const path = join(FOLDER, `${mail.name}-desktop-light.png`)
+    const name = await show(page, { report: 'daily', language: 'en' })
+    await page.addStyleTag({ content: 'table:not([role]) td:last-child { position: relative; left: -6px }' })
+    const path = join(FOLDER, `${name}-desktop-light.png`)
     expect(findDifference(await page.screenshot({ fullPage: true }), path)).toMatch(
       /^the page differs by \d+ pixels of the square at \d+, \d+: see now\.png/,
     )
