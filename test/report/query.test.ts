@@ -16,7 +16,7 @@ const table = (change: Partial<QueryTable> = {}): QueryTable => ({
   columns: ['company_industry', 'leads', 'mean_score', 'last_seen'],
   rows: [
     ['Software', 1234, 71.5, '2026-11-20T13:10:00.000Z'],
-    [null, 7, null, null],
+    [null, 7, 64, null],
   ],
   isCut: false,
   ...change,
@@ -45,7 +45,7 @@ it('shows numbers, rates and instants as the reader writes them, and nothing as 
   expect((await compose()).view.lines).toEqual([
     'Company industry  Leads  Mean score  Last seen        ',
     'Software          1,234        71.5  Fri 20 Nov, 14:10',
-    '–                     7           –  –                ',
+    '–                     7        64.0  –                ',
   ])
   expect((await compose({}, 'de-DE')).view.rows[0]?.cells.map(({ text }) => text)).toEqual([
     '1.234',

@@ -56,8 +56,8 @@ function composeQuery(query: QueryTable, voice: Voice): QueryView {
     // The first names the row, also where it is a number.
     const isNumber =
       index > 0 && cells.some(Number.isFinite) && cells.every((cell) => typeof cell !== 'string')
-    const digits = cells.some((cell) => typeof cell === 'number' && Math.abs(cell) >= 10) ? 1 : 2
-    const shown = cells.slice(0, ROWS).map((cell) => cellText(cell, digits, voice))
+    const write = writerOf(cells, voice)
+    const shown = cells.slice(0, ROWS).map((cell) => cellText(cell, write, voice))
     return { label: capitalise(name), isNumber, shown }
   })
   const rows = query.rows
@@ -84,10 +84,23 @@ function composeQuery(query: QueryTable, voice: Voice): QueryView {
   }
 }
 
-function cellText(cell: string | number | null, digits: number, { words, numbers, dates }: Voice): string {
+type QueryCell = QueryTable['rows'][number][number]
+
+/** The numbers of a column all have as many digits behind the point. */
+function writerOf(cells: readonly QueryCell[], { locale, numbers }: Voice): (value: number) => string {
+  const values = cells.filter((cell) => typeof cell === 'number')
+  if (values.every(Number.isInteger)) return numbers.count
+  const digits = values.some((value) => Math.abs(value) >= 10) ? 1 : 2
+  const format = new Intl.NumberFormat(locale, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
+  return (value) => format.format(value).replace('-', '−')
+}
+
+function cellText(cell: QueryCell, write: (value: number) => string, { words, dates }: Voice): string {
   if (cell === null) return words.none
-  if (typeof cell === 'number')
-    return Number.isInteger(cell) ? numbers.count(cell) : numbers.decimal(cell, digits)
+  if (typeof cell === 'number') return write(cell)
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(cell)) return dates.instant(cell)
   return oneLineOrNull(cell, CELL_LENGTH) ?? words.none
 }
