@@ -69,7 +69,7 @@ export async function buildMessage(letter: Letter, dkim: DkimKey | null = null):
 
 /** Ends lines as a message does (RFC 5322, 2.1), so that what was signed and counted is what leaves. */
 function withLineEnds(text: string): string {
-  return text.replace(/\r?\n/g, '\r\n')
+  return text.replace(/\r\n?|\n/g, '\r\n')
 }
 
 function attachmentOf({ name, contentType, content, cid }: LetterFile) {
