@@ -3,54 +3,59 @@
  * each over two years, in a file under the temporary folder that the next run with the same numbers uses again.
  * Each figure is read once to warm the cache, then timed: the median of five.
  */
-import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
-import { STAGES } from '../../src/contract/stage.ts'
-import { dayBefore, weekBefore } from '../../src/report/period.ts'
-import { readDailyFigures } from '../../src/store/figures/daily.ts'
+import type { LeadFilter, PeriodKind } from '../../src/figures.ts'
+import { dayBefore, daysUpTo, periodOf, periodsUpTo, priorOf } from '../../src/report/period.ts'
 import { FIGURES } from '../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { readFigure } from '../../src/store/figures/query.ts'
+import { readReportFigures } from '../../src/store/figures/report.ts'
 import { openStore } from '../../src/store/open.ts'
-import { random } from '../support/random.ts'
+import { generateHistory, NOW } from './history.ts'
 
-const NOW = new Date('2026-11-21T07:00:00Z')
-const SPAN_MS = 2 * 365 * 86_400_000
-const MOVES_MAX = 6
-const PIPELINES = 4
+const A_YEAR_AGO = new Date('2025-11-21T07:00:00Z')
+const ZONE = 'Europe/Berlin'
 const ROUNDS = 5
 
 const leads = Number(process.argv[2] ?? 1_000_000)
 const seed = Number(process.argv[3] ?? 1)
-const file = join(tmpdir(), `leadsheet-figures-${leads}-${seed}.db`)
-
-if (!existsSync(file)) {
-  await (await openStore(file, NOW)).close()
-  try {
-    generate(file)
-  } catch (thrown) {
-    await rm(file)
-    throw thrown
-  }
-}
+const file = await generateHistory(leads, seed)
 await using store = await openStore(file, NOW)
-const period = dayBefore(NOW, 'Europe/Berlin')
-const prior = weekBefore(period)
-const request = { period, prior, pipelineIds: null, topScore: 80, stalledDays: 7 }
+const period = dayBefore(NOW, ZONE)
+const GERMAN: LeadFilter = {
+  pipelineIds: null,
+  conditions: [{ field: 'company_country', in: ['Country 3'] }],
+}
+const GOOD: LeadFilter = {
+  pipelineIds: ['pl_0', 'pl_1'],
+  conditions: [{ field: 'score', min: 50, max: null }],
+}
 console.log(`${leads} leads, seed ${seed}; milliseconds, median of ${ROUNDS}`)
-console.log(`daily report\t${await time(() => readDailyFigures(store.db, request))}`)
-console.log(`daily report, a year ago\t${await time(() => readDailyFigures(store.db, aYearBefore()))}`)
+console.log(`daily report\t${await time(() => report('day'))}`)
+console.log(`daily report, a year ago\t${await time(() => report('day', EVERY_LEAD, A_YEAR_AGO))}`)
+console.log(`weekly report\t${await time(() => report('week'))}`)
+console.log(`monthly report\t${await time(() => report('month'))}`)
+console.log(`daily report, of a country\t${await time(() => report('day', GERMAN))}`)
+console.log(`daily report, of good leads of some pipelines\t${await time(() => report('day', GOOD))}`)
 for (const { name } of FIGURES) {
   const scope = { from: period.from, to: period.to, filter: EVERY_LEAD, stalledDays: 7, asKnownAt: null }
   console.log(`${name}\t${await time(() => readFigure(store.db, name, scope))}`)
 }
 
-function aYearBefore() {
-  const day = dayBefore(new Date('2025-11-21T07:00:00Z'), 'Europe/Berlin')
-  return { ...request, period: day, prior: weekBefore(day) }
+async function report(kind: PeriodKind, filter = EVERY_LEAD, at = NOW): Promise<void> {
+  const period = periodOf(kind, at, ZONE, { holidays: [], lastEnd: null })
+  await readReportFigures(store.db, {
+    kind,
+    period,
+    prior: priorOf(kind, period),
+    filter,
+    topScore: 80,
+    stalledDays: 7,
+    rowsMax: 10,
+    since: { at: period.from, knownAt: period.to },
+    sparkPeriods: periodsUpTo(kind, period),
+    trendDays: daysUpTo(period.to, 96, ZONE),
+    asKnownAt: null,
+  })
 }
 
 async function time(work: () => Promise<unknown>): Promise<string> {
@@ -62,91 +67,4 @@ async function time(work: () => Promise<unknown>): Promise<string> {
     times.push(performance.now() - start)
   }
   return (times.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0).toFixed(1)
-}
-
-/** Writes history as syncs would have, without reading it through them, which would take an hour. */
-function generate(path: string): void {
-  const database = new Database(path)
-  database.pragma('synchronous = OFF')
-  database.pragma('foreign_keys = OFF')
-  const next = random(seed)
-  const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
-  const indexes = database
-    .prepare<[], { name: string; sql: string }>(
-      `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ('lead', 'stage_move', 'lead_version')`,
-    )
-    .all()
-  database.exec(`BEGIN; ${indexes.map(({ name }) => `DROP INDEX "${name}"`).join(';')}; COMMIT; BEGIN`)
-  const stage = database.prepare('INSERT INTO stage VALUES (?, ?, ?, ?, ?)')
-  for (const [position, { status, outcome }] of STAGES.entries()) {
-    stage.run(status, position, outcome, position < 7 ? 1 : 0, position >= 2 && position < 7 ? 1 : 0)
-  }
-  const pipelines = Array.from({ length: PIPELINES }, (_, number) => `pl_${number}`)
-  const pipeline = database.prepare(`INSERT INTO pipeline VALUES (?, ?, 'active', '', '')`)
-  for (const id of pipelines) pipeline.run(id, id)
-  const lead =
-    database.prepare(`INSERT INTO lead (id, pipeline_id, status, company_name, company_one_liner, score,
-      value_amount, value_currency, tags, created_at, updated_at, status_changed_at, first_seen_at, observed_at, run_id)
-    VALUES (?, ?, ?, ?, ?, ?, ?, 'USD', '[]', ?, ?, ?, ?, ?, 'run')`)
-  const version = database.prepare(
-    `INSERT INTO lead_version VALUES (?, ?, ?, ?, ?, ?, 'run', ?, ?, ?, ?, 'USD', NULL)`,
-  )
-  const move = database.prepare(`INSERT INTO stage_move VALUES (?, ?, ?, ?, ?, ?, ?, 'version', ?)`)
-  for (let number = 0; number < leads; number++) {
-    const id = `ld_${((number * 2_654_435_761) % 2 ** 32).toString(16)}_${number}`
-    const pipelineId = pick(pipelines)
-    const value = Math.round(next() * 100) * 500
-    const created = NOW.getTime() - Math.floor(next() * SPAN_MS)
-    const at = (ms: number): string => new Date(ms).toISOString()
-    const times = Array.from({ length: Math.round(next() * MOVES_MAX) }, () =>
-      Math.floor(created + 1 + next() ** 2 * 60 * 86_400_000),
-    )
-      .filter((ms) => ms < NOW.getTime())
-      .sort((a, b) => a - b)
-    const states = [created, ...new Set(times)]
-    const statuses = states.map((_, index) => {
-      const isLast = index === states.length - 1
-      if (!isLast || index === 0) return STAGES[Math.min(index, 5)]?.status ?? ''
-      return next() < 0.5 ? (STAGES[Math.min(index, 5)]?.status ?? '') : pick(['won', 'lost', 'disqualified'])
-    })
-    const last = states.length - 1
-    const [changedAt, status] = [at(states[last] ?? created), statuses[last]]
-    const score = Math.floor(next() * 101)
-    const text = `makes the work of teams visible, day by day, number ${number}`
-    lead.run(
-      id,
-      pipelineId,
-      status,
-      `Company ${number}`,
-      text,
-      score,
-      value,
-      at(created),
-      changedAt,
-      changedAt,
-      at(created),
-      changedAt,
-    )
-    for (const [index, from] of states.entries()) {
-      const to = states[index + 1]
-      version.run(
-        id,
-        at(from),
-        to === undefined ? null : at(to),
-        at(from),
-        at(from),
-        at(from),
-        pipelineId,
-        statuses[index],
-        score,
-        value,
-      )
-      const before = states[index - 1]
-      if (before === undefined || statuses[index] === statuses[index - 1]) continue
-      const days = (from - before) / 86_400_000
-      move.run(id, at(from), statuses[index], statuses[index - 1], pipelineId, at(before), days, at(from))
-    }
-  }
-  database.exec(`COMMIT; ${indexes.map(({ sql }) => sql).join(';')}; ANALYZE`)
-  database.close()
 }
