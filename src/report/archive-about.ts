@@ -22,8 +22,8 @@ export interface ExplainedFigure {
 export interface AboutRequest {
   readonly figures: ReportFigures
   readonly renderedAt: Instant
-  /** Version of this program. */
-  readonly program: string
+  /** Version of the program that made it. */
+  readonly program: string | null
   readonly explained: readonly ExplainedFigure[]
 }
 
@@ -64,7 +64,7 @@ export function composeAbout({
         name: 'Data as of',
         value: freshness.dataAsOf === null ? 'no complete sync' : utc(freshness.dataAsOf),
       },
-      { name: 'Made', value: `${utc(renderedAt)} by leadsheet ${program}` },
+      { name: 'Made', value: `${utc(renderedAt)}${program === null ? '' : ` by leadsheet ${program}`}` },
     ],
     blocks: [...blocks].map(([block, all]) => ({
       title: TITLES[block],

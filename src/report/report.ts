@@ -124,6 +124,10 @@ function footerOf(
   const sentTo = recipient === null ? [] : [words.footer.recipient(oneLine(recipient, 254), title)]
   return {
     lines: [data, ...sentTo],
-    unsubscribe: unsubscribe === null ? null : { url: unsubscribe, text: words.footer.unsubscribe },
+    // Nobody is to stop the page of the archive.
+    unsubscribe:
+      unsubscribe === null || recipient === null
+        ? null
+        : { url: unsubscribe, text: words.footer.unsubscribe },
   }
 }

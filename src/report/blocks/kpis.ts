@@ -50,7 +50,10 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
     change: (isComparable && change?.text) || '',
     tone: (isComparable && change?.tone) || 'neutral',
   })
-  const when = words.period.brief(namePeriod(voice.locale, figures.kind, figures.prior))
+  // A tile is narrow: if it breaks, then before the date.
+  const when = words.period
+    .brief(namePeriod(voice.locale, figures.kind, figures.prior))
+    .replaceAll(' ', '\u00a0')
   const basis = (value: string) => (isFirst(figures) ? '' : kpi.basis(value, when))
   const countOf = (count: number) => (coverage === 'none' ? words.none : numbers.count(count))
   const line = (name: ChartName, points: readonly (number | null)[], write: (value: number) => string) =>
