@@ -282,6 +282,8 @@ export interface Unsubscribe {
 export interface Letter extends Rendered {
   readonly from: string
   readonly to: string
+  /** Who that is; null where it is not known. */
+  readonly toName: string | null
   readonly replyTo: string | null
   readonly unsubscribe: Unsubscribe
   /** Of its words (BCP 47), such as `en` or `de`. */

@@ -109,7 +109,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   if (kind !== null && preview !== null) {
     const to = options.for ?? recipients[0]?.address ?? deps.sender.from
     const content = await findContent(reader, kind === '.eml' ? to : (options.for ?? null))
-    const letter = letterFor(store, made.edition, to, content, deps.sender)
+    const letter = letterFor(store, made.edition, addressee(to, recipients), content, deps.sender)
     await writePreview(preview, kind, letter, dkimOf(config.mail))
   }
   const { edition, page } = made
@@ -118,7 +118,14 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
     return await printMailings(terminal, report, { mailings, preview, deliveries: null })
 
   const content = await findContent(reader, options.to)
-  const letter = letterFor(store, edition, options.to, content, deps.sender, deps.now().getTime())
+  const letter = letterFor(
+    store,
+    edition,
+    { address: options.to, name: null },
+    content,
+    deps.sender,
+    deps.now().getTime(),
+  )
   await using transport = await openMail(terminal, mail)
   const response = await sendTest({ transport }, letter, terminal.signal)
   const test = { recipient: options.to, state: 'sent' as const, response, isNew: true }
@@ -167,6 +174,10 @@ function instantIn({ at }: Options): Date {
   throw new LeadsheetError('usage_invalid', `--at ${at} is still to come`, {
     hint: 'The report covers the last whole period before that time, which must be over.',
   })
+}
+
+function addressee(address: string, recipients: readonly Recipient[]) {
+  return recipients.find((one) => one.address === address) ?? { address, name: null }
 }
 
 /** Whose eyes the report is looked at with. */

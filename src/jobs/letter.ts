@@ -22,7 +22,7 @@ export interface LetterContent extends Rendered {
 export function letterFor(
   store: Pick<Store, 'installationId'>,
   edition: Pick<Edition, 'report' | 'period' | 'renderedAt'>,
-  to: string,
+  to: { readonly address: string; readonly name: string | null },
   content: LetterContent,
   sender: Sender,
   revision = 0,
@@ -31,10 +31,11 @@ export function letterFor(
   const { subject, html, text, lang, files } = content
   const { report, period, renderedAt: date } = edition
   const { installationId } = store
-  const id = messageId({ installationId, report, period, recipient: to, revision, from })
+  const id = messageId({ installationId, report, period, recipient: to.address, revision, from })
   return {
     from,
-    to,
+    to: to.address,
+    toName: to.name,
     replyTo,
     unsubscribe,
     subject,

@@ -95,7 +95,7 @@ async function writeLetters(
     const letters: Letter[] = []
     for (const recipient of missing.slice(from, from + LETTERS_AT_ONCE)) {
       const content = await findContent(recipient, recipient.address)
-      letters.push(letterFor(deps.store, edition, recipient.address, content, deps.sender))
+      letters.push(letterFor(deps.store, edition, recipient, content, deps.sender))
     }
     await deps.store.write(async (trx) => {
       for (const letter of letters) await enqueueLetter(trx, edition.id, letter, edition.renderedAt)

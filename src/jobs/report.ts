@@ -34,6 +34,8 @@ export interface Reader {
 
 export interface Recipient extends Reader {
   readonly address: string
+  /** Who that is; null where it is not known. */
+  readonly name: string | null
 }
 
 /** What of the leads of a report a reader has: empty for all of them, else the filter as JSON. */

@@ -40,7 +40,7 @@ export function messageId(identity: LetterIdentity): string {
 export async function buildMessage(letter: Letter, dkim: DkimKey | null = null): Promise<Buffer> {
   const composer = new MailComposer({
     from: parseMailbox(letter.from),
-    to: parseMailbox(letter.to),
+    to: { ...parseMailbox(letter.to), name: letter.toName ?? '' },
     ...(letter.replyTo === null ? {} : { replyTo: parseMailbox(letter.replyTo) }),
     subject: letter.subject,
     text: withLineEnds(letter.text),

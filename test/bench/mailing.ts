@@ -56,7 +56,13 @@ try {
 
 function recipientsOf({ timeZone, blocks }: Report, count: number): Recipient[] {
   return Array.from({ length: count }, (_, number) => ({
-    ...{ address: `reader-${number}@example.com`, timeZone, blocks, filter: filterOf(number % filters) },
+    ...{
+      address: `reader-${number}@example.com`,
+      name: `Reader ${number}`,
+      timeZone,
+      blocks,
+      filter: filterOf(number % filters),
+    },
     locale: number % 4 === 0 ? 'de-DE' : 'en-GB',
     attachments: number % 10 === 0 ? ['stalled.xlsx'] : [],
   }))

@@ -33,7 +33,9 @@ async function openEdition(recipients: readonly string[]) {
       text: 't',
     }),
   )
-  const letters = recipients.map((to) => letterFor(store, edition, to, CONTENT, SENDER))
+  const letters = recipients.map((to) =>
+    letterFor(store, edition, { address: to, name: null }, CONTENT, SENDER),
+  )
   await store.write(async (trx) => {
     for (const letter of letters) await enqueueLetter(trx, edition.id, letter, edition.renderedAt)
   })
@@ -216,7 +218,7 @@ describe('delivery', () => {
     await using transport = openTransport(server.url, { log: SILENT })
     await sendTest(
       { transport },
-      letterFor(made.store, made.edition, 'me@example.com', CONTENT, SENDER, 1),
+      letterFor(made.store, made.edition, { address: 'me@example.com', name: null }, CONTENT, SENDER, 1),
       signal,
     )
     expect(server.received.map((one) => one.to)).toEqual([['me@example.com']])

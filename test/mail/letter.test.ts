@@ -44,7 +44,7 @@ describe('a message', () => {
     const mail = await PostalMime.parse(raw)
     expect(mail.subject).toBe(LETTER.subject)
     expect(mail.from).toEqual({ name: 'leadsheet', address: 'reports@example.com' })
-    expect(mail.to).toEqual([{ name: '', address: 'dana@example.org' }])
+    expect(mail.to).toEqual([{ name: 'Dana Lopes', address: 'dana@example.org' }])
     expect(mail.replyTo).toEqual([{ name: '', address: 'ops@example.com' }])
     expect(mail.text?.trim()).toBe(LETTER.text.trim())
     expect(mail.html?.trim()).toBe(LETTER.html)

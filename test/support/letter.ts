@@ -5,6 +5,7 @@ import type { Letter, LetterFile } from '../../src/model.ts'
 export const LETTER: Letter = {
   from: 'leadsheet <reports@example.com>',
   to: 'dana@example.org',
+  toName: 'Dana Lopes',
   replyTo: 'ops@example.com',
   unsubscribe: { mailto: 'ops@example.com', url: null },
   lang: 'en',

@@ -35,7 +35,7 @@ export const DAILY: Report = {
 
 export function recipient(address: string, change: Partial<Reader> = {}): Recipient {
   const { timeZone, locale, filter, blocks, attachments } = DAILY
-  return { address, timeZone, locale, filter, blocks, attachments, ...change }
+  return { address, name: null, timeZone, locale, filter, blocks, attachments, ...change }
 }
 
 /** @param folder of the archive; one of its own unless given */

@@ -62,7 +62,13 @@ async function messageOf({ figures, locale, attachments = [] }: Sent): Promise<B
   const findContent = createContents({ templates, maxBytes: 20_000_000, sender: SENDER }, DAILY, edition)
   const content = await findContent({ ...DAILY, locale, attachments }, LETTER.to)
   return buildMessage(
-    letterFor({ installationId: '0190f7c2' }, edition, LETTER.to, content, SENDER),
+    letterFor(
+      { installationId: '0190f7c2' },
+      edition,
+      { address: LETTER.to, name: LETTER.toName },
+      content,
+      SENDER,
+    ),
     DKIM_KEY,
   )
 }
