@@ -1,7 +1,7 @@
 /**
  * The archive: a folder an edition, with its mail as everybody sees it and how each figure is made (index.html), its
  * text, its figures as JSON and its attachments; and a page that lists all editions. Plain files that need nothing but
- * a browser. What was mailed stays as it was mailed.
+ * a browser.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -25,7 +25,6 @@ export interface ArchivedEdition extends Rendered {
   readonly variant: string
   readonly renderedAt: Instant
   readonly figures: object
-  readonly isMailed: boolean
   /** The pictures of its mail, and every attachment made of it. */
   readonly files: readonly LetterFile[]
   readonly about: Omit<AboutView, 'files'>
@@ -36,7 +35,7 @@ const PAGE = 'index.html'
 const FOLDER = /^(\d{4}-\d\d-\d\d(?:--\d{4}-\d\d-\d\d)?)(-[\da-f]{8})?$/
 
 /**
- * Keeps an edition; whole or not at all.
+ * Keeps an edition, in the place of an earlier one; whole or not at all.
  * @returns the path of its page
  * @throws LeadsheetError data_unwritable
  */
@@ -44,7 +43,6 @@ export async function archiveEdition(archive: Archive, edition: ArchivedEdition)
   const report = join(archive.folder, edition.report)
   const name = folderNameOf(edition)
   const page = join(report, name, PAGE)
-  if (edition.isMailed && existsSync(page)) return page
   await writable(page, async () => {
     await mkdir(report, { recursive: true })
     const others = await listSeries(report, name)

@@ -2,6 +2,7 @@
  * An edition: the figures of a period for some readers, read first, then composed, rendered and kept, in the store
  * and as a folder of the archive. Made once a report, period and choice of leads; asked for again it is the same.
  */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { LeadsheetError } from '../errors.ts'
 import type { ReportFigures } from '../figures.ts'
@@ -15,6 +16,7 @@ import { runReportQueries } from '../store/report-query.ts'
 import { type Archive, archivedPage, archiveEdition } from './archive.ts'
 import { type ContentDeps, createContents, type FindContent } from './content.ts'
 import { explainEdition } from './explain-edition.ts'
+import { findRequest } from './recompute-edition.ts'
 import { type Reader, type Report, variantOf } from './report.ts'
 
 /** Those whose letters are of one edition: the leads are the same for all. */
@@ -66,22 +68,37 @@ export async function makeEdition(
   const { filter } = audience[0]
   const key = { report: report.name, period, variant: variantOf(report, { filter }) }
   const mailed = await findEdition(deps.store.db, key)
-  if (mailed?.isMailed) return { edition: mailed, page: join(deps.archive.folder, archivedPage(mailed)) }
+  if (mailed?.isMailed) {
+    const page = await keepInArchive(deps, report, mailed, audience, createContents(deps, report, mailed))
+    return { edition: mailed, page }
+  }
   const renderedAt = deps.now().toISOString()
-  const request = await requestFor(deps, report, period, audience)
-  const figures = await readFigures(deps, report, request, signal)
+  const figures = await readEditionFigures(deps, report, period, audience, signal)
   const findContent = createContents(deps, report, { figures, renderedAt })
-  const { subject, html, text, files: shown } = await findContent(report, null)
+  const { subject, html, text } = await findContent(report, null)
   const edition = await deps.store.write((trx) =>
     saveEdition(trx, { ...key, renderedAt, figures, subject, html, text, programVersion: deps.program }),
   )
-  const explained = explainEdition(request, figures, renderedAt)
-  const about = composeAbout({ figures, renderedAt, program: deps.program, explained })
-  const files = [
-    ...shown.filter(({ cid }) => cid !== null),
-    ...(await attachmentsFor(findContent, report, audience)),
-  ]
-  return { edition, page: await archiveEdition(deps.archive, { ...edition, files, about }) }
+  return { edition, page: await keepInArchive(deps, report, edition, audience, findContent) }
+}
+
+/** What was mailed stays there as it is, and is put there again only where it was lost. */
+async function keepInArchive(
+  { archive, store }: EditionDeps,
+  report: Report,
+  edition: Edition,
+  audience: Audience,
+  findContent: FindContent,
+): Promise<string> {
+  const page = join(archive.folder, archivedPage(edition))
+  const { isMailed, figures, renderedAt, programVersion } = edition
+  // Older programs kept other figures.
+  if (isMailed && (programVersion === null || existsSync(page))) return page
+  const explained = explainEdition(await findRequest(store.db, edition), figures, renderedAt)
+  const about = composeAbout({ figures, renderedAt, program: programVersion, explained })
+  const pictures = (await findContent(report, null)).files.filter(({ cid }) => cid !== null)
+  const files = [...pictures, ...(await attachmentsFor(findContent, report, audience))]
+  return archiveEdition(archive, { ...edition, files, about })
 }
 
 /** Every file that anybody gets with the report, also those that are too large for their mail. */

@@ -3,9 +3,9 @@ import type { ReportFigures } from '../figures.ts'
 import { daysUpTo, periodsUpTo } from '../report/period.ts'
 import type { Edition } from '../store/edition.ts'
 import { findToldBefore } from '../store/edition-list.ts'
-import { readReportFigures } from '../store/figures/report.ts'
+import { type ReportRequest, readReportFigures } from '../store/figures/report.ts'
 import { countLeadsKnownLater } from '../store/late-knowledge.ts'
-import type { Store } from '../store/open.ts'
+import type { Db, Store } from '../store/open.ts'
 import { compareFigures, type FigureDifference } from './figure-difference.ts'
 
 export interface EditionComparison {
@@ -25,22 +25,24 @@ export async function compareEdition(
   isAsKnown: boolean,
 ): Promise<EditionComparison> {
   const { figures: kept, renderedAt } = edition
-  const now = await readReportFigures(store.db, {
-    kind: kept.kind,
-    period: kept.period,
-    prior: kept.prior,
-    filter: kept.filter,
-    stalledDays: kept.stalled.days,
-    topScore: kept.topLeads.minScore,
-    asKnownAt: isAsKnown ? renderedAt : null,
-    rowsMax: rowsKept(kept),
-    since: await findToldBefore(store.db, edition),
-    sparkPeriods: periodsUpTo(kept.kind, kept.period),
-    trendDays: daysUpTo(kept.period.to, kept.trend.length, kept.period.timeZone),
-  })
+  const request = await findRequest(store.db, edition)
+  const now = await readReportFigures(store.db, { ...request, asKnownAt: isAsKnown ? renderedAt : null })
   return {
     differences: compareFigures(kept, now),
     leadsKnownLater: isAsKnown ? 0 : await countLeadsKnownLater(store.db, kept.period.to, renderedAt),
+  }
+}
+
+/** What the figures of a kept edition were asked for with. */
+export async function findRequest(db: Db, edition: Edition): Promise<ReportRequest> {
+  const { kind, period, prior, filter, stalled, topLeads, trend } = edition.figures
+  return {
+    ...{ kind, period, prior, filter, stalledDays: stalled.days, topScore: topLeads.minScore },
+    rowsMax: rowsKept(edition.figures),
+    since: await findToldBefore(db, edition),
+    sparkPeriods: periodsUpTo(kind, period),
+    trendDays: daysUpTo(period.to, trend.length, period.timeZone),
+    asKnownAt: null,
   }
 }
 

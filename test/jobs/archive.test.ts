@@ -29,7 +29,6 @@ function editionOf(date: number, changes: Partial<ArchivedEdition> = {}): Archiv
     html: '<!DOCTYPE html>\n<html lang="de"><head><meta charset="utf-8"><title>Daily leads</title></head><body class="bg"><p>59 new</p><img src="cid:trend" alt="Trend"></body></html>',
     text: '59 new\n',
     figures: { leads: 59 },
-    isMailed: false,
     files: [
       { name: 'trend.png', contentType: 'image/png', content: PICTURE, cid: 'trend' },
       { name: 'daily-stalled.csv', contentType: 'text/csv', content: Buffer.from('id\n1\n'), cid: null },
@@ -78,13 +77,12 @@ describe('an edition in the archive', () => {
     expect(readdirSync(join(archive.folder, 'daily'))).toHaveLength(4)
   })
 
-  test('is made anew until it is mailed, and then stays', async () => {
+  test('takes the place of an earlier one', async () => {
     const archive = openArchive()
-    await archiveEdition(archive, editionOf(20, { text: 'looked at\n', files: [] }))
-    await archiveEdition(archive, editionOf(20, { text: 'looked at again\n' }))
-    expect(read(archive, editionOf(20), 'mail.txt')).toBe('looked at again\n')
-    await archiveEdition(archive, editionOf(20, { text: 'too late\n', isMailed: true }))
-    expect(read(archive, editionOf(20), 'mail.txt')).toBe('looked at again\n')
+    await archiveEdition(archive, editionOf(20))
+    const page = await archiveEdition(archive, editionOf(20, { text: 'anew\n', files: [] }))
+    expect(read(archive, editionOf(20), 'mail.txt')).toBe('anew\n')
+    expect(readdirSync(join(page, '..')).sort()).toEqual(['figures.json', 'index.html', 'mail.txt'])
     expect(readdirSync(join(archive.folder, 'daily'))).toEqual(['2026-11-20'])
   })
 

@@ -1,5 +1,5 @@
 /** Who gets what of a report that is due: editions, letters, and those that are not worth a mail. */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -138,6 +138,24 @@ describe('the recipients of a report', () => {
     expect(archived).toEqual(
       expect.arrayContaining(['daily-stalled-2026-11-20.csv', 'daily-pipelines-2026-11-20.xlsx']),
     )
+  })
+
+  it('find it in the archive as it was mailed, also where that was lost', async () => {
+    await using world = await openWorld()
+    const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'] }
+    const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
+    const folder = join(mailing?.page ?? '', '..')
+    const contents = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))])
+    const before = contents()
+    expect(before).toHaveLength(5)
+    await world.store.db.updateTable('lead').set({ company_name: 'renamed' }).execute()
+    world.clock.now = new Date(NOW.getTime() + 3_600_000)
+    rmSync(folder, { recursive: true })
+    await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
+    expect(contents()).toEqual(before)
+    writeFileSync(join(folder, 'note.txt'), 'left by somebody')
+    await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
+    expect(readdirSync(folder)).toContain('note.txt')
   })
 
   it('get nothing more once it is stopped', async () => {
