@@ -7,30 +7,13 @@ import { joined, NAME_LENGTH } from '../lead-line.ts'
 import { formatMoneys } from '../moneys.ts'
 import { oneLine } from '../text.ts'
 import type { Voice } from '../voice.ts'
-import { type ComparedCell, compareCell, rateCell } from './compared-cell.ts'
+import { type ComparedTable, compareCell, rateCell } from './compared-table.ts'
 import { moreOf } from './more.ts'
 
 const ROWS = 6
 
-export interface PipelinesView {
+export interface PipelinesView extends ComparedTable {
   readonly kind: 'pipelines'
-  readonly title: string
-  readonly note: string
-  readonly columns: {
-    readonly name: string
-    readonly newLeads: string
-    readonly won: string
-    readonly winRate: string
-  }
-  readonly lines: readonly {
-    readonly name: string
-    /** `$1.2m open · 6 stalled` */
-    readonly detail: string
-    readonly newLeads: ComparedCell
-    readonly won: ComparedCell
-    readonly winRate: string
-  }[]
-  readonly more: string
 }
 
 export function composePipelines(

@@ -113,7 +113,8 @@ interface ShownColumn {
 
 function withWidths(columns: readonly ShownColumn[]): QueryColumn[] {
   const room = columns.map(({ label, isNumber, shown }, index) => {
-    if (isNumber) return Math.max(WIDTH_LEAST, longestOf(shown) * NUMBER_ROOM)
+    if (isNumber)
+      return Math.max(WIDTH_LEAST, longestOf(shown) * NUMBER_ROOM, longestOf(label.split(' ')) + 1)
     const most = index === 0 ? FIRST_WIDTH_MOST : WIDTH_MOST
     return Math.min(most, Math.max(WIDTH_LEAST, longestOf([label, ...shown])))
   })

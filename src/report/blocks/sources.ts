@@ -5,30 +5,13 @@ import { coverageOf, isFirst } from '../coverage.ts'
 import { namePeriod } from '../dates.ts'
 import { nameStatus } from '../status.ts'
 import type { Voice } from '../voice.ts'
-import { type ComparedCell, compareCell, rateCell } from './compared-cell.ts'
+import { type ComparedTable, compareCell, rateCell } from './compared-table.ts'
 import { moreOf } from './more.ts'
 
 const ROWS = 5
 
-export interface SourcesView {
+export interface SourcesView extends ComparedTable {
   readonly kind: 'sources'
-  readonly title: string
-  readonly note: string
-  readonly columns: {
-    readonly name: string
-    readonly newLeads: string
-    readonly won: string
-    readonly winRate: string
-  }
-  readonly lines: readonly {
-    readonly name: string
-    /** None, where a pipeline has some. */
-    readonly detail: string
-    readonly newLeads: ComparedCell
-    readonly won: ComparedCell
-    readonly winRate: string
-  }[]
-  readonly more: string
 }
 
 export function composeSources(figures: ReportFigures, voice: Voice, context: ReportContext): SourcesView {

@@ -1,9 +1,30 @@
-/** Numbers of a table of lines: a count with how it moved in small, and a rate. */
+/** Tables of lines side by side, whose numbers are counts with how they moved in small, and a rate. */
 import type { Compared } from '../../figures.ts'
 import type { Ratio } from '../../model.ts'
 import { type Change, changeOfCount } from '../change.ts'
 import { FEW } from '../numbers.ts'
 import type { Voice } from '../voice.ts'
+
+export interface ComparedTable {
+  readonly title: string
+  readonly note: string
+  readonly columns: {
+    readonly name: string
+    readonly newLeads: string
+    readonly won: string
+    readonly winRate: string
+  }
+  readonly lines: readonly {
+    readonly name: string
+    /** Such as `$1.2m open · 6 stalled`; empty when there is nothing to add. */
+    readonly detail: string
+    readonly newLeads: ComparedCell
+    readonly won: ComparedCell
+    readonly winRate: string
+  }[]
+  /** What the table leaves out; empty when it is whole. */
+  readonly more: string
+}
 
 export interface ComparedCell {
   readonly value: string
