@@ -95,13 +95,15 @@ describe('a message', () => {
     ).toBeLessThan(79)
   })
 
-  it('keeps a line break in the subject from becoming a header', async () => {
+  it('keeps a line break in a text from becoming a header, or another recipient', async () => {
     const raw = await buildMessage({
       ...LETTER,
+      toName: 'Dana "D" <eve@example.org>,\r\nBcc: eve@example.org',
       subject: 'Hello\r\nBcc: eve@example.org\r\n\r\n<b>',
       report: 'a\r\nX-Evil: 1',
     })
-    const { headers } = await PostalMime.parse(raw)
+    const { headers, to } = await PostalMime.parse(raw)
+    expect(to?.map(({ address }) => address)).toEqual(['dana@example.org'])
     expect(headers.map(({ key }) => key)).not.toContain('bcc')
     expect(headers.map(({ key }) => key)).not.toContain('x-evil')
   })

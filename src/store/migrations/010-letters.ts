@@ -59,7 +59,7 @@ async function moveLetter(db: Kysely<unknown>, messageId: string): Promise<void>
   for (const row of rows) {
     const { html, text, ...before }: LetterBefore = JSON.parse(row.letter)
     const unsubscribe = { mailto: before.replyTo ?? before.from, url: null }
-    const head = JSON.stringify({ ...before, unsubscribe, lang: 'en' })
+    const head = JSON.stringify({ ...before, toName: null, unsubscribe, lang: 'en' })
     await sql`INSERT INTO letter (message_id, head, files, html, text)
       VALUES (${messageId}, ${head}, '[]', ${deflateSync(html)}, ${deflateSync(text)})`.execute(db)
   }
