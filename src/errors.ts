@@ -25,7 +25,7 @@ export const ERROR_CODES = {
   report_not_kept: 'no such edition or letter of the report is kept',
   report_unknown: 'there is no report of that name',
   report_no_data: 'nothing has been synced yet, so there is nothing to report',
-  report_template: 'a template could not be compiled or filled in',
+  report_template: 'a template cannot be compiled or filled in, or a report.yaml has a mistake',
   run_interrupted: 'Ctrl-C or a signal stopped the command before it was done',
   service_port: 'the reference service cannot listen on that port',
   service_data: 'the sample companies of the reference service cannot be read',

@@ -64,7 +64,8 @@ function show() {
   byId('plain').hidden = Boolean(mistake) || isMail
   if (mistake) return showMistake(mistake)
   byId('from').textContent = `${state.from} to ${state.to}`
-  byId('attachments').textContent = state.attachments.map((name) => ` · ${name}`).join('')
+  byId('attachments').hidden = state.attachments.length === 0
+  byId('attachments').textContent = `with ${state.attachments.join(', ')}`
   byId('subject').textContent = state.subject
   byId('preheader').textContent = state.preheader
   if (isMail) showMail()
