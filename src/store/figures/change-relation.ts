@@ -3,7 +3,7 @@
  * were read, or null before the first.
  */
 import type { Bounds } from './bounds.ts'
-import type { Relation } from './relation-name.ts'
+import type { Relation, RelationName } from './relation-name.ts'
 
 /** How far a status has come; one that is no step of the funnel, and one without a stage, not at all. */
 const placeOf = (status: string): string =>
@@ -15,6 +15,9 @@ const goneAt = (
         AND gone_at < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
 
 export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
+  // The table has moves as they are known now; what was known of them is drawn from the states anew.
+  const moves = isPast ? 'news_move' : 'stage_move'
+  const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
   return {
     news: {
       reads: [],
@@ -29,24 +32,22 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
       UNION ALL SELECT lead_id FROM lead_gone WHERE gone_at >= :since AND gone_at < :to
       UNION ALL SELECT lead_id FROM lead_gone WHERE returned_at >= :since AND returned_at < :to)`,
     },
-    // Moves are kept as they are known now; what was known of them is drawn from the states anew.
-    news_move: isPast
-      ? {
-          reads: ['news', 'entered'],
-          isMaterialized: true,
-          sql: `-- the moves of these leads that were known
-    SELECT lead_id, entered_at AS moved_at, from_status, status AS to_status FROM entered WHERE lead_id IN news AND from_status IS NOT NULL`,
-        }
-      : { reads: [], sql: `-- the moves of leads\n    SELECT * FROM stage_move` },
+    news_move: {
+      reads: ['news', 'entered'],
+      isMaterialized: true,
+      sql: `-- the moves of these leads that were known
+    SELECT lead_id, entered_at AS moved_at, from_status, status AS to_status FROM entered
+    WHERE lead_id IN news AND from_status IS NOT NULL`,
+    },
     standing: {
-      reads: [...chosen, 'news', 'news_move', ...(isPast ? (['entered'] as const) : [])],
+      reads: [...chosen, 'news', ...known],
       isMaterialized: true,
       sql: `-- the status of these leads that the last edition knew, or the first since, and that at the end of the period
     SELECT news.lead_id, after.pipeline_id, after.value_amount, after.value_currency, after.status AS to_status,
-      coalesce(before.status, (SELECT from_status FROM news_move AS each
+      coalesce(before.status, (SELECT from_status FROM ${moves} AS each
         WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
         ORDER BY moved_at LIMIT 1)) AS from_status,
-      coalesce((SELECT max(moved_at) FROM news_move AS each
+      coalesce((SELECT max(moved_at) FROM ${moves} AS each
         WHERE each.lead_id = news.lead_id AND moved_at < :to AND each.to_status = after.status),
         after.status_changed_at, after.valid_from) AS changed_at,
       ${goneAt(':since')} AS was_gone, ${goneAt(':to')} AS is_gone,
@@ -60,7 +61,7 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
     WHERE true${inScope('after.pipeline_id', 'news.lead_id')}`,
     },
     change: {
-      reads: [...chosen, 'news', 'news_move', 'standing', ...(isPast ? (['entered'] as const) : [])],
+      reads: [...chosen, 'news', ...known, 'standing'],
       isMaterialized: true,
       sql: `-- what has become of leads since the last edition, each once
     SELECT *, CASE kind WHEN 'gone' THEN gone_at WHEN 'returned' THEN returned_at ELSE changed_at END AS at
