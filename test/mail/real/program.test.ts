@@ -19,13 +19,14 @@ describe.skipIf(isWithoutServers)('the program', () => {
     async () => {
       const servers = await startServers()
       const { cwd, env } = await openInstallation(servers.url)
+      const at = new Date().toISOString()
       const run = async (...args: string[]) => {
         const { status, stdout, stderr } = await runLeadsheet([...args, '--json'], { cwd, env })
         expect(stdout, stderr).not.toBe('')
         return { status, answer: JSON.parse(stdout) }
       }
       expect(await run('sync')).toMatchObject({ status: 0 })
-      const sent = await run('report', 'daily', '--send')
+      const sent = await run('report', 'daily', '--at', at, '--send')
       expect(sent).toMatchObject({
         status: 3,
         answer: {
@@ -69,7 +70,7 @@ describe.skipIf(isWithoutServers)('the program', () => {
       expect(english.html).toContain('lang="en-GB"')
       expect(english.subject).toMatch(/^Daily leads: /)
 
-      await run('report', 'daily', '--send')
+      await run('report', 'daily', '--at', at, '--send')
       expect(await dana.count()).toBe(1)
       expect(await ben.count()).toBe(1)
     },
@@ -88,7 +89,7 @@ mail:
   dkim: { domain: ${DKIM_KEY.domain}, selector: ${DKIM_KEY.selector}, key_file: dkim.pem }
 recipients:
   - ben@example.org
-  - { address: dana@example.org, name: Dana Lopes, locale: de-DE, attachments: [stalled.xlsx] }
+  - { address: dana@example.org, name: Dana Lopes, locale: de-DE, attachments: [pipelines.xlsx] }
   - ${GONE}
 `,
   })
