@@ -1,0 +1,242 @@
+/**
+ * Every number of the demonstration's mails: the same in subject, page and text, and what sqlite3 counts with the SQL
+ * that the archive shows. What the test expects to read is written by rules of its own.
+ */
+import { execFileSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { daysUpTo, periodsUpTo } from '../../src/report/period.ts'
+import { explainReport } from '../../src/store/figures/explain-report.ts'
+import { wordsOf } from '../support/report.ts'
+import { type Demo, openDemo } from './demo.ts'
+import type { MailPage } from './pages.ts'
+
+const NUMBER = /[−+>]?[$€]?\d(?:[\d.,:]*\d)?(?:\s?(?:%|pt|Pkt\.|Mio\.|[$€])|[km](?!\p{L}))?/gu
+/** Of what stands before the first title. */
+const HEAD = ''
+/** So many rows of a list are shown; of one kind of change fewer. */
+const SHOWN = 5
+const CHANGES_SHOWN = 3
+const DAY_MS = 24 * 60 * 60_000
+
+/** Each number of a text once, in order; a page does not write its addresses out. */
+function numbersIn(text: string): readonly string[] {
+  return [...new Set(text.replace(/(?:mailto|https?):\S+/g, '').match(NUMBER))]
+    .map((number) => number.replace(/\s/g, ' '))
+    .sort()
+}
+
+/** The words of a page below each of its titles. */
+function sectionsOfPage({ rendered: { html } }: MailPage): ReadonlyMap<string, string> {
+  const [head = '', ...rest] = html.split(/<h2[^>]*>(.*?)<\/h2>/s)
+  const sections = new Map([[HEAD, wordsOf(head)]])
+  for (let at = 0; at < rest.length; at += 2) {
+    sections.set(wordsOf(rest[at] ?? '').toUpperCase(), wordsOf(rest[at + 1] ?? ''))
+  }
+  return sections
+}
+
+/** The text below each of these titles. */
+function sectionsOfText(
+  { rendered: { text } }: MailPage,
+  titles: Iterable<string>,
+): ReadonlyMap<string, string> {
+  const known = new Set(titles)
+  const sections = new Map<string, string>()
+  let title = HEAD
+  for (const line of text.split('\n')) {
+    if (line !== HEAD && known.has(line)) title = line
+    else sections.set(title, `${sections.get(title) ?? ''}${line}\n`)
+  }
+  return sections
+}
+
+describe('the numbers of a mail', () => {
+  let demo: Demo
+  let mails: readonly [MailPage, ...MailPage[]]
+  beforeAll(async () => {
+    demo = await openDemo()
+    mails = [
+      await demo.daily.pageFor('daily, English'),
+      await demo.daily.pageFor('daily, German', { locale: 'de-DE' }),
+      await demo.weekly.pageFor('weekly, English'),
+      await demo.weekly.pageFor('weekly, German', { locale: 'de-DE' }),
+    ]
+  })
+  afterAll(() => demo?.[Symbol.asyncDispose]())
+
+  it('are the same in its page and its text, below every title', () => {
+    for (const mail of mails) {
+      const page = sectionsOfPage(mail)
+      const text = sectionsOfText(mail, page.keys())
+      expect([...text.keys()], mail.name).toEqual([...page.keys()])
+      expect(page.size, mail.name).toBeGreaterThan(9)
+      for (const [title, words] of page) {
+        expect(numbersIn(text.get(title) ?? ''), `${mail.name}: ${title}`).toEqual(numbersIn(words))
+      }
+    }
+  })
+
+  it('are those of its subject too', () => {
+    for (const { name, rendered } of mails) {
+      const numbers = numbersIn(rendered.subject)
+      expect(numbers.length, name).toBeGreaterThan(3)
+      expect(numbersIn(rendered.text), name).toEqual(expect.arrayContaining([...numbers]))
+    }
+  })
+
+  describe('are what sqlite3 counts', () => {
+    type Row = Readonly<Record<string, string | number | null>>
+    let answers: ReadonlyMap<string, { readonly now: readonly Row[]; readonly before: readonly Row[] }>
+    let text: string
+    beforeAll(() => {
+      const { report, figures } = demo.daily
+      const { kind, period } = figures
+      const request = {
+        ...{ kind, period, prior: figures.prior, filter: figures.filter, since: null, asKnownAt: null },
+        ...{ stalledDays: report.stalledDays, topScore: report.topScore, rowsMax: SHOWN },
+        ...{ sparkPeriods: periodsUpTo(kind, period), trendDays: daysUpTo(period.to, 96, period.timeZone) },
+      }
+      const ask = (sql: string | null): readonly Row[] => {
+        if (sql === null) return []
+        const answer = execFileSync('sqlite3', ['-readonly', '-json', demo.file, sql], { encoding: 'utf8' })
+        return answer === '' ? [] : JSON.parse(answer)
+      }
+      answers = new Map(
+        explainReport(request, figures).map(({ block, title, sql, priorSql }) => [
+          `${block}: ${title}`,
+          { now: ask(sql), before: ask(priorSql) },
+        ]),
+      )
+      text = mails[0].rendered.text.replace(/[\u00a0\u202f]/g, ' ')
+    })
+
+    const now = (name: string) => answers.get(name)?.now ?? []
+    const earlier = (name: string) => answers.get(name)?.before ?? []
+    const one = (rows: readonly Row[], column = 'value') => Number(rows[0]?.[column] ?? 0)
+    const said = (words: string) => expect(text.replace(/\s+/g, ' ')).toContain(words)
+
+    it('in the headline and the tiles', () => {
+      const [leads, leadsBefore] = [one(now('kpis: New leads')), one(earlier('kpis: New leads'))]
+      const [won, wonBefore] = [one(now('kpis: Won')), one(earlier('kpis: Won'))]
+      expect(leads * leadsBefore * won * wonBefore).toBeGreaterThan(0)
+      said(`${leads} new leads and ${won} won: `)
+      said(` (${leadsBefore} and ${wonBefore}).`)
+      said(`New leads ${leads} ${change(leads, leadsBefore)} vs ${leadsBefore} on 16 Nov`)
+      said(`of ${count(one(now('headline: Leads')))} leads`)
+      said(`Won ${won} ${signed(won - wonBefore)} vs ${wonBefore} on 16 Nov`)
+      said(`worth ${money(one(now('kpis: Won value')))}`)
+      const [rate, rateBefore] = [now('kpis: Win rate'), earlier('kpis: Win rate')]
+      const points = Math.round(1000 * (one(rate) - one(rateBefore))) / 10
+      said(`${percent(one(rate))} ${signed(points)} pt vs ${percent(one(rateBefore))} on 16 Nov`)
+      said(`${one(rate, 'part')} of ${one(rate, 'whole')} closed`)
+      const [open, openBefore] = [one(now('kpis: Open pipeline')), one(earlier('kpis: Open pipeline'))]
+      said(`Open pipeline ${money(open)} ${signed(open - openBefore, money)} (`)
+    })
+
+    it('in the trend', () => {
+      const days = now('trend: Trend')
+      const mean = (column: string, end: number) =>
+        days.slice(end - 7, end).reduce((sum, day) => sum + Number(day[column]), 0) / 7
+      const [newLeads, won, newBefore] = [mean('newLeads', 96), mean('won', 96), mean('newLeads', 7)]
+      expect(newLeads * won * newBefore).toBeGreaterThan(0)
+      said(`Over the last 7 days ${short(newLeads)} new leads and ${short(won)} won a day on average`)
+      said(`it was ${short(newBefore)} and ${short(mean('won', 7))}.`)
+    })
+
+    it('in the funnel', () => {
+      const stages = now('funnel: Funnel')
+      expect(stages.length).toBeGreaterThan(5)
+      for (const { status, reached } of stages) said(`${capital(status)} ${count(Number(reached))} `)
+    })
+
+    it('of changes, with the first of them', () => {
+      const titles = { won: 'Won', forward: 'Moved forward', back: 'Moved back' }
+      for (const [kind, title] of Object.entries(titles)) {
+        const rows = now('changes: Changes').filter((row) => row['kind'] === kind)
+        const total = rows.reduce((sum, row) => sum + Number(row['total']), 0)
+        const amount = rows.reduce((sum, row) => sum + Number(row['amount']), 0)
+        if (total === 0) expect(text).not.toContain(`\n${title}: `)
+        else said(`${title}: ${count(total)} · ${money(amount)} - `)
+        const named = now('changes: Changed leads').filter((row) => row['kind'] === kind)
+        for (const lead of named.slice(0, CHANGES_SHOWN)) {
+          said(`- ${lead['companyName']}, `)
+          said(` · ${lead['pipelineName']}, ${money(Number(lead['amount']))}`)
+        }
+        if (total > CHANGES_SHOWN) said(`and ${count(total - CHANGES_SHOWN)} more`)
+      }
+    })
+
+    it('of top and stalled leads', () => {
+      const top = now('top_leads: Top leads')
+      expect(top).toHaveLength(SHOWN)
+      for (const lead of top) said(`- ${lead['score']} ${lead['companyName']} ${lead['contactName']}, `)
+      const stalled = now('stalled: Stalled leads')
+      expect(stalled).toHaveLength(SHOWN)
+      for (const lead of stalled) {
+        const idleMs = Date.parse(demo.daily.figures.period.to) - Date.parse(`${lead['changedAt']}`)
+        said(`- ${Math.floor(idleMs / DAY_MS)} days ${lead['companyName']}, ${capital(lead['status'])}, `)
+      }
+      said(`${one(now('stalled: Stalled'))} leads have not moved`)
+      said(`and ${one(now('stalled: Stalled')) - SHOWN} more`)
+    })
+
+    it('of each pipeline', () => {
+      const lines = now('pipelines: By pipeline')
+      expect(lines).toHaveLength(4)
+      const find = (rows: readonly Row[], of: Row[string] | undefined) =>
+        rows.filter((row) => row['of'] === of)
+      for (const line of lines) {
+        const then = find(earlier('pipelines: By pipeline'), line['of'])
+        const open = find(now('pipelines: Leads and open pipeline by pipeline'), line['of'])
+        const amount = open.reduce((sum, row) => sum + Number(row['amount']), 0)
+        const stalled = one(find(now('pipelines: Stalled by pipeline'), line['of']), 'stalled')
+        said(`${tally(line, then)} ${money(amount)} open · ${stalled} stalled`)
+      }
+    })
+
+    it('of each source that is named', () => {
+      const lines = now('sources: By source')
+      const named = lines.filter((line) => text.includes(`\n${capital(line['of'])} `))
+      expect(named).toHaveLength(SHOWN)
+      for (const line of named) {
+        const then = earlier('sources: By source').filter((row) => row['of'] === line['of'])
+        said(`${capital(line['of'])} ${tally(line, then)}`)
+      }
+      said(`and ${lines.length - SHOWN} more`)
+    })
+
+    it('of the agents', () => {
+      const agents = now('agents: Agents')
+      const running = agents.filter(({ status }) => status === 'running').length
+      expect(running).toBeGreaterThan(0)
+      said(`All ${agents.length} healthy: `)
+      said(` ${running} running`)
+    })
+
+    /** `20 (−8) 5 (+5) 6.9%` */
+    function tally(line: Row, then: readonly Row[]): string {
+      const parts = ['newLeads', 'won'].map((column) => {
+        const [value, difference] = [Number(line[column]), Number(line[column]) - one(then, column)]
+        return difference === 0 ? `${value}` : `${value} (${signed(difference)})`
+      })
+      return `${parts.join(' ')} ${percent(Number(line['part']) / Number(line['whole']))}`
+    }
+  })
+})
+
+const count = (value: number) => value.toLocaleString('en-GB')
+const percent = (rate: number) => `${(100 * rate).toFixed(1)}%`
+const signed = (value: number, write = count) => (value < 0 ? `−${write(-value)}` : `+${write(value)}`)
+const change = (now: number, then: number) =>
+  `${signed(now - then)} (${signed(Math.round((100 * (now - then)) / then))}%)`
+const capital = (name: unknown) => `${name}`.charAt(0).toUpperCase() + `${name}`.slice(1)
+/** `2`, `1.3`, `26` */
+const short = (mean: number) => `${mean < 10 ? Math.round(10 * mean) / 10 : Math.round(mean)}`
+
+/** `$8.5k`, `$69.5k`, `$623k`, `$3.6m` */
+function money(amount: number): string {
+  if (amount >= 1e6) return `$${(amount / 1e6).toFixed(1)}m`
+  const thousands = amount / 1e3
+  if (thousands < 10) return `$${thousands.toFixed(1)}k`
+  return `$${thousands < 100 ? Math.round(10 * thousands) / 10 : Math.round(thousands)}k`
+}
