@@ -3,17 +3,18 @@
  * `npx node test/bench/mailing.ts [recipients] [filters] [leads]`, by default 1,000 recipients of two languages with
  * 50 filters on 100,000 leads. A tenth of the recipients goes first: what they need is what all of them need.
  */
-import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { sql } from 'kysely'
 import type { LeadFilter } from '../../src/figures.ts'
 import { findPeriod } from '../../src/jobs/edition.ts'
 import { enqueueReport, type MailingDeps } from '../../src/jobs/mailing.ts'
 import type { Recipient, Report } from '../../src/jobs/report.ts'
 import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { openTemplates } from '../../src/report/templates.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
 import { SENDER } from '../support/letter.ts'
 import { generateHistory, NOW } from './history.ts'
 
@@ -39,13 +40,13 @@ try {
       ...{ timeZone: 'Europe/Berlin', locale: 'en-GB', filter: filterOf(0), blocks, attachments: [] },
       ...{ holidays: [], queries: [], stalledDays: 7, topScore: 80, leadUrl: null },
     }
-    const before = (await stat(file)).size
+    const before = await sizeOf(store)
     const begun = { ms: performance.now(), cpu: process.cpuUsage() }
     const period = await findPeriod(store, report, NOW)
     await enqueueReport(deps, report, recipientsOf(report, count), period, new AbortController().signal)
     const seconds = (performance.now() - begun.ms) / 1000
     const { user, system } = process.cpuUsage(begun.cpu)
-    const more = ((await stat(file)).size - before) / 1e6
+    const more = ((await sizeOf(store)) - before) / 1e6
     const times = [seconds.toFixed(1), ((user + system) / 1e6).toFixed(1)]
     const resident = (process.resourceUsage().maxRSS / 1000).toFixed(0)
     console.log([count, Math.min(filters, count), ...times, resident, more.toFixed(1)].join('\t'))
@@ -74,6 +75,12 @@ function filterOf(number: number): LeadFilter {
   const country = { field: 'company_country', in: [`Country ${number % COUNTRIES}`] }
   const score = { field: 'score', min: number, max: null }
   return { pipelineIds: null, conditions: number < COUNTRIES ? [country] : [country, score] }
+}
+
+async function sizeOf({ db }: Store): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size`.execute(db)
+  return rows[0]?.bytes ?? 0
 }
 
 /** So that the leads count as read whole. */
