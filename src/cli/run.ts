@@ -3,10 +3,9 @@ import type { Command } from 'commander'
 import { hasDueTimes } from '../config/config.ts'
 import { requireDaemon } from '../config/requirements.ts'
 import { runDaemon } from '../jobs/daemon.ts'
-import { deliverDue } from '../jobs/deliver.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { nextSlot } from '../jobs/schedule.ts'
-import { reportSchedule, snapshotSchedule, syncSchedule, type Work } from '../jobs/work.ts'
+import { deliverWaiting, reportSchedule, snapshotSchedule, syncSchedule, type Work } from '../jobs/work.ts'
 import { openTransport } from '../mail/transport.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
@@ -75,7 +74,7 @@ async function run(terminal: Terminal): Promise<void> {
       )
     }
     await runDaemon(
-      { store, log, now: work.now, schedules, afterwards: (signal) => deliverDue(work, signal) },
+      { store, log, now: work.now, schedules, afterwards: (signal) => deliverWaiting(work, signal) },
       terminal.signal,
     )
     log.info('stopped')

@@ -61,15 +61,19 @@ export async function deliverEdition(
   }))
 }
 
-/** Sends the letters of any edition whose next attempt is due. */
-export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
+/**
+ * Sends the letters of any edition whose next attempt is due.
+ * @returns whether there were any
+ */
+export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<boolean> {
   const unsent = await listDeliveriesIn(deps.store.db, ['pending', 'sending', 'data', 'in_doubt'])
-  if (!unsent.some((one) => isUnsent(one) && isDue(one, deps.now()))) return
+  if (!unsent.some((one) => isUnsent(one) && isDue(one, deps.now()))) return false
   await withDeliveryLease(deps, async (lease) => {
     const open = await listDeliveriesIn(deps.store.db, ['pending', 'in_doubt'])
     const due = open.filter((one) => isUnsent(one) && isDue(one, deps.now()))
     await sendAll(deps, lease, due, signal)
   })
+  return true
 }
 
 /** Sends a letter to somebody who wants to look at it: outside the ledger, and said in the subject. */

@@ -4,7 +4,7 @@ import type { SyncResult } from '../model.ts'
 import type { Source } from '../source/open.ts'
 import { findLastWholeRun } from '../store/sync-run.ts'
 import { writeArchiveIndex } from './archive-index.ts'
-import { type DeliverDeps, type DeliverySummary, deliverEdition } from './deliver.ts'
+import { type DeliverDeps, type DeliverySummary, deliverDue, deliverEdition } from './deliver.ts'
 import { findPeriod } from './edition.ts'
 import { enqueueReport, type MailingDeps, mailingText } from './mailing.ts'
 import { prune, type Retention } from './prune.ts'
@@ -77,6 +77,14 @@ export function reportSchedule(
       return { state: 'done', message: mailingText(mailings, deliveries) }
     },
   }
+}
+
+/** Letters that wait for another attempt; the list of all editions then tells what became of them. */
+export async function deliverWaiting(
+  work: DeliverDeps & Pick<Work, 'archive'>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await deliverDue(work, signal)) await writeArchiveIndex(work.archive, work.store.db)
 }
 
 /** A report is made from data that covers its period; where the sync fails, the report says how old its data is. */

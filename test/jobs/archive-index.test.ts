@@ -1,8 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { archivedPage } from '../../src/jobs/archive.ts'
 import { editionState, variantText, writeArchiveIndex } from '../../src/jobs/archive-index.ts'
+import { deliverWaiting } from '../../src/jobs/work.ts'
+import { openTransport } from '../../src/mail/transport.ts'
 import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { periodBetween } from '../../src/report/period.ts'
 import { enqueueLetter, moveDelivery } from '../../src/store/delivery.ts'
@@ -14,6 +17,7 @@ import { folderWith } from '../support/folder.ts'
 import { LETTER } from '../support/letter.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { openEmptyStore } from '../support/store.ts'
+import { SILENT } from '../support/syncing.ts'
 
 const NO_LETTERS = { total: 0, sent: 0, failed: 0, inDoubt: 0 }
 const pages = await openArchivePages(TEMPLATES_FOLDER)
@@ -118,6 +122,19 @@ describe('the page of all editions', () => {
     const page = await pageOf(store)
     expect(page).not.toContain('<script')
     expect(page.split('&lt;script&gt;')).toHaveLength(3)
+  })
+
+  test('tells of letters that went out later, too', async () => {
+    await using store = await openEmptyStore()
+    const { id } = await keep(store, '2026-11-20', {})
+    await store.write((trx) => enqueueLetter(trx, id, LETTER, LETTER.date))
+    const folder = folderWith()
+    expect(await pageOf(store, folder)).toContain('sent to 0 of 1, 1 waiting')
+    const outbox = pathToFileURL(folderWith()).href
+    await using transport = openTransport(outbox, { log: SILENT })
+    const deps = { store, transport, log: SILENT, now: () => new Date('2026-11-21T08:00:00Z') }
+    await deliverWaiting({ ...deps, archive: { folder, pages } }, new AbortController().signal)
+    expect(readFileSync(join(folder, 'index.html'), 'utf8')).toContain('sent to 1')
   })
 
   test('is there also before the first edition', async () => {
