@@ -18,6 +18,8 @@ export const HELPERS = {
 const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
 const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup']
 
+type Help = (text: string, columns: number) => string
+
 /** @throws LeadsheetError report_template */
 export type Compile = (file: TemplateFile) => (view: unknown) => string
 
@@ -28,7 +30,8 @@ export type Compile = (file: TemplateFile) => (view: unknown) => string
  */
 export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<string, TemplateFile>): Compile {
   const handlebars = Handlebars.create()
-  handlebars.registerHelper(HELPERS)
+  for (const [name, help] of Object.entries<Help>(HELPERS))
+    handlebars.registerHelper(name, checked(name, help))
   const noEscape = kind === 'text'
   const options = { strict: true, knownHelpersOnly: true, knownHelpers: KNOWN_HELPERS, noEscape }
   const known = new Set(partials.keys())
@@ -45,6 +48,16 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
   return (file) => {
     const filled = compile(file)
     return (view) => filled(view)
+  }
+}
+
+/** Handlebars gives a helper nothing for a name that there is not, and as its last argument where it was called. */
+function checked(name: string, help: Help): Handlebars.HelperDelegate {
+  return (...given: unknown[]) => {
+    const [text, columns] = given
+    if (typeof text === 'string') return help(text, Number(columns))
+    const { start } = (given.at(-1) as { readonly loc: hbs.AST.SourceLocation }).loc
+    throw new Error(`${name} needs a text, and here is none - ${start.line}:${start.column}`)
   }
 }
 

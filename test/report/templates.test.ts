@@ -146,6 +146,13 @@ describe('a mistake in a template', () => {
     })
   })
 
+  it('of a name that is given to a helper is named with file and line', async () => {
+    const templates = await openWith({ 'daily/text.hbs': 'one\n\n{{#if title}}{{upper titel}}{{/if}}' })
+    expect(() => templates.render('daily', view)).toThrow(
+      /daily\/text\.hbs, line 3: upper needs a text, and here is none$/,
+    )
+  })
+
   it('of a part that there is not is named with file and line, also where it is not reached', async () => {
     const text = 'one\n{{#if title}}{{else}}{{> kpi}}\n{{> tabel}}{{/if}}'
     await expect(openWith({ 'daily/html.hbs': text })).rejects.toMatchObject({
