@@ -102,33 +102,22 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   const period = await findPeriod(store, report, at)
   if (mail !== null && options.send) return await sendReport(terminal, deps, mail, report, recipients, period)
 
-  const made = await makeEdition(deps, report, period, [reader], terminal.signal)
+  const { edition, page } = await makeEdition(deps, report, period, [reader], terminal.signal)
   await writeArchiveIndex(deps.archive, store.db)
-  const findContent = createContents(deps, report, made.edition)
   const { preview = null } = options
-  if (kind !== null && preview !== null) {
-    const to = options.for ?? recipients[0]?.address ?? deps.sender.from
-    const content = await findContent(reader, kind === '.eml' ? to : (options.for ?? null))
-    const letter = letterFor(store, made.edition, addressee(to, recipients), content, deps.sender)
-    await writePreview(preview, kind, letter, dkimOf(config.mail))
-  }
-  const { edition, page } = made
-  const mailings = [{ edition, page, notSent: edition.notSent }]
-  if (mail === null || options.to === undefined)
-    return await printMailings(terminal, report, { mailings, preview, deliveries: null })
+  const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
+  const to = options.to ?? options.for ?? somebody
+  const content = await createContents(deps, report, edition)(reader, to)
+  const revision = options.to === undefined ? 0 : deps.now().getTime()
+  const letter = letterFor(store, edition, addressee(to, recipients), content, deps.sender, revision)
+  if (kind !== null && preview !== null) await writePreview(preview, kind, letter, dkimOf(config.mail))
 
-  const content = await findContent(reader, options.to)
-  const letter = letterFor(
-    store,
-    edition,
-    { address: options.to, name: null },
-    content,
-    deps.sender,
-    deps.now().getTime(),
-  )
+  const { notSent } = edition
+  const mailings = [{ edition: { ...edition, subject: content.subject }, page, notSent }]
+  if (mail === null) return await printMailings(terminal, report, { mailings, preview, deliveries: null })
   await using transport = await openMail(terminal, mail)
   const response = await sendTest({ transport }, letter, terminal.signal)
-  const test = { recipient: options.to, state: 'sent' as const, response, isNew: true }
+  const test = { recipient: letter.to, state: 'sent' as const, response, isNew: true }
   await printMailings(terminal, report, { mailings, preview, deliveries: [test] })
 }
 
@@ -176,8 +165,9 @@ function instantIn({ at }: Options): Date {
   })
 }
 
-function addressee(address: string, recipients: readonly Recipient[]) {
-  return recipients.find((one) => one.address === address) ?? { address, name: null }
+/** Nobody has a letter that is only looked at. */
+function addressee(address: string | null, recipients: readonly Recipient[]) {
+  return recipients.find((one) => one.address === address) ?? { address: address ?? '', name: null }
 }
 
 /** Whose eyes the report is looked at with. */
