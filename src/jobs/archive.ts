@@ -142,6 +142,7 @@ async function replaceFolder(
     if (existsSync(folder)) await rename(folder, before)
     await rename(unfinished, folder)
   } finally {
+    if (!existsSync(folder) && existsSync(before)) await rename(before, folder)
     await clear()
   }
 }
@@ -154,6 +155,8 @@ async function replaceFile(file: string, content: string): Promise<void> {
 
 async function writable(path: string, write: () => Promise<void>): Promise<void> {
   await write().catch((cause: unknown) => {
+    const isOfFile = cause instanceof Error && 'syscall' in cause
+    if (!isOfFile) throw cause
     throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${errorText(cause)}`, {
       hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
       cause,

@@ -100,9 +100,11 @@ function compared<T>({ current, prior }: Compared<T>, write: (value: T) => strin
   return { now: write(current), before: write(prior) }
 }
 
-/** Whole, as the SQL gives them: `1,305,000 EUR, 12,500 USD`. */
+/** As the SQL gives them: `1,305,000 EUR, 12,500.5 USD`. */
 function amounts(moneys: readonly Money[]): string {
-  const written = moneys.map(({ amount, currency }) => `${numbers.count(amount)} ${oneLine(currency, 12)}`)
+  const written = moneys.map(
+    ({ amount, currency }) => `${numbers.decimal(amount, 2)} ${oneLine(currency, 12)}`,
+  )
   return written.join(', ') || 'none'
 }
 

@@ -38,10 +38,10 @@ export function listTable<Row>(
   const last = more === null ? [] : [columns.map((_, index) => (index === 0 ? more : null))]
   return {
     title,
-    columns: columns.map(({ name, isInstant = false }) => ({
-      name: isInstant ? voice.words.lists.inZone(name, voice.timeZone) : oneLine(name, TEXT_LENGTH),
-      isInstant,
-    })),
+    columns: columns.map(({ name: heading, isInstant = false }) => {
+      const name = oneLine(heading, TEXT_LENGTH)
+      return { name: isInstant ? voice.words.lists.inZone(name, voice.timeZone) : name, isInstant }
+    }),
     rows: [...cells, ...last],
   }
 }
