@@ -24,8 +24,8 @@ export interface ReportContext {
   /** `https://crm.example.com/leads/{id}`; null for no links. */
   readonly leadUrl: string | null
   readonly charts: ReadonlyMap<ChartName, ChartSource>
-  /** The files that hold lists whole, by list. */
-  readonly attached: ReadonlyMap<ListName, string>
+  /** The files that hold lists whole, by {@link ListName}, and those of queries by their names. */
+  readonly attached: ReadonlyMap<string, string>
   /** Files that would have made the mail too large, with their size. */
   readonly leftOut: readonly { readonly name: string; readonly megabytes: number }[]
   /** Where one can stop getting it, a mailto: or https: address; null for nowhere. */

@@ -68,7 +68,7 @@ const COMPOSE = {
   agents: (figures, voice) => [composeAgents(figures, voice)],
   service_stats: (figures, voice) => [composeServiceStats(figures, voice)],
   data_quality: (figures, voice) => [composeDataQuality(figures, voice)],
-  queries: (figures, voice) => composeQueries(figures, voice),
+  queries: (...given) => composeQueries(...given),
 } as const satisfies Record<BlockName, Compose>
 
 /** A quiet report is short: nothing that only repeats what the last one said. */

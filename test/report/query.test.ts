@@ -22,8 +22,10 @@ const table = (change: Partial<QueryTable> = {}): QueryTable => ({
   ...change,
 })
 
-async function compose(change: Partial<QueryTable> = {}, locale = 'en-GB') {
-  const [view] = composeQueries({ queries: [table(change)] }, createVoice(locale, 'Europe/Berlin', NOW))
+async function compose(change: Partial<QueryTable> = {}, locale = 'en-GB', file?: string) {
+  const voice = createVoice(locale, 'Europe/Berlin', NOW)
+  const attached = new Map(file === undefined ? [] : [['by-industry', file]])
+  const [view] = composeQueries({ queries: [table(change)] }, voice, { attached })
   if (view === undefined) throw new Error('no view')
   const page = {
     lang: 'en',
@@ -94,6 +96,16 @@ it('shows 15 rows and says where it is cut', async () => {
     expect(part).not.toContain('Industry 16')
     expect(part).toContain('The first 15 rows')
   }
+})
+
+it('names the attached file that has the rows which are cut', async () => {
+  const rows = Array.from({ length: 57 }, (_, index) => [`Industry ${index}`])
+  const cut = { columns: ['industry'], rows }
+  expect((await compose(cut, 'en-GB', 'all.xlsx')).view.more).toBe('and 42 more in the attached all.xlsx')
+  expect((await compose({ ...cut, isCut: true }, 'en-GB', 'all.xlsx')).view.more).toBe(
+    'The first 15 rows · and 42 more in the attached all.xlsx',
+  )
+  expect((await compose({}, 'en-GB', 'all.xlsx')).view.more).toBe('')
 })
 
 it('lets no text out of its cell', async () => {

@@ -1,5 +1,6 @@
 /** The answers to a report's own queries: a table each. Columns that a phone has no room for stand below their row. */
 import type { QueryTable, ReportFigures } from '../../figures.ts'
+import type { ReportContext } from '../context.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../text.ts'
 import type { Voice } from '../voice.ts'
 
@@ -45,11 +46,16 @@ const FIRST_WIDTH_MOST = 18
 const NUMBER_ROOM = 1.3
 const TEXT_COLUMNS = 72
 
-export function composeQueries({ queries }: Pick<ReportFigures, 'queries'>, voice: Voice): QueryView[] {
-  return queries.map((query) => composeQuery(query, voice))
+export function composeQueries(
+  { queries }: Pick<ReportFigures, 'queries'>,
+  voice: Voice,
+  { attached }: Pick<ReportContext, 'attached'>,
+): QueryView[] {
+  return queries.map((query) => composeQuery(query, voice, attached.get(query.name)))
 }
 
-function composeQuery(query: QueryTable, voice: Voice): QueryView {
+/** @param file that holds every row which is kept */
+function composeQuery(query: QueryTable, voice: Voice, file: string | undefined): QueryView {
   const { words } = voice
   const columns = query.columns.map((name, index) => {
     const cells = query.rows.map((row) => row[index] ?? null)
@@ -63,7 +69,6 @@ function composeQuery(query: QueryTable, voice: Voice): QueryView {
   const rows = query.rows
     .slice(0, ROWS)
     .map((_, index) => columns.map(({ shown, ...column }) => ({ ...column, text: shown[index] ?? '' })))
-  const isCut = query.isCut || query.rows.length > ROWS
   return {
     kind: 'query',
     title: oneLine(query.title, TITLE_LENGTH),
@@ -80,8 +85,21 @@ function composeQuery(query: QueryTable, voice: Voice): QueryView {
       cells: others.slice(0, COLUMNS - 1).map(({ text, isNumber }) => ({ text, isNumber })),
     })),
     lines: linesOf(columns, rows),
-    more: isCut ? words.query.cut(rows.length) : '',
+    more: moreOf(query, rows.length, file, voice),
   }
+}
+
+/** Of more rows than are kept nobody knows how many there are. */
+function moreOf(
+  { rows, isCut }: QueryTable,
+  shown: number,
+  file: string | undefined,
+  { words }: Voice,
+): string {
+  const left = rows.length - shown
+  const cut = isCut || (left > 0 && file === undefined) ? [words.query.cut(shown)] : []
+  const inFile = left > 0 && file !== undefined ? [words.more.inFile(left, file)] : []
+  return [...cut, ...inFile].join(' · ')
 }
 
 type QueryCell = QueryTable['rows'][number][number]

@@ -1,6 +1,7 @@
 /** The preview page: asks for the state of what is chosen, again whenever the server says that a file has changed. */
 
 const TABS = ['desktop', 'phone', 'dark', 'text', 'source']
+const CUT_BYTES = 102_000
 const byId = (id) => document.getElementById(id)
 const tabs = [...document.querySelectorAll('[data-tab]')]
 const choice = byId('choice')
@@ -70,8 +71,9 @@ function show() {
   byId('preheader').textContent = state.preheader
   if (isMail) showMail()
   else byId('plain').textContent = tab === 'text' ? state.text : state.source
-  const time = new Date().toLocaleTimeString()
-  say('good', `${time} · ${state.ms} ms · ${(state.size / 1000).toFixed(0)} KB of HTML`)
+  const size = `${(state.size / 1000).toFixed(0)} KB of HTML`
+  if (state.size > CUT_BYTES) return say('bad', `${size}: Gmail cuts a mail at ${CUT_BYTES / 1000} KB`)
+  say('good', `${new Date().toLocaleTimeString()} · ${state.ms} ms · ${size}`)
 }
 
 function showMail() {
