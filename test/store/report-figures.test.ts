@@ -111,8 +111,10 @@ function expectTotals(figures: ReportFigures, plain: Plain): void {
 
 function expectSeries(figures: ReportFigures, request: ReportRequest, plain: Plain): void {
   const currency = figures.openValue.current[0]?.currency
-  const first = plain.past.at('~').filter((lead) => plain.at('~').some(({ id }) => id === lead.id))
-  const start = first.map((lead) => lead.createdAt).reduce((a, b) => (a < b ? a : b), '~')
+  const start = plain.past
+    .at('~')
+    .map((lead) => lead.createdAt)
+    .reduce((a, b) => (a < b ? a : b), '~')
   const each = <T>(spans: readonly Period[], of: (leads: readonly PastLead[], span: Period) => T) =>
     spans.map((span) => (start < span.to ? of(plain.at(span.to), span) : null))
   const { sparkPeriods, trendDays } = request

@@ -8,7 +8,10 @@ export interface Bounds {
   readonly isPast: boolean
   /** What a relation reads whose rows are bound by {@link Bounds.inScope}. */
   readonly chosen: readonly RelationName[]
-  /** ` AND …`, or nothing: of the pipelines and the chosen leads, by the columns that say which. */
+  /**
+   * ` AND …`, or nothing: of the pipelines and the chosen leads, by the columns that say which. The plus keeps SQLite
+   * from looking up each chosen lead, which it always takes for few, where it could go by time.
+   */
   inScope(pipeline?: string, lead?: string): string
   inPipelines(pipeline?: string): string
   /** The condition, where only what was known counts. */
@@ -29,7 +32,7 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
     past,
     inPipelines,
     inScope: (pipeline, lead = 'lead_id') =>
-      `${inPipelines(pipeline)}${isChosen ? ` AND ${lead} IN chosen` : ''}`,
+      `${inPipelines(pipeline)}${isChosen ? ` AND +${lead} IN chosen` : ''}`,
     version: (
       condition,
       order,

@@ -8,6 +8,7 @@ export const RELATION_NAMES = [
   'level_now',
   'state',
   'early',
+  'early_once',
   'gone_then',
   'lead_then',
   'level',

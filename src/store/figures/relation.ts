@@ -58,8 +58,8 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     lead_now: {
       reads: chosen,
       sql: `-- leads as they are now
-    SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at FROM lead
-    WHERE true${inScope('pipeline_id', 'id')}`,
+    SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at
+    FROM ${isChosen ? 'chosen CROSS JOIN lead ON lead.id = lead_id' : 'lead'} WHERE true${inPipelines()}`,
     },
     level_now: {
       reads: counted,
@@ -76,15 +76,19 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     early: {
       reads: chosen,
-      isMaterialized: true,
       sql: `-- leads that were there before their first known state, which began after the period: from when, and up to when
-    SELECT pipeline_id, ${CURRENCY} AS value_currency, ifnull(value_amount, 0) AS value_amount, created_at, ended_at
-    FROM (SELECT state.*, created_at, min(first_seen_at, valid_from) AS ended_at
-      FROM lead_version AS state CROSS JOIN lead ON lead.id = lead_id
-      WHERE valid_from >= :to AND first_seen_at >= :to${inScope('state.pipeline_id')}
-        AND NOT EXISTS (SELECT 1 FROM lead_version AS each
-          WHERE each.lead_id = state.lead_id AND each.valid_from < state.valid_from))
-    WHERE created_at < ended_at`,
+    SELECT pipeline_id, ${CURRENCY} AS value_currency, ifnull(value_amount, 0) AS value_amount, created_at,
+      min(first_seen_at, valid_from) AS ended_at
+    FROM (SELECT lead.id, created_at, first_seen_at FROM lead WHERE first_seen_at >= :to AND created_at < first_seen_at
+      -- else it had a state before
+      AND updated_at >= :to) AS lead
+    CROSS JOIN lead_version AS state ON state.rowid = ${version('', 'ASC')}
+    WHERE valid_from >= :to AND created_at < valid_from${inScope('pipeline_id', 'lead.id')}`,
+    },
+    early_once: {
+      reads: [...chosen, 'early'],
+      isMaterialized: true,
+      sql: '-- the same, computed once\n    SELECT * FROM early',
     },
     gone_then: {
       reads: [],
@@ -242,14 +246,14 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     reach: {
       reads: [...chosen, 'gone_then', 'lead_now'],
+      isMaterialized: true,
       sql: `-- how far each lead had come by the end of the period, as far as is known; all have come to the first stage
-    SELECT lead_id, max(position) AS position FROM (
-      SELECT lead_id, (SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1) AS status
-      FROM lead_now WHERE created_at < :to
-      UNION ALL SELECT lead_id, status FROM lead_now WHERE created_at < :to AND status_changed_at < :to
-      UNION ALL SELECT lead_id, to_status FROM stage_move WHERE moved_at < :to${inScope()}
-      UNION ALL SELECT lead_id, from_status FROM stage_move WHERE coalesce(entered_at, '') < :to${inScope()})
-    JOIN stage USING (status) WHERE in_funnel = 1 AND lead_id NOT IN gone_then GROUP BY lead_id`,
+    SELECT max((SELECT min(position) FROM stage WHERE in_funnel = 1),
+      coalesce((SELECT position FROM stage WHERE stage.status = lead_now.status AND in_funnel = 1 AND status_changed_at < :to), 0),
+      coalesce((SELECT max(position) FROM stage_move JOIN stage ON in_funnel = 1
+          AND (status = to_status AND moved_at < :to OR status = from_status AND coalesce(entered_at, '') < :to)
+        WHERE stage_move.lead_id = lead_now.lead_id), 0)) AS position
+    FROM lead_now WHERE created_at < :to AND lead_id NOT IN gone_then`,
     },
     ...spanRelations(bounds),
     ...changeRelations(bounds),

@@ -8,6 +8,7 @@ import type { Db } from '../open.ts'
 import { listOf } from '../sqlite.ts'
 import { readByPipeline, readBySource } from './breakdown.ts'
 import { type LastTold, readChanges } from './changes.ts'
+import { giveChosen } from './chosen-leads.ts'
 import type { FigureName } from './definition.ts'
 import { readFunnel } from './funnel.ts'
 import { atOneMoment, type Moment } from './moment.ts'
@@ -38,7 +39,9 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
  * @throws LeadsheetError config_invalid for a filter that cannot be
  */
 export async function readReportFigures(db: Db, request: ReportRequest): Promise<ReportFigures> {
-  return atOneMoment(db, (moment) => readAt(moment, request))
+  return atOneMoment(db, async (moment) =>
+    readAt(await giveChosen(moment, scopeOf(request, request.period)), request),
+  )
 }
 
 async function readAt(moment: Moment, request: ReportRequest): Promise<ReportFigures> {

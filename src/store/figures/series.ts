@@ -42,7 +42,7 @@ export const SPARKLINES = {
 export const OPEN_VALUE_SERIES = {
   title: 'Sparkline of the open pipeline',
   meaning: 'the figure open_value at the end of this period and of those before it, in one currency',
-  reads: ['span', 'level_now', 'state', 'early'],
+  reads: ['span', 'level_now', 'state', 'early', 'early_once'],
   sql: `SELECT round((SELECT total(value_amount) FROM level_now WHERE outcome = 'open' AND value_currency = :currency)
       + sum(change) OVER (ORDER BY place DESC), 2) AS value
   FROM (
@@ -51,15 +51,13 @@ export const OPEN_VALUE_SERIES = {
         WHERE valid_to >= span_to AND valid_to < until AND outcome = 'open' AND value_currency = :currency)
       - (SELECT total(value_amount) FROM state
         WHERE valid_from >= span_to AND valid_from < until AND outcome = 'open' AND value_currency = :currency)
-      + (SELECT total(value_amount) FROM early
+      + (SELECT total(value_amount) FROM early_once
         WHERE ended_at >= span_to AND ended_at < until AND value_currency = :currency)
-      - (SELECT total(value_amount) FROM early
+      - (SELECT total(value_amount) FROM early_once
         WHERE created_at >= span_to AND created_at < until AND value_currency = :currency) AS change
     FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until FROM span))
   ORDER BY place`,
 } as const
-
-const FIRST_LEAD = { reads: ['lead_now'], sql: 'SELECT min(created_at) AS at FROM lead_now' } as const
 
 export async function readSparklines(
   moment: Moment,
@@ -67,7 +65,7 @@ export async function readSparklines(
   periods: readonly Period[],
   currency: string | null,
 ): Promise<Sparklines> {
-  const first = await findFirstLead(moment, scope)
+  const first = await findFirstLead(moment)
   const rows = await countEach(moment, scope, periods)
   const values = await valueEach(moment, scope, periods, currency)
   const known = <T>(values: readonly T[]): (T | null)[] =>
@@ -86,7 +84,7 @@ export async function readTrend(
   scope: FigureScope,
   days: readonly Period[],
 ): Promise<TrendDay[]> {
-  const first = await findFirstLead(moment, scope)
+  const first = await findFirstLead(moment)
   const rows = await dayCounts(moment, scope, days)
   return days.map((day, index): TrendDay => {
     const row = isKnown(day, first) ? rows[index] : undefined
@@ -160,9 +158,13 @@ export function spansOf(scope: FigureScope, periods: readonly Period[]): [Figure
   return [{ ...scope, to: periods[0]?.to ?? scope.to }, { spans }]
 }
 
-async function findFirstLead(moment: Moment, scope: FigureScope): Promise<Instant | null> {
-  const [first] = await readRows<{ at: Instant | null }>(moment, FIRST_LEAD, scope)
-  return first?.at ?? null
+/** Of all leads: that there was none yet of those asked for is known from then on. */
+async function findFirstLead({ db }: Moment): Promise<Instant | null> {
+  const row = await db
+    .selectFrom('lead')
+    .select((eb) => eb.fn.min('created_at').as('at'))
+    .executeTakeFirst()
+  return row?.at ?? null
 }
 
 function isKnown(period: Period | undefined, first: Instant | null): boolean {

@@ -15,4 +15,6 @@ const STATEMENTS = [
   sql`DROP INDEX lead_version_by_end`,
   sql`CREATE INDEX lead_version_by_end ON lead_version (valid_to, status, pipeline_id, value_currency, value_amount, lead_id)
     WHERE valid_to IS NOT NULL`,
+  sql`DROP INDEX lead_by_arrival`,
+  sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, updated_at, id)`,
 ]
