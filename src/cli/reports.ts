@@ -45,7 +45,7 @@ export function reportOf(
   const report: Report = {
     name: settings.name,
     template: settings.template,
-    title: settings.title ?? definition.title ?? titleOf(settings.name),
+    title: settings.title ?? definition.title,
     timeZone: settings.timeZone,
     kind: settings.period ?? definition.period,
     send: settings.send ?? definition.send,
@@ -87,10 +87,4 @@ export async function openMailing(config: Config, store: Store, templates: Templ
     program: readVersion(),
     now: () => new Date(),
   }
-}
-
-/** `eu-daily` -> `Eu daily leads`; the settings can say better. */
-function titleOf(name: string): string {
-  const words = name.replaceAll('-', ' ')
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)} leads`
 }

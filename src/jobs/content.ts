@@ -2,14 +2,13 @@
  * What an edition says to its readers: words, pictures and files, each as they want it. Pictures are drawn once a
  * language, files made once for those who want the same.
  */
-import { ATTACHED_LISTS, type BlockName } from '../choices.ts'
+import type { BlockName } from '../choices.ts'
 import type { ReportFigures } from '../figures.ts'
 import { fitFiles } from '../mail/fit-files.ts'
 import { unsubscribeLink } from '../mail/unsubscribe.ts'
 import type { Instant, LetterFile } from '../model.ts'
 import { type ChartFile, drawCharts, findCharts } from '../report/charts/draw.ts'
 import { chartLabels } from '../report/charts/labels.ts'
-import type { ListName } from '../report/context.ts'
 import { composeReport } from '../report/report.ts'
 import type { Templates } from '../report/templates.ts'
 import { createVoice, type Voice } from '../report/voice.ts'
@@ -56,7 +55,7 @@ export function createContents(
     const { left } = fitFiles([...shown, ...attachments.map(({ file }) => file)], deps.maxBytes)
     const kept = attachments.filter(({ file }) => !left.includes(file))
     const view = composeReport(figures, voice, {
-      title: report.title,
+      title: report.title ?? voice.words.title(report.name),
       recipient,
       blocks: left.length > 0 ? withAttention(reader.blocks) : reader.blocks,
       leadUrl: report.leadUrl,
@@ -77,14 +76,9 @@ function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
   return blocks.includes('attention') ? blocks : ['attention', ...blocks]
 }
 
-/** The file that holds a list whole, where one does. */
-function attachedLists(attachments: readonly Attachment[]): ReadonlyMap<ListName, string> {
-  return new Map(
-    ATTACHED_LISTS.flatMap((list) => {
-      const attachment = attachments.find(({ of }) => of === list)
-      return attachment ? [[list, attachment.file.name] as const] : []
-    }),
-  )
+/** The file that holds a list whole, where one does; of two formats the first. */
+function attachedLists(attachments: readonly Attachment[]): ReadonlyMap<string, string> {
+  return new Map(attachments.toReversed().map(({ of, file }) => [of, file.name]))
 }
 
 function once<T>(made: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {

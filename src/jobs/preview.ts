@@ -54,7 +54,7 @@ export async function tryReport(
   const voice = createVoice(report.locale, report.timeZone, renderedAt)
   for (const each of [figures, emptyFigures(figures)]) {
     const view = composeReport(each, voice, {
-      title: report.title,
+      title: report.title ?? voice.words.title(report.name),
       recipient: null,
       blocks: [...new Set([report, ...recipients].flatMap(({ blocks }) => blocks))],
       leadUrl: report.leadUrl,

@@ -8,7 +8,8 @@ import { checkSendPolicy } from './send-policy.ts'
 export interface Report extends Reader {
   readonly name: string
   readonly template: string
-  readonly title: string
+  /** Null where its name says it, in the words of its reader. */
+  readonly title: string | null
   readonly kind: PeriodKind
   /** Dates, besides Saturdays and Sundays, on which nobody works: `2026-12-25`. */
   readonly holidays: readonly string[]

@@ -2,6 +2,7 @@
 import type { ChangeKind, StatDifference } from '../../figures.ts'
 import type { PeriodNames } from '../dates.ts'
 import type { Numbers } from '../numbers.ts'
+import { capitalise } from '../text.ts'
 import type { Words } from './en.ts'
 
 export function german(numbers: Numbers, locale: string): Words {
@@ -30,6 +31,11 @@ export function german(numbers: Numbers, locale: string): Words {
     win_rate: 'Abschlussquote',
     open_value: 'Offene Pipeline',
     won_value: 'Gewonnener Wert',
+  }
+  const titles: Record<string, string> = {
+    daily: 'Leads am Tag',
+    weekly: 'Leads der Woche',
+    monthly: 'Leads des Monats',
   }
   const fields: Record<string, string> = {
     company_country: 'Land',
@@ -62,6 +68,7 @@ export function german(numbers: Numbers, locale: string): Words {
 
   return {
     dir: 'ltr',
+    title: (name) => titles[name] ?? `Leads, ${capitalise(name)}`,
     isNew: 'neu',
     noChange: 'unverändert',
     none: '–',

@@ -5,6 +5,7 @@
 import type { ChangeKind, PeriodKind, StatDifference } from '../../figures.ts'
 import type { PeriodNames } from '../dates.ts'
 import type { Numbers } from '../numbers.ts'
+import { capitalise } from '../text.ts'
 
 export type Words = ReturnType<typeof english>
 
@@ -46,6 +47,8 @@ export function english(numbers: Numbers, locale: string) {
 
   return {
     dir: 'ltr',
+    /** Of a report that has none of its own: `eu-daily` is `Eu daily leads`. */
+    title: (name: string) => `${capitalise(name)} leads`,
     isNew: 'new',
     noChange: 'no change',
     none: '–',
