@@ -15,8 +15,10 @@ const SIZE_TOLERANCE_PX = 2
 const TILE_PX = 32
 /** A digit that has moved by its own width changes about 60 pixels. */
 const MOST_IN_TILE = 30
+/** How far apart colours are kept apart, of 441. */
+const ALIKE = 16
 /** How far apart two colours are taken for one, 0 to 1. */
-const SAME_COLOUR = 0.15
+const SAME_COLOUR = 0.1
 
 /** What is wrong with a picture, with the path of one that shows it; null where it is as its reference. */
 export function findDifference(taken: Buffer, referencePath: string): string | null {
@@ -45,8 +47,31 @@ export function findDifference(taken: Buffer, referencePath: string): string | n
 /** Keeps a picture as what the page has to look like from now on. */
 export function saveReference(taken: Buffer, path: string): void {
   const { data, width, height } = PNG.sync.read(taken)
-  // A copy, because the encoder reads the bytes as 32-bit numbers and wants them to begin at such a place.
-  writeFileSync(path, encodePng({ pixels: Uint8Array.from(data), width, height }))
+  // A copy, because 32-bit numbers have to begin at a multiple of four bytes.
+  const pixels = Uint8Array.from(data)
+  joinColours(new Uint32Array(pixels.buffer))
+  writeFileSync(path, encodePng({ pixels, width, height }))
+}
+
+/** Gives colours that look alike the one of them that most pixels have, so that a palette holds all. */
+function joinColours(pixels: Uint32Array): void {
+  const counts = new Map<number, number>()
+  for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1)
+  const kept: number[] = []
+  const joined = new Map<number, number>()
+  for (const [colour] of [...counts].sort(([, a], [, b]) => b - a)) {
+    const alike = kept.find((other) => distanceOf(colour, other) < ALIKE) ?? colour
+    if (alike === colour) kept.push(colour)
+    joined.set(colour, alike)
+  }
+  pixels.forEach((pixel, at) => {
+    pixels[at] = joined.get(pixel) ?? pixel
+  })
+}
+
+/** 0 to 441, the way from black to white. */
+function distanceOf(one: number, other: number): number {
+  return Math.hypot(...[0, 8, 16].map((shift) => ((one >> shift) & 255) - ((other >> shift) & 255)))
 }
 
 function cropped(picture: PNG, width: number, height: number): Buffer {
