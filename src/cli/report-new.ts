@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { errorText, LeadsheetError } from '../errors.ts'
 import { scaffoldReport } from '../report/scaffold.ts'
+import { SHARED_FOLDERS } from '../report/template-files.ts'
 import { addExamples } from './command.ts'
 import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
@@ -12,6 +13,8 @@ interface Options {
   readonly from: string
 }
 
+/** `report new` is this command. */
+const RESERVED = ['new', ...SHARED_FOLDERS]
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** Mondays for a week, the first for a month; else every day. */
 const SCHEDULES: Readonly<Record<string, string>> = { week: '0 7 * * 1', month: '0 7 1 * *' }
@@ -26,9 +29,9 @@ export function defineReportNew(command: Command, terminal: Terminal): void {
 }
 
 async function makeReport(terminal: Terminal, name: string, { from }: Options): Promise<void> {
-  if (!NAME.test(name)) {
+  if (!NAME.test(name) || RESERVED.includes(name)) {
     throw new LeadsheetError('usage_invalid', `${JSON.stringify(name)} cannot be the name of a report`, {
-      hint: 'Lower-case letters, digits and single hyphens, such as weekly-emea.',
+      hint: `Lower-case letters, digits and single hyphens, such as weekly-emea; not ${RESERVED.join(', ')}.`,
     })
   }
   const config = await terminal.config()

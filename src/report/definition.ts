@@ -131,11 +131,11 @@ function mistakes({ path }: TemplateFile, problems: readonly string[]): Leadshee
 
 function explainIssue(issue: z.core.$ZodIssue, data: unknown, place: FindPlace): string[] {
   const path = issue.path.filter((key) => typeof key !== 'symbol')
-  const name = path.join('.') || 'report.yaml'
+  const name = nameOf(path)
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map(
       (key) =>
-        `${place([...path, key], 'name')}  ${[...path, key].join('.')}: there is no such setting; known here: ${knownAt(path)}`,
+        `${place([...path, key], 'name')}  ${nameOf([...path, key])}: there is no such setting; known here: ${knownAt(path)}`,
     )
   }
   if (issue.code === 'invalid_key') {
@@ -147,6 +147,15 @@ function explainIssue(issue: z.core.$ZodIssue, data: unknown, place: FindPlace):
   )
   const shown = found === undefined || found === null ? 'not set' : `found ${JSON.stringify(found)}`
   return [`${place(path)}  ${name}: ${shown}, expected ${issue.message}`]
+}
+
+/** `blocks[0]`, `queries.won.sql` */
+function nameOf(path: Path): string {
+  const name = path.reduce<string>(
+    (text, key) => `${text}${typeof key === 'number' ? `[${key}]` : `.${key}`}`,
+    '',
+  )
+  return name.slice(1) || 'report.yaml'
 }
 
 function knownAt(path: Path): string {

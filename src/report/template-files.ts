@@ -28,7 +28,7 @@ export interface TemplateFiles {
 const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 /** Folders that are no reports; the third has the page that an edition is kept with. */
-const SHARED = [LAYOUT, BLOCKS, 'archive', '']
+export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive']
 const KINDS = ['.hbs', '.css', '.yaml']
 
 /**
@@ -47,7 +47,7 @@ export async function readTemplateFiles(program: string, own: string | null): Pr
     })
   return {
     reports: [...new Set(trees.flatMap((tree) => [...tree.keys()].map(folderOf)))]
-      .filter((name) => !SHARED.includes(name))
+      .filter((name) => name !== '' && !SHARED_FOLDERS.includes(name))
       .sort(),
     find: (report, file) => first(`${report}/${file}`),
     findLayout: (file) => first(`${LAYOUT}/${file}`),

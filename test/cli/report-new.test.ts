@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseDefinition } from '../../src/report/definition.ts'
@@ -31,8 +31,8 @@ test('the settings stay as they are, and what to add to them is valid there', as
   const { stdout } = await makeIn(cwd, 'industries')
   expect(readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')).toBe(SETTINGS)
   const [, lines = ''] = /add to reports in leadsheet\.yaml\n([\s\S]+)$/.exec(stdout) ?? []
-  const added = folderWith({ 'leadsheet.yaml': `${SETTINGS}${lines}` })
-  const check = await runLeadsheet(['config', 'check', '--json'], { cwd: added })
+  appendFileSync(join(cwd, 'leadsheet.yaml'), lines)
+  const check = await runLeadsheet(['config', 'check', '--json'], { cwd })
   expect(check.status).toBe(0)
   expect(check.stdout).toContain('"value": "industries"')
 })
@@ -46,6 +46,7 @@ test('a report that a folder says is there already is left alone', async () => {
 
 test.each([
   [['Weekly'], '"Weekly" cannot be the name of a report'],
+  [['layout'], '"layout" cannot be the name of a report'],
   [['mine', '--from', 'nope'], 'there is no report named "nope"\nhint: Known reports: daily'],
 ])('%j is refused', async (args, told) => {
   const cwd = folderWith()
