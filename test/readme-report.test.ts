@@ -11,7 +11,7 @@ type Step =
   | { readonly kind: 'file'; readonly path: string; readonly isAddition: boolean; readonly text: string }
 
 function readSteps(): Step[] {
-  const [, section = ''] = /^## Making a report\n(.*?)^## /ms.exec(readFileSync('README.md', 'utf8')) ?? []
+  const [, section = ''] = /^### Making a report\n(.*?)^## /ms.exec(readFileSync('README.md', 'utf8')) ?? []
   return [...section.matchAll(/(?:^([^\n]*)\n\n)?^```(\w+)\n(.*?)^```/gms)].map(
     ([, before = '', language, text = '']) => {
       if (language === 'sh') return { kind: 'commands', lines: text.trim().split('\n') }
