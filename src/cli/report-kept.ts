@@ -9,7 +9,7 @@ import type { DkimKey } from '../mail/dkim.ts'
 import type { Period } from '../model.ts'
 import { tellDates } from '../report/period.ts'
 import { type Edition, type EditionKey, findEdition } from '../store/edition.ts'
-import { listKeptLetters } from '../store/kept-letters.ts'
+import { type KeptLetter, listKeptLetters } from '../store/kept-letters.ts'
 import { readLetter } from '../store/letter.ts'
 import type { Store } from '../store/open.ts'
 import { openDataIfThere } from './installation.ts'
@@ -154,7 +154,7 @@ interface SentRequest extends Pick<EditionKey, 'report' | 'period'> {
 }
 
 /**
- * The letter to the byte as it went out, or is to.
+ * Who has a letter; or one letter to the byte as it went out, or is to, where a recipient or a file is given.
  * @throws LeadsheetError report_not_kept
  */
 async function showAsSent(
@@ -162,39 +162,47 @@ async function showAsSent(
   store: Store,
   { report, period, recipient, preview, dkim }: SentRequest,
 ): Promise<void> {
-  const kind = preview === null ? null : previewKind(preview)
   const letters = await listKeptLetters(store.db, report, period)
+  const head = { report, period: periodJson(period) }
+  if (recipient === null && preview === null) {
+    if (letters.length === 0) throw notKept(report, period)
+    if (terminal.json) return terminal.printJson({ ...head, letters: letters.map(letterJson) })
+    return await printLetters(terminal, letters)
+  }
   const kept = letters.find((letter) => recipient === null || letter.recipient === recipient)
   if (kept === undefined) throw notKept(report, period, recipient)
   const letter = await readLetter(store.db, kept.messageId)
-  if (preview !== null && kind !== null) await writePreview(preview, kind, letter, dkim)
+  if (preview !== null) await writePreview(preview, previewKind(preview), letter, dkim)
+  const { subject } = letter
   const file = preview === null ? null : resolve(preview)
   const files = letter.files.filter(({ cid }) => cid === null).map(({ name }) => name)
-  if (terminal.json) {
-    const { messageId, state, stateAt, response } = kept
-    terminal.printJson({
-      ...{
-        report,
-        period: periodJson(period),
-        recipient: kept.recipient,
-        message_id: messageId,
-        state,
-        state_at: stateAt,
-        response,
-      },
-      ...{ subject: letter.subject, files, preview: file },
-    })
-    return
-  }
+  if (terminal.json)
+    return terminal.printJson({ ...head, ...letterJson(kept), subject, files, preview: file })
   await terminal.printFields({
     Report: `${report}, ${tellDates(period)} (${period.timeZone})`,
     To: kept.recipient,
     State: `${kept.state} ${formatInstant(kept.stateAt)}`,
     Answer: kept.response,
-    Subject: letter.subject,
+    Subject: subject,
     Files: files.join(', '),
     Preview: file,
   })
+}
+
+function printLetters(terminal: Terminal, letters: readonly KeptLetter[]): Promise<void> {
+  return terminal.printTable<KeptLetter>(
+    [
+      { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
+      { title: 'STATE', value: ({ state }) => state, isWhole: true },
+      { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt), isWhole: true },
+      { title: 'ANSWER', value: ({ response }) => response },
+    ],
+    letters,
+  )
+}
+
+function letterJson({ recipient, messageId, state, stateAt, response }: KeptLetter) {
+  return { recipient, message_id: messageId, state, state_at: stateAt, response }
 }
 
 function periodJson({ from, to, timeZone }: Period) {

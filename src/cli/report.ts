@@ -50,7 +50,10 @@ export function defineReport(command: Command, terminal: Terminal): void {
     .option('--to <address>', 'send a test to this address alone, outside the ledger of deliveries')
     .option('--diff', 'compare the figures of the edition that is kept with those of now')
     .option('--as-known', 'with --diff: with those by what was known when it was made')
-    .option('--as-sent', 'the letter that is kept, as it went out, to the first recipient or that of --for')
+    .option(
+      '--as-sent',
+      'who has a letter of the edition; with --for or --preview one of them as it went out',
+    )
     .option('--watch', 'show it in the browser, and again whenever one of its files changes')
     .option(
       '--port <number>',

@@ -45,6 +45,10 @@ test('--as-sent writes the letter as it went out, byte for byte', { timeout: 60_
   expect(first).toMatchObject({ report: 'daily', recipient: 'ana@example.com', state: 'sent' })
   expect(readFileSync(join(folder, 'ana.html'), 'utf8')).toContain(`<title>${first.subject}</title>`)
 
+  expect((await report('--as-sent')).stdout).toMatch(/ana@example\.com +sent .*\nben@example\.com +sent /)
+  const all = JSON.parse((await report('--as-sent', '--json')).stdout)
+  expect(all.letters).toMatchObject([{ recipient: 'ana@example.com' }, { recipient: 'ben@example.com' }])
+
   const missing = await report('--as-sent', '--for', 'eve@example.com')
   expect(missing.status).toBe(1)
   expect(missing.stderr).toContain('No letter of daily to eve@example.com for 2025-11-20 is kept')
