@@ -1,7 +1,7 @@
 /** `leadsheet report NAME --watch`: the report in the browser, made anew whenever one of its files changes. */
 import { once } from 'node:events'
 import { existsSync, type FSWatcher, watch } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, relative } from 'node:path'
 import { DEFAULT_LOCALE, LANGUAGES } from '../choices.ts'
 import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
@@ -9,20 +9,18 @@ import { renderPreview } from '../jobs/preview.ts'
 import type { Recipient, Report } from '../jobs/report.ts'
 import { openPreview, type Preview, type PreviewChoice } from '../web/preview.ts'
 import { openDataOrEmpty, TEMPLATES } from './installation.ts'
-import { senderOf } from './mail.ts'
-import { findReport, reportOf } from './reports.ts'
+import { findReport, openMailing, reportOf } from './reports.ts'
 import { openTemplatesOf, ownFolder } from './templates.ts'
 import type { Terminal } from './terminal.ts'
 
 /** An editor may write a file in several steps. */
 const SETTLED_MS = 60
-const MEGABYTE = 1_000_000
 
 export async function watchReport(terminal: Terminal, name: string, port: number): Promise<void> {
   const first = await terminal.config()
   findReport(first, name)
   // Read anew each time: the settings are among the files that may change.
-  const load = (): Config => loadConfig(first.file === null ? {} : { file: first.file })
+  const load = (): Config => loadConfig(first.file === null ? {} : { file: relative('', first.file) })
   await using server = await openPreview({
     report: name,
     port,
@@ -46,13 +44,12 @@ async function render(
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
   await using store = await openDataOrEmpty(config)
-  const sender = senderOf(config.mail)
-  const deps = { templates, store, sender, maxBytes: config.mail.maxMb * MEGABYTE, now: () => new Date() }
+  const deps = await openMailing(config, store, templates)
   const reader = readerOf(report, recipients, recipient)
   const chosen = locale === null ? reader : { ...reader, locale }
   const content = await renderPreview(deps, report, chosen, data, terminal.signal)
   return {
-    from: sender.from,
+    from: deps.sender.from,
     to: recipient ?? 'everybody',
     subject: content.subject,
     html: content.html,

@@ -3,7 +3,7 @@
  * with the program. Both have a folder a report, `blocks` and `layout`; a report's own folder may have `blocks` too.
  */
 import { readdir, readFile } from 'node:fs/promises'
-import { extname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { errorText, LeadsheetError } from '../errors.ts'
 
 export interface TemplateFile {
@@ -29,7 +29,7 @@ const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 /** Folders that are no reports; the third has the page that an edition is kept with. */
 export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive']
-const KINDS = ['.hbs', '.css', '.yaml']
+const WANTED = /(?:\.hbs|\.css|^report\.yaml)$/
 
 /**
  * @param program the folder that comes with the program
@@ -72,7 +72,7 @@ async function readTree(root: string): Promise<Tree> {
     const entries = await readdir(root, { withFileTypes: true, recursive: true })
     // Not only plain files: what a container mounts is often a link.
     const paths = entries
-      .filter((entry) => !entry.isDirectory() && KINDS.includes(extname(entry.name)))
+      .filter((entry) => !entry.isDirectory() && WANTED.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
     const files = await Promise.all(
       paths.map(async (path) => {

@@ -35,8 +35,11 @@ async function load() {
   for (const name of ['data', 'recipient', 'locale']) {
     if (!state && saved.has(name)) query.set(name, saved.get(name))
   }
-  const answer = await fetch(`/state?${query}`).then((response) => response.json())
-  if (number !== asked) return
+  const answer = await fetch(`/state?${query}`).then(
+    (response) => response.json(),
+    () => null,
+  )
+  if (number !== asked || answer === null) return
   state = answer
   fill(choice.elements.recipient, [['', 'everybody'], ...state.recipients.map((each) => [each, each])], query)
   fill(choice.elements.locale, [['', 'as set'], ...state.locales], query)
