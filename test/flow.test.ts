@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { type DeliverDeps, type DeliverySummary, deliverEdition } from '../src/jobs/deliver.ts'
+import { type DeliverDeps, type DeliverySummary, deliverEditions } from '../src/jobs/deliver.ts'
 import type { MailingDeps } from '../src/jobs/mailing.ts'
 import { openTransport } from '../src/mail/transport.ts'
 import { folderWith } from './support/folder.ts'
@@ -90,9 +90,8 @@ async function mail(deps: MailingDeps & DeliverDeps): Promise<DeliverySummary[]>
     deps,
     RECIPIENTS.map((address) => recipient(address)),
   )
-  const { signal } = new AbortController()
-  const delivered = await Promise.all(mailings.map(({ edition }) => deliverEdition(deps, edition, signal)))
-  return delivered.flat()
+  const editions = mailings.map(({ edition }) => edition)
+  return deliverEditions(deps, editions, new AbortController().signal)
 }
 
 /** The first number after a label in the text part. */

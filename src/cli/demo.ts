@@ -10,7 +10,7 @@ import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
 import { writeArchiveIndex } from '../jobs/archive-index.ts'
-import { deliverEdition } from '../jobs/deliver.ts'
+import { deliverEditions } from '../jobs/deliver.ts'
 import { findPeriod } from '../jobs/edition.ts'
 import { enqueueReport } from '../jobs/mailing.ts'
 import { publishIfDue } from '../jobs/publish.ts'
@@ -145,7 +145,7 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
     const { report, recipients } = reportOf(settings, config, templates)
     const period = await findPeriod(store, report, deps.now())
     for (const { edition, page } of await enqueueReport(deps, report, recipients, period, signal)) {
-      const deliveries = await deliverEdition({ ...deps, transport, log }, edition, signal)
+      const deliveries = await deliverEditions({ ...deps, transport, log }, [edition], signal)
       const mails: string[] = []
       for (const { messageId } of await listDeliveries(store.db, edition.id))
         mails.push(join(outbox, fileNameOf(await readLetter(store.db, messageId))))

@@ -5,7 +5,7 @@ import { localeFault } from '../config/rules.ts'
 import { LeadsheetError } from '../errors.ts'
 import { writeArchiveIndex } from '../jobs/archive-index.ts'
 import { createContents } from '../jobs/content.ts'
-import { type DeliverySummary, deliverEdition, sendTest } from '../jobs/deliver.ts'
+import { deliverEditions, sendTest } from '../jobs/deliver.ts'
 import { findPeriod, makeEdition } from '../jobs/edition.ts'
 import { letterFor } from '../jobs/letter.ts'
 import { enqueueReport, type MailingDeps } from '../jobs/mailing.ts'
@@ -135,9 +135,8 @@ async function sendReport(
   const mailings = await enqueueReport(deps, report, recipients, period, terminal.signal)
   await using transport = await openMail(terminal, mail)
   const log = await terminal.log()
-  const deliveries: DeliverySummary[] = []
-  for (const { edition } of mailings)
-    deliveries.push(...(await deliverEdition({ ...deps, transport, log }, edition, terminal.signal)))
+  const editions = mailings.map(({ edition }) => edition)
+  const deliveries = await deliverEditions({ ...deps, transport, log }, editions, terminal.signal)
   await writeArchiveIndex(deps.archive, deps.store.db)
   await printMailings(terminal, report, { mailings, preview: null, deliveries })
   await publishAfterwards(terminal, deps.store)

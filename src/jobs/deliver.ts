@@ -39,21 +39,25 @@ export interface DeliverySummary {
   readonly isNew: boolean
 }
 
-/** Sends what is not sent of an edition, whatever the time since the last attempt. */
-export async function deliverEdition(
+/**
+ * Sends what is not sent of these editions, whatever the time since the last attempt.
+ * @returns all their letters, edition by edition
+ */
+export async function deliverEditions(
   deps: DeliverDeps,
-  edition: { readonly id: string },
+  editions: readonly { readonly id: string }[],
   signal: AbortSignal,
 ): Promise<DeliverySummary[]> {
-  const before = new Map(
-    (await listDeliveries(deps.store.db, edition.id)).map((one) => [one.messageId, one.state]),
-  )
+  const list = async (): Promise<Delivery[]> => {
+    const lists: Delivery[] = []
+    for (const { id } of editions) lists.push(...(await listDeliveries(deps.store.db, id)))
+    return lists
+  }
+  const before = new Map((await list()).map((one) => [one.messageId, one.state]))
   await withDeliveryLease(deps, async (lease) => {
-    const open = (await listDeliveries(deps.store.db, edition.id)).filter(isUnsent)
-    await sendAll(deps, lease, open, signal)
+    await sendAll(deps, lease, (await list()).filter(isUnsent), signal)
   })
-  const after = await listDeliveries(deps.store.db, edition.id)
-  return after.map((one) => ({
+  return (await list()).map((one) => ({
     recipient: one.recipient,
     state: one.state,
     response: one.response,

@@ -4,7 +4,7 @@ import type { SyncResult } from '../model.ts'
 import type { Source } from '../source/open.ts'
 import { findLastWholeRun } from '../store/sync-run.ts'
 import { writeArchiveIndex } from './archive-index.ts'
-import { type DeliverDeps, type DeliverySummary, deliverDue, deliverEdition } from './deliver.ts'
+import { type DeliverDeps, deliverDue, deliverEditions } from './deliver.ts'
 import { findPeriod } from './edition.ts'
 import { enqueueReport, type MailingDeps, mailingText } from './mailing.ts'
 import { prune, type Retention } from './prune.ts'
@@ -70,8 +70,8 @@ export function reportSchedule(
       if (signal.aborted) return { state: 'again', message: 'stopped before the report was made' }
       const mailings = await enqueueReport(work, report, settings.recipients, period, signal)
       if (signal.aborted) return { state: 'again', message: 'stopped before all letters were written' }
-      const deliveries: DeliverySummary[] = []
-      for (const { edition } of mailings) deliveries.push(...(await deliverEdition(work, edition, signal)))
+      const editions = mailings.map(({ edition }) => edition)
+      const deliveries = await deliverEditions(work, editions, signal)
       await writeArchiveIndex(work.archive, work.store.db)
       await publishQuietly(work, signal)
       return { state: 'done', message: mailingText(mailings, deliveries) }

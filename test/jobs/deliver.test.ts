@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deliverDue, deliverEdition, sendTest } from '../../src/jobs/deliver.ts'
+import { deliverDue, deliverEditions, sendTest } from '../../src/jobs/deliver.ts'
 import { letterFor } from '../../src/jobs/letter.ts'
 import type { Transport } from '../../src/mail/transport.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -56,7 +56,7 @@ describe('delivery', () => {
     await using made = await openEdition(['ana@example.com', 'ben@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
-    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
     expect(server.received.map((one) => one.to)).toEqual([['ana@example.com'], ['ben@example.com']])
     expect(server.received.map((one) => one.mail.to?.[0]?.address)).toEqual([
       'ana@example.com',
@@ -73,8 +73,8 @@ describe('delivery', () => {
         ),
     })
     await using transport = openTransport(server.url, { log: SILENT })
-    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
-    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
+    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
     expect(await made.states()).toEqual([
       ['ana@example.com', 'sent', 1],
       ['gone@example.com', 'failed', 1],
@@ -91,7 +91,7 @@ describe('delivery', () => {
         done(refusals-- > 0 ? Object.assign(new Error('greylisted'), { responseCode: 450 }) : null),
     })
     await using transport = openTransport(server.url, { log: SILENT })
-    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
     await deliverDue({ ...made.deps, transport }, signal)
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
@@ -103,7 +103,7 @@ describe('delivery', () => {
   it('keeps the letters of a server that is away, and tries one of them only', async () => {
     await using made = await openEdition(['ana@example.com', 'ben@example.com'])
     await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
     expect(await made.states()).toEqual([
       ['ana@example.com', 'pending', 1],
       ['ben@example.com', 'pending', 0],
@@ -114,11 +114,11 @@ describe('delivery', () => {
     await using made = await openEdition(['ana@example.com'])
     await using losing = await openScriptedServer({ body: 'drop' })
     await using first = openTransport(losing.url, { log: SILENT })
-    await deliverEdition({ ...made.deps, transport: first }, made.edition, signal)
+    await deliverEditions({ ...made.deps, transport: first }, [made.edition], signal)
     expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 1]])
     expect(losing.bodies()).toBe(1)
-    await deliverEdition({ ...made.deps, transport: first }, made.edition, signal)
-    await deliverEdition({ ...made.deps, transport: first }, made.edition, signal)
+    await deliverEditions({ ...made.deps, transport: first }, [made.edition], signal)
+    await deliverEditions({ ...made.deps, transport: first }, [made.edition], signal)
     expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 2]])
     expect(losing.bodies()).toBe(2)
   })
@@ -127,12 +127,12 @@ describe('delivery', () => {
     await using made = await openEdition(['ana@example.com'])
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     for (let round = 0; round < 3; round++) {
-      await deliverEdition({ ...made.deps, transport: away }, made.edition, signal)
+      await deliverEditions({ ...made.deps, transport: away }, [made.edition], signal)
     }
     await using losing = await openScriptedServer({ body: 'drop' })
     await using transport = openTransport(losing.url, { log: SILENT })
     for (let round = 0; round < 3; round++) {
-      await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+      await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
     }
     expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 5]])
     expect(losing.bodies()).toBe(2)
@@ -150,7 +150,7 @@ describe('delivery', () => {
         return receipt
       },
     }
-    const sending = deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    const sending = deliverEditions({ ...made.deps, transport }, [made.edition], signal)
     await expect(sending).rejects.toMatchObject({ code: 'job_busy' })
     expect(server.received).toHaveLength(1)
     expect(await made.states()).toEqual([['ana@example.com', 'data', 1]])
@@ -167,7 +167,7 @@ describe('delivery', () => {
         return real.send(letter, options)
       },
     }
-    const sending = deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    const sending = deliverEditions({ ...made.deps, transport }, [made.edition], signal)
     await expect(sending).rejects.toMatchObject({ code: 'job_busy' })
     expect(server.received).toEqual([])
   })
@@ -208,7 +208,7 @@ describe('delivery', () => {
           },
         }),
     }
-    await deliverEdition({ ...made.deps, transport }, made.edition, signal)
+    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
     expect(seen).toEqual([0, [['ana@example.com', 'sending', 1]], [['ana@example.com', 'data', 1]]])
   })
 

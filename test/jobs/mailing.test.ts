@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../src/figures.ts'
-import { deliverEdition } from '../../src/jobs/deliver.ts'
+import { deliverEditions } from '../../src/jobs/deliver.ts'
 import { findPeriod } from '../../src/jobs/edition.ts'
 import { enqueueReport, mailingText } from '../../src/jobs/mailing.ts'
 import type { Report } from '../../src/jobs/report.ts'
@@ -158,6 +158,21 @@ describe('the recipients of a report', () => {
     expect(readdirSync(folder)).toContain('note.txt')
   })
 
+  it('all wait while the mail server is away, of which one letter is enough to know', async () => {
+    await using world = await openWorld()
+    const mailings = await enqueueDue(world.deps, [
+      recipient('ana@example.com'),
+      recipient('ben@example.com', { filter: EMEA }),
+    ])
+    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    const editions = mailings.map(({ edition }) => edition)
+    const { signal } = new AbortController()
+    await deliverEditions({ ...world.deps, transport, log: SILENT }, editions, signal)
+    const letters = await world.store.db.selectFrom('delivery').select(['state', 'attempts']).execute()
+    expect(letters.map(({ state }) => state)).toEqual(['pending', 'pending'])
+    expect(letters.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(1)
+  })
+
   it('get nothing more once it is stopped', async () => {
     await using world = await openWorld()
     const period = await findPeriod(world.store, DAILY, NOW)
@@ -208,9 +223,12 @@ describe('a report that is sent only if it is worth it', () => {
     expect(mailings.map(({ notSent }) => notSent)).toEqual([null, 'quiet: not leads > 100'])
     await using transport = openTransport(pathToFileURL(folderWith()).href, { log: SILENT })
     const { signal } = new AbortController()
-    const [first] = mailings
     const deps = { ...world.deps, transport, log: SILENT }
-    const deliveries = await deliverEdition(deps, first?.edition ?? { id: '' }, signal)
+    const deliveries = await deliverEditions(
+      deps,
+      mailings.map(({ edition }) => edition),
+      signal,
+    )
     expect(mailingText(mailings, deliveries)).toBe(
       '2 editions, 1 not sent: quiet: not leads > 100; 1 of 1 letters sent',
     )
