@@ -12,9 +12,11 @@ export function scaffoldReport(
   from: Pick<ReportDefinition, 'period' | 'blocks' | 'send'>,
 ): string {
   const words = name.replaceAll('-', ' ')
+  // Some names, such as 2026, would be no text in YAML.
+  const title = stringify(words.charAt(0).toUpperCase() + words.slice(1)).trim()
   const send = typeof from.send === 'string' ? from.send : stringify(from.send, FLOW).trim()
   return `# All of this may be left out. What it means: README, "Making a report".
-title: ${words.charAt(0).toUpperCase()}${words.slice(1)}
+title: ${title}
 period: ${from.period} # ${PERIOD_KINDS.join(', ')}
 send: ${send} # ${SEND_POLICIES.join(', ')}, or { if_threshold: new_leads < 10 }
 

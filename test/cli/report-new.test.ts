@@ -55,6 +55,13 @@ test.each([
   expect(stderr).toContain(told)
 })
 
+test('a name of digits is a title all the same', async () => {
+  const cwd = folderWith()
+  await makeIn(cwd, '2026')
+  const text = readFileSync(join(cwd, 'templates/2026/report.yaml'), 'utf8')
+  expect(parseDefinition({ path: 'report.yaml', text }).title).toBe('2026')
+})
+
 test('it is made in templates_dir', async () => {
   const cwd = folderWith({ 'deploy/leadsheet.yaml': 'templates_dir: ../ours\n' })
   mkdirSync(join(cwd, 'ours'))
