@@ -13,12 +13,13 @@ export function linkTo(leadId: string, { leadUrl }: ReportContext): string {
   return leadUrl === null ? '' : leadUrl.replaceAll('{id}', encodeURIComponent(leadId.toWellFormed()))
 }
 
-/** Named only where there is more than one that it could be. */
+/** Named only where there is more than one that it could be; held together, for lines break before it anyway. */
 export function pipelineOf(
   { pipelineName }: { readonly pipelineName: string },
   pipelines: readonly string[],
 ): string | null {
-  return pipelines.length > 1 ? oneLineOrNull(pipelineName, PIPELINE_LENGTH) : null
+  if (pipelines.length < 2) return null
+  return oneLineOrNull(pipelineName, PIPELINE_LENGTH)?.replaceAll(' ', '\u00a0') ?? null
 }
 
 export function joined(parts: readonly (string | null)[]): string {

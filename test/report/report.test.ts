@@ -205,7 +205,7 @@ describe('numbers too small for percentages', () => {
   it('are given as counts', () => {
     const { tiles } = block('kpis', quietDay(), QUIET)
     expect(tiles[2]).toMatchObject({ value: '2 of 7', change: '', basis: 'vs 3 of 8 on\u00a015\u00a0Nov' })
-    expect(tiles[3]).toMatchObject({ value: '€640k', note: 'in EUR' })
+    expect(tiles[3]).toMatchObject({ value: '€640k', note: '' })
     const few = [
       { status: 'discovered', reached: 8, conversion: null, medianDays: 0.44 },
       { status: 'enriched', reached: 3, conversion: 3 / 8, medianDays: 12.4 },

@@ -65,8 +65,9 @@ function rowOf(stage: Stage, before: Stage | undefined, most: number, voice: Voi
   }
 }
 
-/** `0.2`, `4.0`, `12` */
+/** `<0.1`, `0.2`, `4.0`, `12` */
 function writeDays(days: number, { numbers }: Voice): string {
+  if (days < 0.05) return `<${numbers.fixed(0.1, 1)}`
   return days < 9.95 ? numbers.fixed(days, 1) : numbers.count(days)
 }
 

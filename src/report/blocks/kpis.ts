@@ -7,10 +7,8 @@ import { type Coverage, coverageOf, isFirst } from '../coverage.ts'
 import { namePeriod } from '../dates.ts'
 import { formatMoneys } from '../moneys.ts'
 import { FEW } from '../numbers.ts'
-import { oneLine } from '../text.ts'
 import type { Voice } from '../voice.ts'
 
-const CURRENCY_LENGTH = 12
 /** Letters of a value that still have room in large print. */
 const LARGE_LENGTH = 7
 
@@ -121,7 +119,7 @@ function moneyOf(moneys: readonly Money[], voice: Voice): { value: string; note:
   const { largest, others } = formatMoneys(moneys, voice)
   const [first] = moneys
   if (largest === null || first === undefined) return { value: none, note: kpi.noValues }
-  return { value: largest, note: others ?? kpi.inCurrency(oneLine(first.currency, CURRENCY_LENGTH)) }
+  return { value: largest, note: others ?? '' }
 }
 
 /** What was won is worth; a lower bound while the period is not covered. */

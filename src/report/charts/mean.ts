@@ -13,7 +13,7 @@ export function meansOfWeek(counts: readonly (number | null)[]): readonly (numbe
   })
 }
 
-/** `47`, `3.4`: as exact as it may be taken. */
+/** `47`, `3.4`, `0`: as exact as it may be taken. */
 export function writeMean(mean: number, numbers: Numbers): string {
-  return numbers.decimal(mean, mean < 10 ? 1 : 0)
+  return mean === 0 || mean >= 9.95 ? numbers.count(mean) : numbers.fixed(mean, 1)
 }

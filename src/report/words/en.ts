@@ -20,7 +20,7 @@ export function english(numbers: Numbers, locale: string) {
     won: 'Won',
     forward: 'Moved forward',
     back: 'Moved back',
-    lost: 'Lost',
+    lost: 'Lost or disqualified',
     gone: 'Gone from the service',
     returned: 'Came back',
   }
@@ -175,7 +175,6 @@ export function english(numbers: Numbers, locale: string) {
       noneClosed: 'none closed',
       noValues: 'no values given',
       nothing: 'none',
-      inCurrency: (currency: string) => `in ${currency}`,
       soFar: 'so far',
       soFarWorth: (value: string) => `so far, worth ${value}`,
       basis: (value: string, when: string) => `vs ${value} ${when}`,
