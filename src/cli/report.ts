@@ -90,7 +90,9 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   const mail = options.send || options.to !== undefined ? requireMail(config) : null
   if (options.send && settings.recipients.length === 0) {
     throw new LeadsheetError('config_missing', `The report ${name} has no recipients`, {
-      hint: 'Set recipients (LEADSHEET_RECIPIENTS), or `recipients` of the report.',
+      hint: config.reports.includes(settings)
+        ? 'Set recipients (LEADSHEET_RECIPIENTS), or `recipients` of the report.'
+        : 'Add it to `reports` in the settings; until then nobody gets it.',
     })
   }
   const kind = options.preview === undefined ? null : previewKind(options.preview)

@@ -68,3 +68,13 @@ test('it is made in templates_dir', async () => {
   const { stdout } = await makeIn(cwd, 'mine', '--config', 'deploy/leadsheet.yaml')
   expect(stdout).toMatch(/^Made ours\/mine\/report\.yaml\n/)
 })
+
+test('a report that has only a folder yet can be looked at, and goes to nobody', async () => {
+  const cwd = folderWith({
+    'leadsheet.yaml': 'mail: { url: file:./outbox, from: a@example.com }\nrecipients: [ana@example.com]\n',
+  })
+  await makeIn(cwd, 'mine')
+  const { status, stderr } = await runLeadsheet(['report', 'mine', '--send'], { cwd })
+  expect(status).not.toBe(0)
+  expect(stderr).toContain('Add it to `reports` in the settings; until then nobody gets it.')
+})
