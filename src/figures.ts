@@ -1,6 +1,6 @@
 /**
  * What a report tells, as data: types only. `store/figures/` reads it, `report/` makes words of it, and it is
- * kept as JSON with each edition. How each number is counted stands in `store/figures/definition.ts`.
+ * kept as JSON with each edition. How each number is counted stands in `store/figures/`, and `explainReport` tells it.
  */
 import type { PERIOD_KINDS } from './choices.ts'
 import type { Freshness, FunnelStage, Instant, Money, Period, Ratio } from './model.ts'
@@ -51,7 +51,7 @@ export interface ReportFigures {
   readonly changes: Changes
   readonly topLeads: TopLeads
   readonly stalled: Stalled
-  /** The pipelines side by side, in order of name. */
+  /** The pipelines side by side, in order of name; without those that have no leads and nothing to tell. */
   readonly byPipeline: readonly PipelineLine[]
   /** The sources of leads, most new leads first. */
   readonly bySource: readonly SourceLine[]
@@ -117,7 +117,7 @@ export interface ChangedLead {
   readonly id: string
   readonly companyName: string
   readonly pipelineName: string
-  /** Null where it is not known, and for leads that are gone or came back. */
+  /** What the last edition knew; null where nothing is known of before, and for leads that are gone or came back. */
   readonly fromStatus: string | null
   readonly toStatus: string
   readonly at: Instant
@@ -206,7 +206,10 @@ export interface Outage {
   readonly hours: number
 }
 
-/** A number of the upstream's own statistics that is not the one that we count for the same moment. */
+/**
+ * A number of the upstream's own statistics that is not the one that we count for the same moment: that of the last
+ * reading that our copy covers.
+ */
 export interface StatDifference {
   readonly pipelineName: string
   readonly figure:

@@ -156,12 +156,6 @@ export interface Agent {
 
 // --- Figures ---------------------------------------------------------------------------------------------
 
-/** A value of the period beside the same value of the period it is compared with. */
-export interface Compared<T> {
-  readonly current: T
-  readonly prior: T
-}
-
 /** `part` of `whole`; a rate that still knows its counts. */
 export interface Ratio {
   readonly part: number
@@ -183,72 +177,11 @@ export interface Freshness {
   readonly heldRows: number
 }
 
-export interface TopLead {
-  readonly id: string
-  readonly companyName: string
-  readonly companyOneLiner: string | null
-  readonly companyCountry: string | null
-  readonly contactName: string | null
-  readonly contactTitle: string | null
-  readonly pipelineName: string
-  readonly status: string
-  readonly score: number
-  readonly source: string | null
-}
-
-export interface StalledLead {
-  readonly id: string
-  readonly companyName: string
-  readonly contactName: string | null
-  readonly pipelineName: string
-  readonly status: string
-  readonly updatedAt: Instant
-  /** Whole days without any change of the lead, up to the end of the period. */
-  readonly idleDays: number
-  readonly value: Money | null
-}
-
 export interface FunnelStage {
   readonly status: string
   readonly reached: number
   /** Share of the stage before, 0 to 1; null for the first stage and where nothing reached the one before. */
   readonly conversion: number | null
-}
-
-export interface AgentLine {
-  readonly name: string
-  readonly kind: string | null
-  readonly status: string
-  readonly statusChangedAt: Instant | null
-  readonly taskType: string | null
-  readonly taskPipelineName: string | null
-  readonly lastSeenAt: Instant | null
-  readonly errors24h: number | null
-  readonly lastErrorMessage: string | null
-}
-
-/** All numbers of the daily report; words come later. The definitions stand in `store/figures/definition.ts`. */
-export interface DailyFigures {
-  readonly period: Period
-  /** The same weekday a week before. */
-  readonly prior: Period
-  readonly freshness: Freshness
-  /** Names of the pipelines covered, in order of name. */
-  readonly pipelines: readonly string[]
-  /** Leads in the copy, all statuses. */
-  readonly leads: number
-  readonly newLeads: Compared<number>
-  readonly won: Compared<number>
-  /** Value won, a currency each, largest first. */
-  readonly wonValue: Compared<readonly Money[]>
-  /** Won out of won + lost, over the 30 days up to the end of each period. */
-  readonly winRate: Compared<Ratio>
-  /** Value of the open leads at the end of each period, a currency each, largest first. */
-  readonly openValue: Compared<readonly Money[]>
-  readonly funnel: { readonly asOf: Instant | null; readonly stages: readonly FunnelStage[] }
-  readonly topLeads: { readonly minScore: number; readonly total: number; readonly rows: readonly TopLead[] }
-  readonly stalled: { readonly days: number; readonly total: number; readonly rows: readonly StalledLead[] }
-  readonly agents: { readonly asOf: Instant | null; readonly rows: readonly AgentLine[] }
 }
 
 // --- Editions and mail -----------------------------------------------------------------------------------

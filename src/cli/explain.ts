@@ -25,6 +25,7 @@ export function defineExplain(command: Command, terminal: Terminal): void {
     'explain',
     'explain win_rate',
     'explain won --from 2026-11-20 --to 2026-11-21 | sqlite3 data/snapshot.db',
+    "explain open_value --where company_country=Germany --where 'score>=60'",
   ])
 }
 

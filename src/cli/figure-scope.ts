@@ -7,11 +7,13 @@ import type { Period } from '../model.ts'
 import { daysBefore, periodBetween } from '../report/period.ts'
 import type { FigureScope } from '../store/figures/query.ts'
 import { collect, day, instant } from './arguments.ts'
+import { condition, conditionsOf, type GivenCondition } from './lead-conditions.ts'
 
 export interface ScopeOptions {
   readonly from?: string
   readonly to?: string
   readonly pipeline?: readonly string[]
+  readonly where?: readonly GivenCondition[]
   readonly asKnownAt?: string
 }
 
@@ -23,6 +25,11 @@ export function addScopeOptions(command: Command): void {
     .option('--from <date>', 'first day of the period, in the time zone of the settings', day)
     .option('--to <date>', 'the day after its last one (default: the last 7 whole days)', day)
     .option('--pipeline <id>', 'only this pipeline; may be given several times', collect)
+    .option(
+      '--where <condition>',
+      "only leads that now meet it: source=crawl, 'score>=60'; may be given several times",
+      condition,
+    )
     .option('--as-known-at <time>', 'leave out what was read after this time', instant)
 }
 
@@ -45,7 +52,7 @@ export function periodOf({ from, to }: ScopeOptions, timeZone: string, now: Date
  * @throws LeadsheetError usage_invalid for a pipeline that no lead has had
  */
 export function scopeOf(
-  { pipeline, asKnownAt }: ScopeOptions,
+  { pipeline, where, asKnownAt }: ScopeOptions,
   config: Config,
   period: Period,
   pipelines: readonly { readonly id: string }[],
@@ -54,7 +61,7 @@ export function scopeOf(
   return {
     from: period.from,
     to: period.to,
-    filter: { pipelineIds: pipeline ?? null, conditions: [] },
+    filter: { pipelineIds: pipeline ?? null, conditions: conditionsOf(where ?? []) },
     stalledDays: config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT,
     asKnownAt: asKnownAt ?? null,
   }

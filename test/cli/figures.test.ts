@@ -71,6 +71,18 @@ describe('figures', () => {
     ])
   })
 
+  it('counts only leads that meet the conditions', async () => {
+    const { run } = await openCopy()
+    const leadsWhere = async (...conditions: string[]): Promise<number> => {
+      const options = conditions.flatMap((each) => ['--where', each])
+      return JSON.parse((await run('figures', '--json', ...DAY, ...options)).stdout).figures[0].values[0]
+        .current
+    }
+    const [low, high] = [await leadsWhere('score<=59.5'), await leadsWhere('score>=60')]
+    expect(Math.min(low, high)).toBeGreaterThan(0)
+    expect(await leadsWhere('score>=0')).toBe(low + high)
+  })
+
   it('has none before the first sync', async () => {
     const { status, stderr } = await runLeadsheet(['figures'], { cwd: folderWith() })
     expect([status, stderr]).toEqual([1, expect.stringContaining('no sync has read all leads yet')])
@@ -88,6 +100,14 @@ describe('explain', () => {
       const file = join(folder, 'leadsheet.db')
       const printed = execFileSync('sqlite3', ['-readonly', file], { input: stdout, encoding: 'utf8' })
       expect(printed.trim()).toBe(value)
+
+      const filtered = await run('explain', 'open', ...DAY, '--where', 'score>=60', '--where', 'tags=none')
+      const none = execFileSync('sqlite3', ['-readonly', file], { input: filtered.stdout, encoding: 'utf8' })
+      expect(none.trim()).toBe('0')
+      const high = await run('explain', 'open', ...DAY, '--where', 'score>=60')
+      const some = execFileSync('sqlite3', ['-readonly', file], { input: high.stdout, encoding: 'utf8' })
+      expect(some.trim()).toBe(/, in leads: (\d+)$/m.exec(high.stdout)?.[1])
+      expect(Number(some)).toBeGreaterThan(0)
     },
   )
 

@@ -5,10 +5,10 @@ import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Lead } from '../../src/model.ts'
 import { dayBefore, weekBefore } from '../../src/report/period.ts'
-import { readDailyFigures } from '../../src/store/figures/daily.ts'
 import { FIGURES, type FigureName } from '../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { explainFigure, type FigureScope, readFigure } from '../../src/store/figures/query.ts'
+import { readReportFigures } from '../../src/store/figures/report.ts'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
 import { folderWith } from '../support/folder.ts'
@@ -205,12 +205,9 @@ describe('the SQL that is shown', () => {
         expect(JSON.parse(printed || '[]'), name).toEqual(plain)
       }
     }
-    const report = await readDailyFigures(db, {
-      period,
-      prior: weekBefore(period),
-      pipelineIds: null,
-      topScore: 80,
-      stalledDays: 7,
+    const report = await readReportFigures(db, {
+      ...{ kind: 'day', period, prior: weekBefore(period), filter: EVERY_LEAD, asKnownAt: null },
+      ...{ topScore: 80, stalledDays: 7, rowsMax: 5, since: null, sparkPeriods: [], trendDays: [] },
     })
     const numberOf = async (name: FigureName) => (await readFigure(db, name, whole))[0]?.value
     expect(report.won.current).toBe(await numberOf('won'))

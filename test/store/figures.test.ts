@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { DailyFigures, Lead } from '../../src/model.ts'
+import type { ReportFigures } from '../../src/figures.ts'
+import type { Lead } from '../../src/model.ts'
 import { dayBefore, weekBefore } from '../../src/report/period.ts'
 import { saveAgents } from '../../src/store/agent.ts'
-import { type FiguresRequest, readDailyFigures } from '../../src/store/figures/daily.ts'
+import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
+import { type ReportRequest, readReportFigures } from '../../src/store/figures/report.ts'
 import { recordGone } from '../../src/store/lead-version.ts'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
@@ -18,19 +20,16 @@ const BEFORE_TO = '2026-11-20T23:59:59.999Z'
 
 async function figuresOf(
   leads: readonly Lead[],
-  change: Partial<FiguresRequest> = {},
+  change: Partial<ReportRequest> = {},
   prepare: (store: Store) => Promise<unknown> = async () => undefined,
-): Promise<DailyFigures> {
+): Promise<ReportFigures> {
   const store = await openEmptyStore()
   await save(store, leads)
   await prepare(store)
   const period = change.period ?? FRIDAY
-  const figures = await readDailyFigures(store.db, {
-    period,
-    prior: weekBefore(period),
-    pipelineIds: null,
-    topScore: 80,
-    stalledDays: 7,
+  const figures = await readReportFigures(store.db, {
+    ...{ kind: 'day', period, prior: weekBefore(period), filter: EVERY_LEAD, asKnownAt: null },
+    ...{ topScore: 80, stalledDays: 7, rowsMax: 5, since: null, sparkPeriods: [], trendDays: [] },
     ...change,
   })
   await store.close()
@@ -171,7 +170,8 @@ describe('the funnel', () => {
         stat('p2', '2026-11-21T05:00:00Z', { new: 40, contacted: 20, won: 10 }),
       ),
     )
-    expect(funnel).toEqual({
+    expect(funnel).toMatchObject({
+      source: 'service',
       asOf: '2026-11-21T05:00:00.000Z',
       stages: [
         { status: 'new', reached: 100, conversion: null },
@@ -205,11 +205,11 @@ describe('the funnel', () => {
       await both(store)
       await remove(store, '2', TO)
     })
-    expect(funnel).toEqual({ asOf: TO, stages: [{ status: 'new', reached: 10, conversion: null }] })
+    expect(funnel).toMatchObject({ asOf: TO, stages: [{ status: 'new', reached: 10, conversion: null }] })
   })
 
   it('is empty before the first reading', async () => {
-    expect((await figuresOf([lead('1')])).funnel).toEqual({ asOf: null, stages: [] })
+    expect((await figuresOf([lead('1')])).funnel).toEqual({ source: 'service', asOf: null, stages: [] })
   })
 })
 
@@ -263,7 +263,7 @@ describe('the pipelines of a report', () => {
       store.write(async (trx) => {
         for (const id of ['p1', 'p2']) await savePipelineStat(trx, stat(id, TO, { new: 3 }), seenAt(TO))
       })
-    const figures = await figuresOf(leads, { pipelineIds: ['p2'] }, prepare)
+    const figures = await figuresOf(leads, { filter: { pipelineIds: ['p2'], conditions: [] } }, prepare)
     expect(figures).toMatchObject({
       pipelines: ['Pipeline p2'],
       leads: 3,
@@ -276,7 +276,9 @@ describe('the pipelines of a report', () => {
       topLeads: { total: 1 },
       stalled: { total: 1 },
     })
-    expect((await figuresOf(leads, { pipelineIds: ['none'] }, prepare)).leads).toBe(0)
+    expect(
+      (await figuresOf(leads, { filter: { pipelineIds: ['none'], conditions: [] } }, prepare)).leads,
+    ).toBe(0)
     expect((await figuresOf(leads, {}, prepare)).funnel.stages[0]?.reached).toBe(6)
   })
 })

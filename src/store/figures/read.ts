@@ -1,5 +1,6 @@
 /** All figures for several scopes, from one moment of the store, though a sync may be writing meanwhile. */
 import type { Db } from '../open.ts'
+import { giveChosen } from './chosen-leads.ts'
 import { FIGURES, type FigureName } from './definition.ts'
 import { atOneMoment } from './moment.ts'
 import { type FigureRow, type FigureScope, readFigureAt } from './query.ts'
@@ -12,7 +13,8 @@ export async function readFigures(db: Db, scopes: readonly FigureScope[]): Promi
     const all: Figures[] = []
     for (const scope of scopes) {
       const figures = new Map<FigureName, FigureRow[]>()
-      for (const { name } of FIGURES) figures.set(name, await readFigureAt(moment, name, scope))
+      const chosen = await giveChosen(moment, scope)
+      for (const { name } of FIGURES) figures.set(name, await readFigureAt(chosen, name, scope))
       all.push(figures)
     }
     return all

@@ -3,12 +3,12 @@
  * has it, ready to be run on this very file.
  */
 import type Database from 'better-sqlite3'
-import type { LeadFilter } from '../../figures.ts'
-import type { DailyFigures, Instant } from '../../model.ts'
+import type { LeadFilter, ReportFigures } from '../../figures.ts'
+import type { Instant } from '../../model.ts'
 import { FIGURES } from '../figures/definition.ts'
 import { EVERY_LEAD } from '../figures/lead-filter.ts'
-import { STALLED, TOP_LEADS } from '../figures/lead-lists.ts'
 import { explainQuery, type FigureScope } from '../figures/query.ts'
+import { STALLED_LEADS, TOP_LEADS } from '../figures/report-lists.ts'
 
 const STATEMENT = `
   CREATE TABLE figure ( -- one row a figure of each report: its definition, and the SQL that gives it for the last edition
@@ -36,18 +36,11 @@ interface Edition {
 
 /** What a report lists lead by lead, beside the figures. */
 const LISTS = [
-  {
-    ...TOP_LEADS,
-    ...{ name: 'top_leads', title: 'Top leads', unit: 'list' },
-    meaning: 'the leads created in the period with the best scores, as far as the report names them',
-  },
-  {
-    ...STALLED,
-    ...{ name: 'stalled_leads', title: 'Stalled leads', unit: 'list' },
-    meaning:
-      'of the leads that figure stalled counts those that have stood still longest, as far as the report names them',
-  },
+  { ...TOP_LEADS, name: 'top_leads', unit: 'list' },
+  { ...STALLED_LEADS, name: 'stalled_leads', unit: 'list' },
 ]
+/** As many as go into the files of a report. */
+const LIST_ROWS = 1000
 
 const DAY_MS = 24 * 60 * 60_000
 /** As in the settings of a report that says nothing else. */
@@ -59,7 +52,7 @@ export function addFigures(database: Database.Database): void {
   for (const { report, period, prior, topScore, ...scope } of listEditions(database)) {
     for (const { name, title, meaning, unit, ...query } of [...FIGURES, ...LISTS]) {
       const explained = [period, prior].map((each) =>
-        explainQuery(query, { ...scope, ...each }, { top_score: topScore }),
+        explainQuery(query, { ...scope, ...each }, { top_score: topScore, rows: LIST_ROWS }),
       )
       insert.run(report, name, title, meaning, unit, period.from, period.to, ...explained)
     }
@@ -75,14 +68,29 @@ function listEditions(database: Database.Database): Edition[] {
     .all()
   return rows.length === 0
     ? listDayBefore(database)
-    : rows.map(({ report, rendered_at, figures }) => {
-        const { period, prior, pipelines, stalled, topLeads }: DailyFigures = JSON.parse(figures)
-        const filter = { pipelineIds: idsOf(database, pipelines), conditions: [] }
-        return {
-          ...{ report, period, prior, filter, asKnownAt: rendered_at },
-          ...{ stalledDays: stalled.days, topScore: topLeads.minScore },
-        }
-      })
+    : rows.map(({ report, rendered_at, figures }) =>
+        editionOf(database, report, rendered_at, JSON.parse(figures)),
+      )
+}
+
+/** Editions from before there were filters name their pipelines only. */
+type KeptFigures = Omit<ReportFigures, 'filter'> & Partial<Pick<ReportFigures, 'filter'>>
+
+function editionOf(
+  database: Database.Database,
+  report: string,
+  renderedAt: Instant,
+  { period, prior, pipelines, filter, stalled, topLeads }: KeptFigures,
+): Edition {
+  return {
+    report,
+    period,
+    prior,
+    filter: filter ?? { pipelineIds: idsOf(database, pipelines), conditions: [] },
+    stalledDays: stalled.days,
+    topScore: topLeads.minScore,
+    asKnownAt: renderedAt,
+  }
 }
 
 /** Null where they are all that there are. */
