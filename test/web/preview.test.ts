@@ -178,6 +178,21 @@ describe.skipIf(!hasBrowser())('the page of a preview', () => {
     expect(await page.getByRole('alert').isVisible()).toBe(false)
   })
 
+  test('has a key for each view', async () => {
+    const { server } = await openMine()
+    const page = await look(server.url)
+    await mailOf(page).getByRole('heading').waitFor()
+    await page.keyboard.press('4')
+    await page.getByText('Text for Mine').waitFor()
+    expect(await page.getByRole('tab', { name: 'Text' }).getAttribute('aria-selected')).toBe('true')
+  })
+
+  test('tells when a mail is so large that it would be cut', async () => {
+    const { server } = await openMine(HTML.replace('{{title}}', `{{title}} ${'long '.repeat(21_000)}`))
+    const page = await look(server.url)
+    await page.getByRole('status').getByText('Gmail cuts a mail at 102 KB').waitFor()
+  })
+
   test('runs nothing that the mail brings along', async () => {
     const html = HTML.replace(
       '<h1>',
