@@ -63,6 +63,7 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
   refuseOtherHosts(app)
   serveAssets(app)
   app.get<{ Querystring: Record<string, string> }>('/state', async ({ query }) => {
+    // What keeps them from being read keeps the report from being made, which is told below.
     const recipients = await options.recipients().catch(() => [])
     const about = { report: options.report, recipients, locales: options.locales }
     const begun = performance.now()
