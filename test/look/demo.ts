@@ -25,6 +25,8 @@ const HISTORY_DAYS = 100
 const SEED = 7
 const RUN_ID = '20261123T060000Z-0b5e7a'
 const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
+/** What it may take on a slow machine. */
+export const DEMO_MS = 120_000
 const SIGNAL = new AbortController().signal
 
 export interface DemoReport {

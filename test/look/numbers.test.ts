@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { daysUpTo, periodsUpTo } from '../../src/report/period.ts'
 import { explainReport } from '../../src/store/figures/explain-report.ts'
 import { wordsOf } from '../support/report.ts'
-import { type Demo, openDemo } from './demo.ts'
+import { DEMO_MS, type Demo, openDemo } from './demo.ts'
 import type { MailPage } from './pages.ts'
 
 const NUMBER = /[−+>]?[$€]?\d(?:[\d.,:]*\d)?(?:\s?(?:%|pt|Pkt\.|Mio\.|[$€])|[km](?!\p{L}))?/gu
@@ -61,7 +61,7 @@ describe('the numbers of a mail', () => {
       await demo.weekly.pageFor('weekly, English'),
       await demo.weekly.pageFor('weekly, German', { locale: 'de-DE' }),
     ]
-  })
+  }, DEMO_MS)
   afterAll(() => demo?.[Symbol.asyncDispose]())
 
   it('are the same in its page and its text, below every title', () => {
@@ -230,8 +230,8 @@ const signed = (value: number, write = count) => (value < 0 ? `−${write(-value
 const change = (now: number, then: number) =>
   `${signed(now - then)} (${signed(Math.round((100 * (now - then)) / then))}%)`
 const capital = (name: unknown) => `${name}`.charAt(0).toUpperCase() + `${name}`.slice(1)
-/** `2`, `1.3`, `26` */
-const short = (mean: number) => `${mean < 10 ? Math.round(10 * mean) / 10 : Math.round(mean)}`
+/** `0`, `1.3`, `26` */
+const short = (mean: number) => (mean === 0 ? '0' : mean.toFixed(mean < 10 ? 1 : 0))
 
 /** `$8.5k`, `$69.5k`, `$623k`, `$3.6m` */
 function money(amount: number): string {

@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
 import { withImages } from './clients.ts'
-import { type Demo, openDemo } from './demo.ts'
+import { DEMO_MS, type Demo, openDemo } from './demo.ts'
 import { putFontInto } from './font.ts'
 import { findDifference, saveReference } from './picture.ts'
 
@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser())('a report looks as it did', () => {
   let demo: Demo
   beforeAll(async () => {
     ;[browser, demo] = await Promise.all([openBrowser(), openDemo()])
-  })
+  }, DEMO_MS)
   afterAll(async () => {
     await Promise.all([browser?.close(), demo?.[Symbol.asyncDispose]()])
   })
