@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { FILTER_COLUMNS } from '../src/choices.ts'
 import { EXIT_STATUS } from '../src/cli/exit-status.ts'
 import { COMMANDS, createProgram } from '../src/cli/program.ts'
 import { describeEmpty } from '../src/cli/schema.ts'
 import { VARIABLES } from '../src/config/environment.ts'
 import { settingsJsonSchema } from '../src/config/json-schema.ts'
-import { ERROR_CODES } from '../src/errors.ts'
+import { ERROR_CODES, LeadsheetError } from '../src/errors.ts'
+import { checkSendPolicy } from '../src/jobs/send-policy.ts'
 import { REFERENCE_PROFILE } from '../src/source/reference-profile.ts'
 import { FIGURES } from '../src/store/figures/definition.ts'
 import { folderWith } from './support/folder.ts'
@@ -89,6 +91,20 @@ describe('the README', () => {
     const known = new Set([...Object.keys(VARIABLES), 'LEADSHEET_CONFIG'])
     const named = [...readme.matchAll(/LEADSHEET_[A-Z_]+/g)].map((match) => match[0])
     expect(named.filter((name) => !known.has(name))).toEqual([])
+  })
+
+  it('names every column that filters can ask for, and every number that a threshold can', () => {
+    expect(readme).toContain(`${Object.keys(FILTER_COLUMNS).join(', ')}.`)
+    let hint = ''
+    try {
+      checkSendPolicy({ if_threshold: 'nothing > 0' })
+    } catch (thrown) {
+      hint = thrown instanceof LeadsheetError ? (thrown.hint ?? '') : ''
+    }
+    const numbers = hint.replace(/^.*: /, '').replace('.', '').split(', ')
+    expect(numbers.length).toBeGreaterThan(10)
+    const section = readme.split('\n').find((line) => line.includes('`if_threshold` a condition')) ?? ''
+    expect(numbers.filter((name) => !new RegExp(`\\b${name}\\b`).test(section))).toEqual([])
   })
 
   it('lists every command, and no other', async () => {

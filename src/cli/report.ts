@@ -4,7 +4,7 @@ import { type ReadyMail, requireMail } from '../config/requirements.ts'
 import { localeFault } from '../config/rules.ts'
 import { LeadsheetError } from '../errors.ts'
 import { writeArchiveIndex } from '../jobs/archive-index.ts'
-import { createContents } from '../jobs/content.ts'
+import { contentsOf } from '../jobs/content.ts'
 import { deliverEditions, sendTest } from '../jobs/deliver.ts'
 import { findPeriod, makeEdition } from '../jobs/edition.ts'
 import { letterFor } from '../jobs/letter.ts'
@@ -112,7 +112,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   const { preview = null } = options
   const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
   const to = options.to ?? options.for ?? somebody
-  const content = await createContents(deps, report, edition)(reader, to)
+  const content = await contentsOf(deps, report, edition)(reader, to)
   const revision = options.to === undefined ? 0 : deps.now().getTime()
   const letter = letterFor(store, edition, addressee(to, recipients), content, deps.sender, revision)
   if (kind !== null && preview !== null) await writePreview(preview, kind, letter, dkimOf(config.mail))

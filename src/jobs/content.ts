@@ -12,6 +12,7 @@ import { chartLabels } from '../report/charts/labels.ts'
 import { composeReport } from '../report/report.ts'
 import type { Templates } from '../report/templates.ts'
 import { createVoice, type Voice } from '../report/voice.ts'
+import type { Edition } from '../store/edition.ts'
 import { type Attachment, makeAttachments } from './attachment.ts'
 import type { LetterContent, Sender } from './letter.ts'
 import type { Reader, Report } from './report.ts'
@@ -32,6 +33,13 @@ export interface EditionContent extends LetterContent {
 export type FindContent = (reader: Reader, recipient: string | null) => Promise<EditionContent>
 
 const MEGABYTE = 1_000_000
+
+/** Of an edition that is kept. Older programs kept other figures: of theirs everybody gets what was made then. */
+export function contentsOf(deps: ContentDeps, report: Report, edition: Edition): FindContent {
+  if (edition.programVersion !== null) return createContents(deps, report, edition)
+  const { subject, html, text } = edition
+  return async () => ({ subject, html, text, lang: 'en', files: [], leftOut: [] })
+}
 
 export function createContents(
   deps: ContentDeps,

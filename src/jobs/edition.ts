@@ -14,7 +14,7 @@ import { type ReportRequest, readReportFigures } from '../store/figures/report.t
 import type { Store } from '../store/open.ts'
 import { runReportQueries } from '../store/report-query.ts'
 import { type Archive, archivedPage, archiveEdition } from './archive.ts'
-import { type ContentDeps, createContents, type FindContent } from './content.ts'
+import { type ContentDeps, contentsOf, createContents, type FindContent } from './content.ts'
 import { explainEdition } from './explain-edition.ts'
 import { findRequest } from './recompute-edition.ts'
 import { type Reader, type Report, variantOf } from './report.ts'
@@ -69,7 +69,7 @@ export async function makeEdition(
   const key = { report: report.name, period, variant: variantOf(report, { filter }) }
   const mailed = await findEdition(deps.store.db, key)
   if (mailed?.isMailed) {
-    const page = await keepInArchive(deps, report, mailed, audience, createContents(deps, report, mailed))
+    const page = await keepInArchive(deps, report, mailed, audience, contentsOf(deps, report, mailed))
     return { edition: mailed, page }
   }
   const renderedAt = deps.now().toISOString()

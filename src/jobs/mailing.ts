@@ -2,11 +2,10 @@
  * The letters of a report: an edition for each choice of leads that its recipients have, and in the ledger a letter
  * for each of them. What was made for some is let go before the next, so that it takes no more room for a thousand.
  */
-
 import type { Letter, Period } from '../model.ts'
 import { enqueueLetter, listDeliveries } from '../store/delivery.ts'
 import { type Edition, findLastSent, noteNotSent } from '../store/edition.ts'
-import { createContents } from './content.ts'
+import { contentsOf } from './content.ts'
 import type { DeliverySummary } from './deliver.ts'
 import { type EditionDeps, makeEdition } from './edition.ts'
 import { letterFor, type Sender } from './letter.ts'
@@ -88,7 +87,7 @@ async function writeLetters(
   edition: Edition,
   recipients: readonly Recipient[],
 ): Promise<void> {
-  const findContent = createContents(deps, report, edition)
+  const findContent = contentsOf(deps, report, edition)
   const written = new Set((await listDeliveries(deps.store.db, edition.id)).map(({ recipient }) => recipient))
   const missing = recipients.filter(({ address }) => !written.has(address))
   for (let from = 0; from < missing.length; from += LETTERS_AT_ONCE) {

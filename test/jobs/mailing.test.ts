@@ -124,6 +124,17 @@ describe('the recipients of a report', () => {
     expect(after.get('ben@example.com')?.date).toBe(before.get('ana@example.com')?.date)
   })
 
+  it('who come later get of an older program’s edition what was made then', async () => {
+    await using world = await openWorld()
+    const [first] = await enqueueDue(world.deps, [recipient('ana@example.com')])
+    const kept = { program_version: null, figures: '{}', html: '<p>as it was</p>', text: 'as it was' }
+    await world.store.write((trx) => trx.updateTable('report_edition').set(kept).execute())
+    await enqueueDue(world.deps, [recipient('ana@example.com'), recipient('ben@example.com')])
+    const letters = await lettersOf(world.store, first?.edition ?? { id: '' })
+    expect(letters.get('ben@example.com')).toMatchObject({ html: '<p>as it was</p>', text: 'as it was' })
+    expect((await makeDue(world.deps)).edition.text).toBe('as it was')
+  })
+
   it('are told of files that would have made the mail too large, whatever they want to read', async () => {
     await using world = await openWorld()
     const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'], blocks: ['kpis'] } as const
