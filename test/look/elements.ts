@@ -1,15 +1,17 @@
 /** What a browser has built of a page. */
 import type { Page } from 'playwright-core'
 
-const LIST = `[...document.querySelectorAll('*')].map(({ tagName, attributes }) =>
-  [tagName, ...[...attributes].map(({ name, value }) =>
-    /^(?:alt|title|aria-label)$/.test(name) ? name : name + '=' + value.replace(/^\\d+%$/, '%'),
-  )].join(' '),
-)`
+const LIST = `(() => {
+  const forPeople = /^(?:alt|title|aria-label)$/
+  const varying = /^\\d+%$|(?<=\\/leads\\/)[\\w.~%!*'()-]+$/
+  const told = ({ name, value }) => forPeople.test(name) ? name : name + '=' + value.replace(varying, '…')
+  return [...document.querySelectorAll('*')].map(({ tagName, attributes }) =>
+    [tagName, ...[...attributes].map(told)].join(' '))
+})()`
 
 /**
- * Every element with its attributes; of those that hold words for people only that they are there, and of widths of
- * columns, which follow the words in them, that they are shares.
+ * Every element with its attributes; of those that hold words for people only that they are there, of widths of
+ * columns, which follow the words in them, that they are shares, and of addresses of leads that they end in an id.
  */
 export async function listElements(page: Page): Promise<readonly string[]> {
   return page.evaluate(LIST)

@@ -44,7 +44,7 @@ export const OVERLONG: MailPage = await makePage(
   hostileDay(`${'W'.repeat(300)} Donaudampfschifffahrtsgesellschaft`),
 )
 
-/** A full page on which everything that comes from others is called so. */
+/** A full page on which everything that comes from others is called so, ids in links too. */
 export function hostilePage(name: string): MailPage {
-  return { name: 'hostile', rendered: renderReport(hostileDay(name)), images: new Map() }
+  return { name: 'hostile', rendered: renderReport(hostileDay(name), LINKED), images: new Map() }
 }
