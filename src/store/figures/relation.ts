@@ -79,9 +79,9 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       sql: `-- leads that were there before their first known state, which began after the period: from when, and up to when
     SELECT pipeline_id, ${CURRENCY} AS value_currency, ifnull(value_amount, 0) AS value_amount, created_at,
       min(first_seen_at, valid_from) AS ended_at
-    FROM (SELECT lead.id, created_at, first_seen_at FROM lead WHERE first_seen_at >= :to AND created_at < first_seen_at
-      -- else it had a state before
-      AND updated_at >= :to) AS lead
+    -- by arrival, which the plus says: only of those that came later; one not updated since had a state before
+    FROM (SELECT id, +created_at AS created_at, first_seen_at FROM lead
+      WHERE first_seen_at >= :to AND created_at < first_seen_at AND updated_at >= :to) AS lead
     CROSS JOIN lead_version AS state ON state.rowid = ${version('', 'ASC')}
     WHERE valid_from >= :to AND created_at < valid_from${inScope('pipeline_id', 'lead.id')}`,
     },
