@@ -28,6 +28,8 @@ const BUSY_TIMEOUT_MS = 10_000
 const CHOSEN = 'chosen'
 /** Functions that stand where a table does. */
 const TABLE_FUNCTIONS = ['json_each', 'json_tree']
+/** What SQLite has beside the tables of a file. All else of which no column is read is a CTE of the query itself. */
+const INTERNAL = /^(?:sqlite|pragma)_/i
 
 answerParent(answer)
 
@@ -35,11 +37,17 @@ function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJ
   const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
   database.exec('BEGIN')
   if (sqls.some((sql) => namesIn(sql, CHOSEN))) makeChosen(database, filter)
-  const views = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'view'`).all()
-  const open = new Set([...views.map(({ name }) => String(name)), ...TABLE_FUNCTIONS, CHOSEN])
+  const namesOf = (type: string) =>
+    database
+      .prepare('SELECT name FROM sqlite_schema WHERE type = ?')
+      .all(type)
+      .map(({ name }) => String(name))
+  const tables = namesOf('table')
+  const open = new Set([...namesOf('view'), ...TABLE_FUNCTIONS, CHOSEN])
   allowOnlyReading(database, (table, column) => {
     const withheld = PUBLISHED[table]
-    return withheld === undefined ? open.has(table) : !withheld.includes(column)
+    if (withheld !== undefined) return !withheld.includes(column)
+    return open.has(table) || (column === '' && !tables.includes(table) && !INTERNAL.test(table))
   })
   return sqls.map((sql) => {
     try {

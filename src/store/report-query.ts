@@ -169,7 +169,7 @@ function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   const what = secret === undefined ? message : `${secret} is not for reports`
   return new LeadsheetError('query_failed', `${place}  query ${name}: ${what}`, {
     hint: /not authorized|authorization denied/.test(message)
-      ? 'Only SELECT and WITH … SELECT run here.'
+      ? 'Only SELECT and WITH … SELECT run here, on what `leadsheet schema` shows.'
       : '`leadsheet schema` shows tables and columns; the README says what a query may ask for.',
   })
 }

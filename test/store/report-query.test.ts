@@ -104,6 +104,11 @@ describe('a query of a report', () => {
       WHERE pipeline_id IN (SELECT value FROM json_each('["p1"]'))`
     expect((await ask(sql))[0]?.rows).toEqual([[2]])
   })
+
+  test('may count the rows of a CTE without reading any of their columns', async () => {
+    const sql = 'WITH days (day) AS (VALUES (1), (2)) SELECT count(*) FROM days'
+    expect((await ask(sql))[0]?.rows).toEqual([[2]])
+  })
 })
 
 describe('a query that will not do', () => {
@@ -119,6 +124,9 @@ describe('a query that will not do', () => {
     ['SELECT recipient FROM delivery', 'delivery.recipient is not for reports'],
     ['SELECT html FROM report_edition', 'report_edition.html is not for reports'],
     ['SELECT sql FROM sqlite_schema', 'sqlite_master.sql is not for reports'],
+    ['SELECT count(*) FROM delivery', 'not authorized'],
+    ['SELECT count(*) FROM sqlite_schema', 'not authorized'],
+    ['SELECT count(*) FROM pragma_database_list', 'not authorized'],
     ['DELETE FROM lead', 'not authorized'],
     ['CREATE TEMP TABLE other (a)', 'not authorized'],
     ["ATTACH 'other.db' AS other", 'not authorized'],
