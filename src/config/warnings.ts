@@ -33,13 +33,17 @@ function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): str
   return [mistakeLine(origin, `a signature of ${domain} proves nothing about a sender at ${sender}`)]
 }
 
-/** Secrets that stand in a settings file which everyone can read. */
+/** Secrets that stand in a settings file which everyone can read; a folder for mails is none. */
 function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
   if (!file?.isWorldReadable) return []
   const fromVariables = file.filled.map(({ path }) => pathText(path))
   return [...leavesOf(draft.tree)].flatMap(([path, value]) => {
     const origin = draft.findOrigin(path, 'value')
-    const stands = value !== undefined && isSecret(path) && origin.name === pathText(path)
+    const stands =
+      value !== undefined &&
+      isSecret(path) &&
+      origin.name === pathText(path) &&
+      !String(value).startsWith('file:')
     if (!stands || fromVariables.includes(pathText(path))) return []
     return [mistakeLine(origin, `every user of this machine can read ${file.path}; chmod 600 it`)]
   })

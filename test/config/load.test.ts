@@ -185,6 +185,12 @@ describe('secrets', () => {
     ])
   })
 
+  test('are none in a folder that receives mails', () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'mail: { url: "file:./outbox" }' })
+    chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
+    expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
+  })
+
   test('sent over plain http to another machine are a warning', () => {
     const warned = load('api: { url: "http://leads.example.com" }').config.warnings
     expect(warned).toEqual([expect.stringContaining('the API key travels unencrypted to leads.example.com')])
