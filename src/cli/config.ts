@@ -42,7 +42,6 @@ async function checkSettings(terminal: Terminal): Promise<void> {
 }
 
 function valueText(value: unknown): string | null {
-  return value === null || (Array.isArray(value) && value.length === 0)
-    ? null
-    : String(value).replaceAll(',', ', ')
+  if (!Array.isArray(value)) return value === null ? null : String(value)
+  return value.length === 0 ? null : value.join(', ')
 }

@@ -29,8 +29,10 @@ async function runEditions(terminal: Terminal, { report, limit }: Options): Prom
   await using store = await openDataIfThere(await terminal.config())
   const editions = await listEditions(store.db, report ?? null, limit)
   if (terminal.json) return terminal.printJson(editions.map(editionJson))
-  if (editions.length === 0)
-    return terminal.note('No edition has been made yet: `leadsheet report daily` makes one.')
+  if (editions.length === 0) {
+    const which = report === undefined ? 'No edition' : `No edition of ${JSON.stringify(report)}`
+    return terminal.note(`${which} has been made yet: \`leadsheet report ${report ?? 'daily'}\` makes one.`)
+  }
   await terminal.printTable<ListedEdition>(
     [
       { title: 'REPORT', value: (edition) => edition.report, isWhole: true },

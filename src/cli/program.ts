@@ -189,7 +189,11 @@ export function createProgram(signal: AbortSignal): { program: Command; terminal
     .option('--no-color', 'no colours; NO_COLOR does the same')
     .helpOption('--help', 'show this help, or that of a command')
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      // Not those of `report` in the help of `report new`, too.
+      visibleGlobalOptions: ({ parent }) => (parent ? [...program.options] : []),
+    })
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .addHelpText('after', `\n${exitStatusHelp()}`)

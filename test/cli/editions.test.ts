@@ -31,7 +31,10 @@ test('editions lists what is kept and what became of it', async () => {
   expect(shown.stdout).toMatch(
     /daily +2026-11-20 +pipelines eu +not sent: quiet +2026-11-21 07:00Z +Daily leads: 59 new\n/,
   )
-  expect((await run('--report', 'weekly')).stdout).toBe('')
+  expect(await run('--report', 'weekly')).toMatchObject({
+    stdout: '',
+    stderr: expect.stringContaining('No edition of "weekly" has been made yet'),
+  })
   const { stdout } = await run('--json')
   expect(JSON.parse(stdout)).toEqual([
     {

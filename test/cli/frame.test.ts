@@ -43,6 +43,12 @@ describe('help and version', () => {
     expect((await run('help leads list')).stdout).toBe(stdout)
   })
 
+  test('the help of a command below another leaves out the options of that one', async () => {
+    const { stdout } = await run('report new --help')
+    expect(stdout).toContain('--config <file>')
+    expect(stdout).not.toContain('--send')
+  })
+
   test('no command at all shows the help on stderr', async () => {
     const { status, stdout, stderr } = await run('')
     expect([status, stdout]).toEqual([2, ''])
@@ -82,6 +88,17 @@ describe('settings', () => {
       expect.stringMatching(/^ {2}leadsheet\.yaml:1:12 {2}time_zone: found "Berlin"/),
       expect.stringMatching(/^ {2}leadsheet\.yaml:2:1 {2}log: no such setting/),
     ])
+  })
+
+  test('config check shows a schedule as it is written', async () => {
+    const { stdout } = await run(
+      'config check',
+      {},
+      {
+        'leadsheet.yaml': 'reports: [{ name: daily, schedule: "0 7 * * 1,3,5" }]',
+      },
+    )
+    expect(stdout).toContain('0 7 * * 1,3,5 ')
   })
 
   test.each([['--config x.yaml config check --json'], ['config check --json --config x.yaml']])(
