@@ -6,6 +6,7 @@
 import type { LeadFilter } from '../../figures.ts'
 import { boundsOf } from './bounds.ts'
 import { changeRelations } from './change-relation.ts'
+import { funnelRelations } from './funnel-relation.ts'
 import { chosenSql } from './lead-filter.ts'
 import type { Relation, RelationName } from './relation-name.ts'
 import { spanRelations } from './span-relation.ts'
@@ -244,17 +245,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     FROM lead_then JOIN lead ON lead.id = lead_id
     WHERE outcome = 'open' AND lead_id IN changed AND first_seen_at < :to`,
     },
-    reach: {
-      reads: [...chosen, 'gone_then', 'lead_now'],
-      isMaterialized: true,
-      sql: `-- how far each lead had come by the end of the period, as far as is known; all have come to the first stage
-    SELECT max((SELECT min(position) FROM stage WHERE in_funnel = 1),
-      coalesce((SELECT position FROM stage WHERE stage.status = lead_now.status AND in_funnel = 1 AND status_changed_at < :to), 0),
-      coalesce((SELECT max(position) FROM stage_move JOIN stage ON in_funnel = 1
-          AND (status = to_status AND moved_at < :to OR status = from_status AND coalesce(entered_at, '') < :to)
-        WHERE stage_move.lead_id = lead_now.lead_id), 0)) AS position
-    FROM lead_now WHERE created_at < :to AND lead_id NOT IN gone_then`,
-    },
+    ...funnelRelations(bounds),
     ...spanRelations(bounds),
     ...changeRelations(bounds),
   }

@@ -1,0 +1,19 @@
+/** The relation of the funnel that we count ourselves. */
+import type { Bounds } from './bounds.ts'
+import type { Relation } from './relation-name.ts'
+
+export function funnelRelations({ chosen }: Bounds) {
+  return {
+    reach: {
+      reads: [...chosen, 'gone_then', 'lead_now'],
+      isMaterialized: true,
+      sql: `-- how far each lead had come by the end of the period, as far as is known; all have come to the first stage
+    SELECT max((SELECT min(position) FROM stage WHERE in_funnel = 1),
+      coalesce((SELECT position FROM stage WHERE stage.status = lead_now.status AND in_funnel = 1 AND status_changed_at < :to), 0),
+      coalesce((SELECT max(position) FROM stage_move JOIN stage ON in_funnel = 1
+          AND (status = to_status AND moved_at < :to OR status = from_status AND coalesce(entered_at, '') < :to)
+        WHERE stage_move.lead_id = lead_now.lead_id), 0)) AS position
+    FROM lead_now WHERE created_at < :to AND lead_id NOT IN gone_then`,
+    },
+  } as const satisfies Record<string, Relation>
+}
