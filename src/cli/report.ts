@@ -12,7 +12,6 @@ import { enqueueReport, type MailingDeps } from '../jobs/mailing.ts'
 import { tryReport } from '../jobs/preview.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
 import { openTransport, type Transport } from '../mail/transport.ts'
-import type { Period } from '../model.ts'
 import { instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataOrEmpty } from './installation.ts'
@@ -104,9 +103,9 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   const deps = await openMailing(config, store, templates)
   // Before the first letter, since one recipient may have blocks that another has not.
   if (mail !== null) await tryReport({ ...deps, file: store.file }, report, recipients, terminal.signal)
-  const period = await findPeriod(store, report, at)
-  if (mail !== null && options.send) return await sendReport(terminal, deps, mail, report, recipients, period)
+  if (mail !== null && options.send) return await sendReport(terminal, deps, mail, report, recipients, at)
 
+  const period = await findPeriod(store, report, at, reader)
   const { edition, page } = await makeEdition(deps, report, period, [reader], terminal.signal)
   await writeArchiveIndex(deps.archive, store.db)
   const { preview = null } = options
@@ -132,9 +131,9 @@ async function sendReport(
   mail: ReadyMail,
   report: Report,
   recipients: readonly Recipient[],
-  period: Period,
+  at: Date,
 ): Promise<void> {
-  const mailings = await enqueueReport(deps, report, recipients, period, terminal.signal)
+  const mailings = await enqueueReport(deps, report, recipients, at, terminal.signal)
   await using transport = await openMail(terminal, mail)
   const log = await terminal.log()
   const editions = mailings.map(({ edition }) => edition)

@@ -42,13 +42,18 @@ const TREND_DAYS = 96
 const ROWS_SHOWN = 50
 const ROWS_ATTACHED = 1000
 
-/** What a report that is due at an instant covers. */
-export async function findPeriod(store: Pick<Store, 'db'>, report: Report, at: Date): Promise<Period> {
+/** What a report that is due at an instant covers for readers of these leads; all that it is about unless given. */
+export async function findPeriod(
+  store: Pick<Store, 'db'>,
+  report: Report,
+  at: Date,
+  reader: Pick<Reader, 'filter'> = report,
+): Promise<Period> {
   const { kind, timeZone, holidays } = report
   const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
   if (kind !== 'since_last') return never
   // Before its end, so that a report of today that was sent already is found, and not followed by an empty one.
-  const lastEnd = await findLastSentEnd(store.db, report.name, never.to)
+  const lastEnd = await findLastSentEnd(store.db, keyOf(report, reader), never.to)
   return periodOf(kind, at, timeZone, { holidays, lastEnd })
 }
 
@@ -65,8 +70,7 @@ export async function makeEdition(
   audience: Audience,
   signal: AbortSignal,
 ): Promise<MadeEdition> {
-  const { filter } = audience[0]
-  const key = { report: report.name, period, variant: variantOf(report, { filter }) }
+  const key = { ...keyOf(report, audience[0]), period }
   const mailed = await findEdition(deps.store.db, key)
   if (mailed?.isMailed) {
     const page = await keepInArchive(deps, report, mailed, audience, contentsOf(deps, report, mailed))
@@ -135,8 +139,7 @@ async function requestFor(
   const { kind, stalledDays, topScore } = report
   const { filter } = audience[0]
   const hasFiles = [report, ...audience].some(({ attachments }) => attachments.length > 0)
-  const key = { report: report.name, variant: variantOf(report, { filter }) }
-  const last = await findLastSent(store.db, key, period.to)
+  const last = await findLastSent(store.db, keyOf(report, { filter }), period.to)
   return {
     kind,
     period,
@@ -150,6 +153,10 @@ async function requestFor(
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
     asKnownAt: null,
   }
+}
+
+function keyOf(report: Report, reader: Pick<Reader, 'filter'>): { report: string; variant: string } {
+  return { report: report.name, variant: variantOf(report, reader) }
 }
 
 async function readFigures(

@@ -2,12 +2,12 @@
  * The letters of a report: an edition for each choice of leads that its recipients have, and in the ledger a letter
  * for each of them. What was made for some is let go before the next, so that it takes no more room for a thousand.
  */
-import type { Letter, Period } from '../model.ts'
+import type { Letter } from '../model.ts'
 import { enqueueLetter, listDeliveries } from '../store/delivery.ts'
 import { type Edition, findLastSent, noteNotSent } from '../store/edition.ts'
 import { contentsOf } from './content.ts'
 import type { DeliverySummary } from './deliver.ts'
-import { type EditionDeps, makeEdition } from './edition.ts'
+import { type EditionDeps, findPeriod, makeEdition } from './edition.ts'
 import { letterFor, type Sender } from './letter.ts'
 import { type Recipient, type Report, variantOf } from './report.ts'
 import { reasonNotToSend } from './send-policy.ts'
@@ -30,19 +30,20 @@ const LETTERS_AT_ONCE = 50
 
 /**
  * Who has a letter already keeps it, and who is new gets the edition that the others got.
+ * @param at when the report is due
  * @throws LeadsheetError report_no_data, report_template, query_failed, data_unwritable
  */
 export async function enqueueReport(
   deps: MailingDeps,
   report: Report,
   recipients: readonly Recipient[],
-  period: Period,
+  at: Date,
   signal: AbortSignal,
 ): Promise<Mailing[]> {
   const mailings: Mailing[] = []
   for (const [first, ...others] of Map.groupBy(recipients, (one) => variantOf(report, one)).values()) {
     if (first === undefined || signal.aborted) continue
-    mailings.push(await enqueueEdition(deps, report, [first, ...others], period, signal))
+    mailings.push(await enqueueEdition(deps, report, [first, ...others], at, signal))
   }
   return mailings
 }
@@ -65,9 +66,10 @@ async function enqueueEdition(
   deps: MailingDeps,
   report: Report,
   recipients: readonly [Recipient, ...Recipient[]],
-  period: Period,
+  at: Date,
   signal: AbortSignal,
 ): Promise<Mailing> {
+  const period = await findPeriod(deps.store, report, at, recipients[0])
   const { edition, page } = await makeEdition(deps, report, period, recipients, signal)
   const notSent = edition.isMailed ? null : await judge(deps, report, edition)
   if (notSent !== edition.notSent) await deps.store.write((trx) => noteNotSent(trx, edition.id, notSent))

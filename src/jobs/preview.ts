@@ -83,7 +83,7 @@ async function readReal(
   signal: AbortSignal,
 ): Promise<Making> {
   const now = deps.now()
-  const period = await findPeriod(deps.store, report, now)
+  const period = await findPeriod(deps.store, report, now, reader)
   const figures = await readEditionFigures(deps, report, period, [reader], signal)
   return { figures, renderedAt: now.toISOString() }
 }

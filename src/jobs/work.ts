@@ -65,10 +65,10 @@ export function reportSchedule(
     timeZone: settings.timeZone,
     runsAtFirstSight: false,
     async run(slot, signal) {
-      const period = await findPeriod(work.store, report, slot)
-      await syncUpTo(work, period.to, signal)
+      const { to } = await findPeriod(work.store, report, slot)
+      await syncUpTo(work, to, signal)
       if (signal.aborted) return { state: 'again', message: 'stopped before the report was made' }
-      const mailings = await enqueueReport(work, report, settings.recipients, period, signal)
+      const mailings = await enqueueReport(work, report, settings.recipients, slot, signal)
       if (signal.aborted) return { state: 'again', message: 'stopped before all letters were written' }
       const editions = mailings.map(({ edition }) => edition)
       const deliveries = await deliverEditions(work, editions, signal)

@@ -51,20 +51,23 @@ export async function findEdition(
   return row && editionOf(row, await hasLetters(db, row.id))
 }
 
-/** The end of the last period that ended before an instant and of which letters exist, of any variant. */
-export async function findLastSentEnd(db: Db, report: string, before: Instant): Promise<Instant | null> {
-  const row = await sentEditions(db, report, before).select('period_to').executeTakeFirst()
+/** The end of the last period of a variant that ended before an instant and of which letters exist. */
+export async function findLastSentEnd(
+  db: Db,
+  key: Pick<EditionKey, 'report' | 'variant'>,
+  before: Instant,
+): Promise<Instant | null> {
+  const row = await sentEditions(db, key, before).select('period_to').executeTakeFirst()
   return row?.period_to ?? null
 }
 
 /** The last edition of a variant whose period ended by an instant and of which letters exist. */
 export async function findLastSent(
   db: Db,
-  { report, variant }: Pick<EditionKey, 'report' | 'variant'>,
+  key: Pick<EditionKey, 'report' | 'variant'>,
   by: Instant,
 ): Promise<SentEdition | null> {
-  const row = await sentEditions(db, report, by, '<=')
-    .where('variant', '=', variant)
+  const row = await sentEditions(db, key, by, '<=')
     // Older programs kept other figures.
     .where('program_version', 'is not', null)
     .select(['period_to', 'rendered_at', 'figures'])
@@ -113,10 +116,16 @@ export async function noteNotSent(trx: Trx, id: string, reason: string | null): 
   await trx.updateTable('report_edition').where('id', '=', id).set({ not_sent: reason }).execute()
 }
 
-function sentEditions(db: Db, report: string, end: Instant, comparison: '<' | '<=' = '<') {
+function sentEditions(
+  db: Db,
+  { report, variant }: Pick<EditionKey, 'report' | 'variant'>,
+  end: Instant,
+  comparison: '<' | '<=' = '<',
+) {
   return db
     .selectFrom('report_edition')
     .where('report', '=', report)
+    .where('variant', '=', variant)
     .where('period_to', comparison, end)
     .where(({ exists, selectFrom }) =>
       exists(selectFrom('delivery').whereRef('edition_id', '=', 'report_edition.id').select('message_id')),

@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import type { LeadFilter } from '../../src/figures.ts'
-import { findPeriod } from '../../src/jobs/edition.ts'
 import { enqueueReport, type MailingDeps } from '../../src/jobs/mailing.ts'
 import type { Recipient, Report } from '../../src/jobs/report.ts'
 import { openArchivePages } from '../../src/report/archive-pages.ts'
@@ -42,8 +41,7 @@ try {
     }
     const before = await sizeOf(store)
     const begun = { ms: performance.now(), cpu: process.cpuUsage() }
-    const period = await findPeriod(store, report, NOW)
-    await enqueueReport(deps, report, recipientsOf(report, count), period, new AbortController().signal)
+    await enqueueReport(deps, report, recipientsOf(report, count), NOW, new AbortController().signal)
     const seconds = (performance.now() - begun.ms) / 1000
     const { user, system } = process.cpuUsage(begun.cpu)
     const more = ((await sizeOf(store)) - before) / 1e6

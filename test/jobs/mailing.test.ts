@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../src/figures.ts'
 import { deliverEditions } from '../../src/jobs/deliver.ts'
-import { findPeriod } from '../../src/jobs/edition.ts'
 import { enqueueReport, mailingText } from '../../src/jobs/mailing.ts'
 import type { Report } from '../../src/jobs/report.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -186,12 +185,11 @@ describe('the recipients of a report', () => {
 
   it('get nothing more once it is stopped', async () => {
     await using world = await openWorld()
-    const period = await findPeriod(world.store, DAILY, NOW)
     const stopped = await enqueueReport(
       world.deps,
       DAILY,
       [recipient('ana@example.com')],
-      period,
+      NOW,
       AbortSignal.abort(),
     )
     expect(stopped).toEqual([])
@@ -262,5 +260,21 @@ describe('a report since the last edition', () => {
     expect(await days({ ...since, send: { if_threshold: 'leads < 0' } })).toBe(1)
     world.clock.now = new Date(NOW.getTime() + 2 * DAY_MS)
     expect(await days(since)).toBe(2)
+  })
+
+  it('covers more for those who had less', async () => {
+    await using world = await openWorld()
+    const since: Report = { ...DAILY, kind: 'since_last' }
+    const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
+    await enqueueDue(world.deps, both, since)
+    world.clock.now = new Date(NOW.getTime() + DAY_MS)
+    const ofMany = await enqueueDue(world.deps, both, { ...since, send: { if_threshold: 'leads > 100' } })
+    expect(ofMany.map(({ notSent }) => notSent === null)).toEqual([true, false])
+    world.clock.now = new Date(NOW.getTime() + 2 * DAY_MS)
+    const mailings = await enqueueDue(world.deps, both, since)
+    expect(mailings.map(({ edition }) => edition.period.from.slice(0, 10))).toEqual([
+      '2026-11-22',
+      '2026-11-21',
+    ])
   })
 })

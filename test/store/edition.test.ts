@@ -94,17 +94,17 @@ describe('the last edition that was sent', () => {
     await store.close()
   })
 
-  it('of any leads says where the report ended last, before an instant', async () => {
+  it('says where the report of these leads ended last, before an instant', async () => {
     const store = await openEmptyStore()
+    const all = { report: 'daily', variant: '' }
     await send(store, (await keepDay(store, '12')).id)
-    await send(store, (await keepDay(store, '13', '{"tags":["x"]}')).id)
-    expect(await findLastSentEnd(store.db, 'daily', '2026-11-15T00:00:00.000Z')).toBe(
-      '2026-11-13T24:00:00.000Z',
-    )
-    expect(await findLastSentEnd(store.db, 'daily', '2026-11-13T24:00:00.000Z')).toBe(
-      '2026-11-12T24:00:00.000Z',
-    )
-    expect(await findLastSentEnd(store.db, 'weekly', '2026-11-15T00:00:00.000Z')).toBeNull()
+    await send(store, (await keepDay(store, '13')).id)
+    await send(store, (await keepDay(store, '14', '{"tags":["x"]}')).id)
+    expect(await findLastSentEnd(store.db, all, '2026-11-15T00:00:00.000Z')).toBe('2026-11-13T24:00:00.000Z')
+    expect(await findLastSentEnd(store.db, all, '2026-11-13T24:00:00.000Z')).toBe('2026-11-12T24:00:00.000Z')
+    expect(
+      await findLastSentEnd(store.db, { ...all, report: 'weekly' }, '2026-11-15T00:00:00.000Z'),
+    ).toBeNull()
     await store.close()
   })
 })

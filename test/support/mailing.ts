@@ -67,6 +67,5 @@ export async function enqueueDue(
   recipients: readonly Recipient[],
   report: Report = DAILY,
 ): Promise<Mailing[]> {
-  const period = await findPeriod(deps.store, report, deps.now())
-  return enqueueReport(deps, report, recipients, period, new AbortController().signal)
+  return enqueueReport(deps, report, recipients, deps.now(), new AbortController().signal)
 }
