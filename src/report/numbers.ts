@@ -9,6 +9,7 @@ import { oneLine } from './text.ts'
 export const FEW = 10
 
 const CURRENCY_LENGTH = 12
+const MILLION = 1_000_000
 
 export interface Numbers {
   /** `1,284` */
@@ -25,7 +26,7 @@ export interface Numbers {
   readonly share: (share: number) => string
   /** `$1.2m`, `€300k`, `CHF 950`; a code that is none of ISO 4217's stands behind: `950 credits`. */
   readonly money: (money: Money) => string
-  /** `€1,304,250.5`, `23.68%`: to tell what rounded would look the same. */
+  /** `€1,304,250.50`, `23.68%`: to tell what rounded would look the same. */
   readonly exactMoney: (money: Money) => string
   readonly exactRate: (rate: number) => string
 }
@@ -90,12 +91,13 @@ function writeMoney({ currency }: Money, write: (code: string | null) => string)
   return `${minus(write(null))}\u00a0${oneLine(currency, CURRENCY_LENGTH)}`.trim()
 }
 
-/** `$4.0m`, not `$4m`, beside `$4.2m`: a shortened amount of one digit has one behind the point. */
+/** `$4.0m`, not `$4m`, beside `$4.2m`: so few millions have a digit behind the point. */
 function writeAmount(locale: string, currency: string | null, amount: number): string {
   const parts = amountFormat(locale, currency, 'short').formatToParts(amount)
   const has = (type: Intl.NumberFormatPartTypes) => parts.some((part) => part.type === type)
   const isOneDigit = parts.find((part) => part.type === 'integer')?.value.length === 1
-  if (!isOneDigit || !has('compact') || has('fraction')) return parts.map(({ value }) => value).join('')
+  if (!isOneDigit || !has('compact') || has('fraction') || Math.abs(amount) < MILLION / 2)
+    return parts.map(({ value }) => value).join('')
   return amountFormat(locale, currency, 'one digit').format(amount)
 }
 
@@ -110,7 +112,7 @@ const DIGITS = {
     roundingPriority: 'lessPrecision',
   },
   'one digit': { notation: 'compact', minimumFractionDigits: 1, maximumFractionDigits: 1 },
-  exact: { minimumFractionDigits: 0, maximumFractionDigits: 2 },
+  exact: { minimumFractionDigits: 2, maximumFractionDigits: 2, trailingZeroDisplay: 'stripIfInteger' },
 } as const satisfies Record<string, Intl.NumberFormatOptions>
 
 /** @param currency null for a plain number: Intl refuses any code but three letters */

@@ -70,7 +70,7 @@ it.each([
   [240_000, '4 minutes', '4 Minuten'],
   [3_600_000, '1 hour', '1 Stunde'],
   [47 * 3_600_000, '47 hours', '47 Stunden'],
-  [19.9 * 86_400_000, '19 days', '19 Tage'],
+  [19.9 * 86_400_000, '19\u00a0days', '19\u00a0Tage'],
 ])('%i ms is %s', (ms, english, german) => {
   expect(formatAge(ms, voiceOf())).toBe(english)
   expect(formatAge(ms, voiceOf({ locale: 'de-DE' }))).toBe(german)

@@ -44,12 +44,10 @@ describe('the numbers of a report', () => {
     expect(subject).toBe('Daily leads: 59 new (+18%), 3 won, 14 stalled, 1 agent failing · Fri 20 Nov')
     expect(text).toContain('59 new leads and 3 won: better than the Friday before (50 and 2).')
     for (const line of [
-      'New leads            59  +9 (+18%)  vs 50 on 13 Nov',
-      'Won                   3  +1  vs 2 on 13 Nov',
-      '                         worth $84k + €12.5k',
-      'Win rate, 30 days 23.7%  −2.3 pt  vs 26.0% on 13 Nov',
-      '                         45 of 190 closed',
-      'Open pipeline     $4.2m  +$230k (+6%)  vs $4.0m on 13 Nov',
+      'New leads            59  +9 (+18%)\n                         vs 50 on 13 Nov\n                         of 3,912 leads',
+      'Won                   3  +1\n                         vs 2 on 13 Nov\n                         worth $84k + €12.5k',
+      'Win rate, 30 days 23.7%  −2.3 pt\n                         vs 26.0% on 13 Nov\n                         45 of 190 closed',
+      'Open pipeline     $4.2m  +$230k (+6%)\n                         vs $4.0m on 13 Nov',
       'Replied               488     34%  4.0 d',
       'and 9 more in the database',
       '11 of 12 healthy: 7 running, 4 idle',
@@ -181,7 +179,7 @@ describe('what needs attention', () => {
   it('names the failing agents, the stalled leads and what could not be read', () => {
     expect(block('attention', staleDay()).items).toEqual([
       'Scout-2 has been failing since 02:14 (source answered 429 Too Many Requests).',
-      '14 leads have not moved for 14 days or more; the longest is Porto Foods, 33 days.',
+      '14 leads have not moved for 14\u00a0days or more; the longest is Porto Foods, 33\u00a0days.',
       '3 records from the service could not be read; they are missing here.',
     ])
   })

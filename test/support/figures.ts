@@ -254,6 +254,10 @@ export function staleDay(): ReportFigures {
       prior: [{ amount: 41_000, currency: 'USD' }],
     },
     funnel: { ...busy.funnel, asOf: '2026-11-20T13:10:00.000Z' },
+    changes: {
+      since: PERIOD.from,
+      kinds: [kindOf('won', 1, [usd(22_000)], [changed('Halden Marine', 'meeting', 'won', 22_000)])],
+    },
     agents: { ...busy.agents, asOf: '2026-11-20T13:10:00.000Z' },
   }
 }

@@ -1,5 +1,5 @@
 /** The four numbers at the top, each with how it moved, against what, and its line over the last periods. */
-import type { ReportFigures } from '../../figures.ts'
+import type { Compared, ReportFigures } from '../../figures.ts'
 import type { Money, Ratio } from '../../model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../change.ts'
 import type { ChartName, ChartSource, ReportContext } from '../context.ts'
@@ -26,6 +26,8 @@ export interface KpiView {
   readonly isLong: boolean
   /** What belongs to the value, in small letters; empty when nothing does. */
   readonly note: string
+  /** Whether any tile has one, so that all keep its line. */
+  readonly hasNoteLine: boolean
   readonly arrow: string
   /** How the value moved; empty when it cannot be compared. */
   readonly change: string
@@ -78,7 +80,7 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
       label: kpi.winRate,
       ...rateOf(winRate.current, voice),
       ...moved(changeOfRate(winRate, 'up', voice)),
-      basis: winRate.prior.whole === 0 ? '' : basis(rateOf(winRate.prior, voice).value),
+      basis: winRate.prior.whole === 0 ? '' : basis(priorRate(winRate, voice)),
       line: line('spark-win-rate', sparklines.winRate, numbers.rate),
     },
     {
@@ -88,7 +90,11 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
       basis: basis(formatMoneys(openValue.prior, voice).largest ?? kpi.nothing),
       line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
     },
-  ].map((tile) => ({ ...tile, isLong: tile.value.length > LARGE_LENGTH }))
+  ].map((tile, _, all) => ({
+    ...tile,
+    isLong: tile.value.length > LARGE_LENGTH,
+    hasNoteLine: all.some(({ note }) => note !== ''),
+  }))
   const label = Math.max(...tiles.map((tile) => tile.label.length)) + 1
   const value = Math.max(...tiles.map((tile) => tile.value.length))
   return { kind: 'kpis', tiles, columns: { label, value, note: label + value + 2 } }
@@ -112,6 +118,12 @@ function rateOf(ratio: Ratio, { words, numbers }: Voice): { value: string; note:
   const counts = words.counts(ratio.part, ratio.whole)
   if (ratio.whole < FEW) return { value: counts, note: words.kpi.closedWon }
   return { value: numbers.rate(ratio.part / ratio.whole), note: words.kpi.wonOfClosed(counts) }
+}
+
+/** Counts beside counts, so that the two can be compared. */
+function priorRate({ current, prior }: Compared<Ratio>, voice: Voice): string {
+  const areCounts = current.whole > 0 && current.whole < FEW
+  return areCounts ? voice.words.counts(prior.part, prior.whole) : rateOf(prior, voice).value
 }
 
 function moneyOf(moneys: readonly Money[], voice: Voice): { value: string; note: string } {

@@ -10,9 +10,9 @@ export function german(numbers: Numbers, locale: string): Words {
   const plural = (n: number, one: string, many: string) => `${count(n)} ${n === 1 ? one : many}`
   const conjunction = new Intl.ListFormat(locale, { type: 'conjunction' })
   const disjunction = new Intl.ListFormat(locale, { type: 'disjunction' })
-  const days = (n: number) => plural(n, 'Tag', 'Tage')
+  const days = (n: number) => plural(n, 'Tag', 'Tage').replace(' ', '\u00a0')
   /** After "seit" and "von". */
-  const daysDative = (n: number) => plural(n, 'Tag', 'Tagen')
+  const daysDative = (n: number) => plural(n, 'Tag', 'Tagen').replace(' ', '\u00a0')
   const records = (n: number) => plural(n, 'Datensatz', 'Datensätze')
   const changes: Record<ChangeKind, string> = {
     won: 'Gewonnen',
@@ -187,7 +187,7 @@ export function german(numbers: Numbers, locale: string): Words {
       openValue: 'Offene Pipeline',
       inAll: (n) => `von ${plural(n, 'Lead', 'Leads')}`,
       worth: (value) => `Wert ${value}`,
-      wonOfClosed: (counts) => `${counts} in 30 Tagen`,
+      wonOfClosed: (counts) => `${counts} in 30 T.`,
       closedWon: 'der beendeten gewonnen',
       noneClosed: 'keine beendet',
       noValues: 'ohne Wertangabe',
@@ -291,8 +291,8 @@ export function german(numbers: Numbers, locale: string): Words {
       errors: (n) => `${plural(n, 'Fehler', 'Fehler')} in 24 Std.`,
       outage: (name, from, to, hours) =>
         to
-          ? `${name} war von ${from} bis ${to} gestört (${hours} Std.).`
-          : `${name} ist seit ${from} gestört (${hours} Std.).`,
+          ? `${name} war von ${from} bis ${to} gestört (${hours}\u00a0Std.).`
+          : `${name} ist seit ${from} gestört (${hours}\u00a0Std.).`,
       moreOutages: (n) => `und ${plural(n, 'weitere Störung', 'weitere Störungen')}`,
       empty: 'Vom Dienst wurden noch keine Agenten gelesen.',
     },

@@ -14,7 +14,7 @@ export function english(numbers: Numbers, locale: string) {
   const plural = (n: number, one: string, many: string) => `${count(n)} ${n === 1 ? one : many}`
   const conjunction = new Intl.ListFormat(locale, { type: 'conjunction' })
   const disjunction = new Intl.ListFormat(locale, { type: 'disjunction' })
-  const days = (n: number) => plural(n, 'day', 'days')
+  const days = (n: number) => plural(n, 'day', 'days').replace(' ', '\u00a0')
   const records = (n: number) => plural(n, 'record', 'records')
   const changes: Record<ChangeKind, string> = {
     won: 'Won',
@@ -278,8 +278,8 @@ export function english(numbers: Numbers, locale: string) {
       errors: (n: number) => `${plural(n, 'error', 'errors')} in 24 h`,
       outage: (name: string, from: string, to: string | null, hours: string) =>
         to
-          ? `${name} was failing from ${from} to ${to} (${hours} h).`
-          : `${name} has been failing since ${from} (${hours} h).`,
+          ? `${name} was failing from ${from} to ${to} (${hours}\u00a0h).`
+          : `${name} has been failing since ${from} (${hours}\u00a0h).`,
       moreOutages: (n: number) => `and ${plural(n, 'more outage', 'more outages')}`,
       empty: 'No agents have been read from the service yet.',
     },
