@@ -45,14 +45,18 @@ export async function runKept(terminal: Terminal, name: string, options: KeptOpt
     await openTemplatesOf(config, [settings.template]),
   )
   await using store = await openDataIfThere(config)
-  const period = await findPeriod(store, report, options.at === undefined ? new Date() : new Date(options.at))
   const { for: recipient = null, preview = null } = options
+  // Who is no recipient any more may still have a letter.
+  const reader = options.asSent
+    ? (recipients.find(({ address }) => address === recipient) ?? report)
+    : findReader(report, recipients, recipient)
+  const at = options.at === undefined ? new Date() : new Date(options.at)
+  const period = await findPeriod(store, report, at, reader)
   if (options.asSent) {
     const request = { report: name, period, recipient, preview, dkim: dkimOf(config.mail) }
     return await showAsSent(terminal, store, request)
   }
-  const variant = variantOf(report, findReader(report, recipients, recipient))
-  const key = { report: name, period, variant }
+  const key = { report: name, period, variant: variantOf(report, reader) }
   await compareKept(terminal, store, key, options.asKnown === true)
 }
 
