@@ -85,7 +85,8 @@ function compileReport(files: TemplateFiles, name: string): (view: object) => Re
   html.set('body', partOf(files, name, 'html'))
   const pageOf = createCompiler('html', html)(layoutOf(files, 'page.hbs'))
   const compileText = createCompiler('text', text)
-  const subjectOf = compileText(partOf(files, name, 'subject'))
+  const subjectFile = partOf(files, name, 'subject')
+  const subjectOf = compileText(subjectFile)
   const textOf = compileText(partOf(files, name, 'text'))
   const styles = {
     inline: files.styles(name, 'styles.css'),
@@ -94,6 +95,11 @@ function compileReport(files: TemplateFiles, name: string): (view: object) => Re
   }
   return (view) => {
     const subject = finishSubject(subjectOf(view))
+    if (subject === '') {
+      throw new LeadsheetError('report_template', `template ${subjectFile.path}: the subject is empty`, {
+        hint: 'Write one, or take the file away; nothing was sent.',
+      })
+    }
     return {
       subject,
       html: finishHtml(pageOf({ ...view, subject }), styles),

@@ -205,6 +205,12 @@ describe('an own folder', () => {
     expect(mine.text).toBe(renderReport(busyDay()).text)
   })
 
+  it('cannot have an empty subject', async () => {
+    await expect(
+      render({ 'daily/subject.hbs': '{{#if note}}{{note}}{{/if}}\n' }, 'daily', view),
+    ).rejects.toThrow(/daily\/subject\.hbs: the subject is empty/)
+  })
+
   it('may leave out every template: subject, page and text are then those of the layout', async () => {
     const own = {
       'mine/report.yaml': '',
