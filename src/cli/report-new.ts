@@ -1,4 +1,5 @@
 /** `leadsheet report new`: a folder to make a report in. The settings stay as they are; it says what to add. */
+import { existsSync } from 'node:fs'
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Command } from 'commander'
@@ -6,6 +7,7 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import { scaffoldReport } from '../report/scaffold.ts'
 import { SHARED_FOLDERS } from '../report/template-files.ts'
 import { addExamples } from './command.ts'
+import { TEMPLATES } from './installation.ts'
 import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -47,8 +49,10 @@ async function makeReport(terminal: Terminal, name: string, { from }: Options): 
     terminal.printJson({ report: name, file, is_listed: isListed, schedule })
     return
   }
+  const isOfProgram = existsSync(join(TEMPLATES, name))
   terminal.print(
     `Made ${relative('', file)}`,
+    ...(isOfProgram ? [`It goes before the ${name} that comes with leadsheet.`] : []),
     ...['', terminal.style('bold', 'Edit it and look at it'), `  leadsheet report ${name} --watch`],
   )
   if (isListed) return

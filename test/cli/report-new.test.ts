@@ -37,6 +37,11 @@ test('the settings stay as they are, and what to add to them is valid there', as
   expect(check.stdout).toContain('"value": "industries"')
 })
 
+test('one that is called as a report of the program says that it goes before that', async () => {
+  const { stdout } = await makeIn(folderWith(), 'weekly')
+  expect(stdout).toContain('It goes before the weekly that comes with leadsheet.')
+})
+
 test('a report that a folder says is there already is left alone', async () => {
   const cwd = folderWith({ 'templates/mine/text.hbs': 'Mine' })
   const { status, stderr } = await makeIn(cwd, 'mine')
