@@ -43,6 +43,7 @@ export function readRecipientsFile(path: string, origin: string, problems: strin
   if (heading === undefined) return { recipients: [], places: [] }
   const at = (row: CsvRow): string => `${origin}:${row.line}`
   for (const problem of headingProblems(heading.cells)) problems.push(`${at(heading)}  ${problem}`)
+  if (!heading.cells.includes('address')) return { recipients: [], places: [] }
   const recipients: SettingTree[] = []
   const places: RecipientsFile['places'][number][] = []
   for (const row of rows) {
@@ -82,6 +83,9 @@ function readRows(path: string, origin: string, problems: string[]): readonly Cs
 }
 
 function headingProblems(names: readonly string[]): string[] {
+  // As spreadsheets save it where the comma is that of numbers.
+  if (names.length === 1 && names[0]?.includes(';'))
+    return ['the cells stand apart by semicolons, expected commas']
   const known = Object.keys(COLUMNS)
   const unknown = names.filter((name) => COLUMNS[name] === undefined)
   const twice = names.filter((name, index) => names.indexOf(name) !== index)
