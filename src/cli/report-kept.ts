@@ -216,6 +216,6 @@ function periodJson({ from, to, timeZone }: Period) {
 function notKept(report: string, period: Period, recipient: string | null = null): LeadsheetError {
   const what = recipient === null ? `edition of ${report}` : `letter of ${report} to ${recipient}`
   return new LeadsheetError('report_not_kept', `No ${what} for ${tellDates(period)} is kept`, {
-    hint: '`leadsheet editions` lists those that are; --at says of which time.',
+    hint: '`leadsheet editions` lists those that are; --at says of which time, --for of whose leads.',
   })
 }
