@@ -32,6 +32,7 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
   const handlebars = Handlebars.create()
   for (const [name, help] of Object.entries<Help>(HELPERS))
     handlebars.registerHelper(name, checked(name, help))
+  handlebars.registerHelper('each', checkedEach)
   const noEscape = kind === 'text'
   const options = { strict: true, knownHelpersOnly: true, knownHelpers: KNOWN_HELPERS, noEscape }
   const known = new Set(partials.keys())
@@ -51,14 +52,25 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
   }
 }
 
+/** Left alone, it goes through what there is not as through an empty list. */
+function checkedEach(this: unknown, list: unknown, options: Handlebars.HelperOptions): string {
+  if (list !== undefined) return Handlebars.helpers.each?.call(this, list, options)
+  throw new Error(`each needs a list, and here is none${placeOf(options)}`)
+}
+
 /** Handlebars gives a helper nothing for a name that there is not, and as its last argument where it was called. */
 function checked(name: string, help: Help): Handlebars.HelperDelegate {
   return (...given: unknown[]) => {
     const [text, columns] = given
     if (typeof text === 'string') return help(text, Number(columns))
-    const { start } = (given.at(-1) as { readonly loc: hbs.AST.SourceLocation }).loc
-    throw new Error(`${name} needs a text, and here is none - ${start.line}:${start.column}`)
+    throw new Error(`${name} needs a text, and here is none${placeOf(given.at(-1))}`)
   }
+}
+
+/** Of a call, as Handlebars itself writes it. */
+function placeOf(options: unknown): string {
+  const { start } = (options as { readonly loc: hbs.AST.SourceLocation }).loc
+  return ` - ${start.line}:${start.column}`
 }
 
 /** Handlebars itself misses a part only where it is reached. */
@@ -104,7 +116,7 @@ function named<T>(file: TemplateFile, work: () => T): T {
 /** Handlebars says where in three ways: in its text, in fields, or (for calls) not at all. */
 function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetError {
   const message = errorText(cause)
-  const field = cause instanceof Error && 'lineNumber' in cause ? Number(cause.lineNumber) : undefined
+  const field = cause instanceof Error && 'lineNumber' in cause ? cause.lineNumber : undefined
   const [, helper] = /unknown helper (\S+)/.exec(message) ?? []
   const told = field ?? /line (\d+)/.exec(message)?.[1] ?? / - (\d+):\d+$/.exec(message)?.[1]
   const line = told ?? (helper === undefined ? undefined : lineOf(text, helper))
@@ -113,6 +125,8 @@ function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetE
       ? message
           .replace(/ in \[object Object\]/, '')
           .replace(/ - \d+:\d+$/, '')
+          // Below it stand how the place begins and all that might have come.
+          .replace(/^Parse error on line \d+:\n(.*)\n[\s\S]*$/, 'cannot be understood at $1')
           .split('\n')[0]
       : `there is no helper ${helper}; known: ${[...BUILT_IN, ...Object.keys(HELPERS)].join(', ')}`
   return new LeadsheetError(

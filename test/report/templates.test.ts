@@ -153,6 +153,28 @@ describe('a mistake in a template', () => {
     )
   })
 
+  it('of a list that there is not is named with file and line', async () => {
+    const templates = await openWith({ 'daily/text.hbs': 'one\n{{#each leads}}{{kind}}{{/each}}' })
+    expect(() => templates.render('daily', view)).toThrow(
+      /daily\/text\.hbs, line 2: each needs a list, and here is none$/,
+    )
+  })
+
+  it('of an expression that is left open is shown', async () => {
+    await expect(openWith({ 'daily/subject.hbs': '{{title' })).rejects.toThrow(
+      /daily\/subject\.hbs, line 1: cannot be understood at \{\{title$/,
+    )
+  })
+
+  it('of a computed part that comes to nothing is named with the file', async () => {
+    const templates = await openWith({
+      'daily/text.hbs': '{{#each blocks}}{{> (lookup this "knd")}}{{/each}}',
+    })
+    expect(() => templates.render('daily', view)).toThrow(
+      /daily\/text\.hbs: The partial undefined could not be found$/,
+    )
+  })
+
   it('of a part that there is not is named with file and line, also where it is not reached', async () => {
     const text = 'one\n{{#if title}}{{else}}{{> kpi}}\n{{> tabel}}{{/if}}'
     await expect(openWith({ 'daily/html.hbs': text })).rejects.toMatchObject({
