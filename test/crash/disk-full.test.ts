@@ -98,7 +98,8 @@ it.skipIf(!CAN_MOUNT)(
     mountSmall(sync.cwd, 3)
     expectUnwritable(await run(sync))
     spawnSync('mount', ['-o', 'remount,size=64m', sync.cwd])
-    await expectSound(file)
+    // A first load that broke off leaves the indexes to the sync that goes on with it.
+    await expectSound(file, ['indexes are put aside only while a sync runs'])
     upstream.requests.length = 0
     expect(await run(sync)).toMatchObject({ status: 0 })
     expect(upstream.requests[0]?.path).toContain('cursor=')
