@@ -64,7 +64,7 @@ export interface ReportFigures {
 
 /**
  * The last periods of the same kind up to this one, oldest first, as many points each: 14 days, 12 weeks or 12
- * months. Null where nothing is known of a period.
+ * months. Null where a period is not known, or not known to its end.
  */
 export interface Sparklines {
   readonly newLeads: readonly (number | null)[]
@@ -74,7 +74,7 @@ export interface Sparklines {
   readonly openValue: readonly (number | null)[]
 }
 
-/** A local day; the last 96 up to the end of the period, so that 90 have a mean of 7. Null before the first lead. */
+/** A local day; the last 96 up to the end of the period, so that 90 have a mean of 7. Null before the first lead, and where the data ends before the day does. */
 export interface TrendDay {
   /** `2026-11-20`, on the report's calendar. */
   readonly day: string

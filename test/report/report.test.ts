@@ -155,6 +155,21 @@ describe('data that does not cover the day', () => {
   })
 })
 
+describe('a trend', () => {
+  const busy = busyDay()
+
+  it('is told by its last mean beside its first', () => {
+    expect(block('trend', busy).finding).toMatch(
+      /^Over the last 7 days \d+ new leads and [\d.]+ won a day on average; in the 7 days up to 23 Aug it was \d+ and [\d.]+\.$/,
+    )
+  })
+
+  it('whose last days are not known says up to when it goes', () => {
+    const trend = busy.trend.map((day, index) => (index < 93 ? day : { ...day, newLeads: null, won: null }))
+    expect(block('trend', { ...busy, trend }).finding).toMatch(/^In the 7 days up to 17 Nov \d+ new leads/)
+  })
+})
+
 describe('data that covers the day', () => {
   it('stays calm, and says how old it is', () => {
     expect(block('freshness', busyDay())).toMatchObject({

@@ -47,8 +47,13 @@ async function withDays(use: (store: Store) => Promise<void>): Promise<void> {
   await use(syncing.store)
 }
 
-function requestOf(kind: PeriodKind, filter: LeadFilter, change: Partial<ReportRequest> = {}): ReportRequest {
-  const period = periodOf(kind, LAST, ZONE, { holidays: [], lastEnd: null })
+function requestOf(
+  kind: PeriodKind,
+  filter: LeadFilter,
+  change: Partial<ReportRequest> = {},
+  at = LAST,
+): ReportRequest {
+  const period = periodOf(kind, at, ZONE, { holidays: [], lastEnd: null })
   return {
     kind,
     period,
@@ -266,6 +271,17 @@ function medianOf(stays: readonly { readonly days: number }[]): number | null {
 }
 
 describe(`the figures of reports over days of a service (SEED=${SEED})`, () => {
+  it('know nothing of days after the last reading, rather than that they were empty', async () => {
+    await withDays(async ({ db }) => {
+      const later = new Date(LAST.getTime() + 3 * DAY_MS)
+      const { trend, sparklines } = await readReportFigures(db, requestOf('day', EVERY_LEAD, {}, later))
+      expect(trend.slice(-3).map(({ newLeads, won }) => [newLeads, won])).toEqual(Array(3).fill([null, null]))
+      expect(trend.at(-4)?.newLeads).not.toBeNull()
+      expect(sparklines.newLeads.slice(-3)).toEqual([null, null, null])
+      expect(sparklines.openValue.at(-4)).not.toBeNull()
+    })
+  })
+
   it('are what a plain count gives, for every kind of period and every filter', async () => {
     await withDays(async ({ db }) => {
       const pipelines = await db.selectFrom('pipeline').select('id').orderBy('id').execute()

@@ -43,10 +43,11 @@ function findingOf(days: readonly TrendDay[], voice: Voice): string {
     meansOfWeek(days.map((day) => day.won)),
   ]
   const first = newLeads.findIndex((mean) => mean !== null)
-  const last = days.length - 1
+  const last = newLeads.findLastIndex((mean) => mean !== null)
   const at = (means: readonly (number | null)[], index: number) => writeMean(means[index] ?? 0, numbers)
   const [newNow, wonNow] = [at(newLeads, last), at(won, last)]
-  if (last - first < APART) return words.trend.short(newNow, wonNow)
-  const day = formatLocalDay(locale, days[first]?.day ?? '')
-  return words.trend.finding(newNow, wonNow, day, at(newLeads, first), at(won, first))
+  const dayAt = (index: number) => formatLocalDay(locale, days[index]?.day ?? '')
+  const week = words.trend.week(last === days.length - 1 ? null : dayAt(last))
+  if (last - first < APART) return words.trend.short(week, newNow, wonNow)
+  return words.trend.finding(week, newNow, wonNow, dayAt(first), at(newLeads, first), at(won, first))
 }

@@ -206,10 +206,11 @@ export function german(numbers: Numbers, locale: string): Words {
       chart: 'Liniendiagramm',
       newLeads: (mean) => `Neu ${mean}`,
       won: (mean) => `Gew. ${mean}`,
-      finding: (newLeads, won, from, newBefore, wonBefore) =>
-        `In den letzten 7 Tagen im Mittel ${newLeads} neue Leads und ${won} Abschlüsse pro Tag; in den 7 Tagen bis ${from} waren es ${newBefore} und ${wonBefore}.`,
-      short: (newLeads, won) =>
-        `In den letzten 7 Tagen im Mittel ${newLeads} neue Leads und ${won} Abschlüsse pro Tag.`,
+      week: (end) => (end === null ? 'In den letzten 7 Tagen' : `In den 7 Tagen bis ${end}`),
+      finding: (week, newLeads, won, from, newBefore, wonBefore) =>
+        `${week} im Mittel ${newLeads} neue Leads und ${won} Abschlüsse pro Tag; in den 7 Tagen bis ${from} waren es ${newBefore} und ${wonBefore}.`,
+      short: (week, newLeads, won) =>
+        `${week} im Mittel ${newLeads} neue Leads und ${won} Abschlüsse pro Tag.`,
       empty: 'Für einen Verlauf sind es noch zu wenige Tage.',
     },
 

@@ -191,10 +191,19 @@ export function english(numbers: Numbers, locale: string) {
       chart: 'Line chart',
       newLeads: (mean: string) => `New ${mean}`,
       won: (mean: string) => `Won ${mean}`,
-      finding: (newLeads: string, won: string, from: string, newBefore: string, wonBefore: string) =>
-        `Over the last 7 days ${newLeads} new leads and ${won} won a day on average; in the 7 days up to ${from} it was ${newBefore} and ${wonBefore}.`,
-      short: (newLeads: string, won: string) =>
-        `Over the last 7 days ${newLeads} new leads and ${won} won a day on average.`,
+      /** @param end where the last mean is not of the last days; null where it is */
+      week: (end: string | null) => (end === null ? 'Over the last 7 days' : `In the 7 days up to ${end}`),
+      finding: (
+        week: string,
+        newLeads: string,
+        won: string,
+        from: string,
+        newBefore: string,
+        wonBefore: string,
+      ) =>
+        `${week} ${newLeads} new leads and ${won} won a day on average; in the 7 days up to ${from} it was ${newBefore} and ${wonBefore}.`,
+      short: (week: string, newLeads: string, won: string) =>
+        `${week} ${newLeads} new leads and ${won} won a day on average.`,
       empty: 'There are not enough days yet for a trend.',
     },
 

@@ -64,30 +64,35 @@ export async function readSparklines(
   scope: FigureScope,
   periods: readonly Period[],
   currency: string | null,
+  dataAsOf: Instant | null,
 ): Promise<Sparklines> {
-  const first = await findFirstLead(moment)
+  const known = { from: await findFirstLead(moment), to: dataAsOf }
   const rows = await countEach(moment, scope, periods)
   const values = await valueEach(moment, scope, periods, currency)
-  const known = <T>(values: readonly T[]): (T | null)[] =>
-    values.map((value, index) => (isKnown(periods[index], first) ? value : null))
+  const knownOf = <T>(values: readonly T[]): (T | null)[] =>
+    values.map((value, index) => (isKnown(periods[index], known) ? value : null))
   return {
-    newLeads: known(rows.map((row) => row.newLeads)),
-    won: known(rows.map((row) => row.won)),
-    winRate: known(rows.map(({ part, whole }) => (whole > 0 ? part / whole : null))),
-    openValue: known(values),
+    newLeads: knownOf(rows.map((row) => row.newLeads)),
+    won: knownOf(rows.map((row) => row.won)),
+    winRate: knownOf(rows.map(({ part, whole }) => (whole > 0 ? part / whole : null))),
+    openValue: knownOf(values),
   }
 }
 
-/** @param days whole local days, in order */
+/**
+ * @param days whole local days, in order
+ * @param dataAsOf up to when everything has been read; days that end later are not known, rather than empty
+ */
 export async function readTrend(
   moment: Moment,
   scope: FigureScope,
   days: readonly Period[],
+  dataAsOf: Instant | null,
 ): Promise<TrendDay[]> {
-  const first = await findFirstLead(moment)
+  const known = { from: await findFirstLead(moment), to: dataAsOf }
   const rows = await dayCounts(moment, scope, days)
   return days.map((day, index): TrendDay => {
-    const row = isKnown(day, first) ? rows[index] : undefined
+    const row = isKnown(day, known) ? rows[index] : undefined
     return { day: dateOf(day), newLeads: row?.newLeads ?? null, won: row?.won ?? null }
   })
 }
@@ -167,8 +172,12 @@ async function findFirstLead({ db }: Moment): Promise<Instant | null> {
   return row?.at ?? null
 }
 
-function isKnown(period: Period | undefined, first: Instant | null): boolean {
-  return period !== undefined && first !== null && first < period.to
+function isKnown(
+  period: Period | undefined,
+  known: { readonly from: Instant | null; readonly to: Instant | null },
+): boolean {
+  if (period === undefined || known.from === null || known.from >= period.to) return false
+  return known.to === null || period.to <= known.to
 }
 
 /** `2026-11-20`, on the calendar of its zone. */
