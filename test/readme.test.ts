@@ -97,7 +97,7 @@ describe('the README', () => {
     expect(readme).toContain(`${Object.keys(FILTER_COLUMNS).join(', ')}.`)
     let hint = ''
     try {
-      checkSendPolicy({ if_threshold: 'nothing > 0' })
+      checkSendPolicy('daily', { if_threshold: 'nothing > 0' })
     } catch (thrown) {
       hint = thrown instanceof LeadsheetError ? (thrown.hint ?? '') : ''
     }

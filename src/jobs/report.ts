@@ -50,7 +50,7 @@ export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Reade
  * @throws LeadsheetError config_invalid
  */
 export function checkReport(report: Report, recipients: readonly Recipient[]): void {
-  checkSendPolicy(report.send)
+  checkSendPolicy(report.name, report.send)
   const lists = [...ATTACHED_LISTS, ...report.queries.map(({ name }) => name)]
   const known = ['charts', ...lists.flatMap((list) => ATTACHED_FORMATS.map((format) => `${list}.${format}`))]
   const wanted = [report, ...recipients].flatMap(({ attachments }) => attachments)

@@ -1,5 +1,6 @@
 /** Whether an edition is worth a mail, from its headline numbers. */
 import type { SendPolicy } from '../choices.ts'
+import { LeadsheetError } from '../errors.ts'
 import type { ReportFigures } from '../figures.ts'
 import { FAILING } from '../report/blocks/agents.ts'
 import { isTrueOf } from '../store/threshold.ts'
@@ -32,10 +33,16 @@ const HEADLINE = {
 /** What there is to tell; of these one that is not 0 makes a report worth its mail. */
 const EVENTS = ['new_leads', 'won', 'lost', 'changes', 'agents_failing', 'query_rows'] as const
 
-/** @throws LeadsheetError config_invalid for a threshold that cannot be asked, naming it and the known numbers */
-export function checkSendPolicy(policy: SendPolicy): void {
+/** @throws LeadsheetError config_invalid for a threshold that cannot be asked, naming the report, it and the known numbers */
+export function checkSendPolicy(report: string, policy: SendPolicy): void {
   if (typeof policy === 'string') return
-  isTrueOf(policy.if_threshold, Object.fromEntries(Object.keys(HEADLINE).map((name) => [name, null])))
+  try {
+    isTrueOf(policy.if_threshold, Object.fromEntries(Object.keys(HEADLINE).map((name) => [name, null])))
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    const { code, message, hint = '' } = thrown
+    throw new LeadsheetError(code, `report ${report}, ${message}`, { hint, cause: thrown })
+  }
 }
 
 /**

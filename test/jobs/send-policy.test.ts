@@ -111,7 +111,7 @@ describe('sent if_threshold', () => {
     ["load_extension('x')", ''],
     ['', ''],
   ])('is refused at the start where it is %j', (condition, reason) => {
-    const check = (): void => checkSendPolicy({ if_threshold: condition })
+    const check = (): void => checkSendPolicy('daily', { if_threshold: condition })
     expect(check).toThrow(`if_threshold: ${condition} cannot be asked: ${reason}`)
     expect(check).toThrow(
       expect.objectContaining({ code: 'config_invalid', hint: expect.stringContaining('agents_failing') }),
@@ -120,7 +120,7 @@ describe('sent if_threshold', () => {
 
   it('is accepted at the start where it can be asked, before there is any number', () => {
     expect(() =>
-      checkSendPolicy({ if_threshold: 'new_leads < 10 OR stalled > 20 OR agents_failing > 0' }),
+      checkSendPolicy('daily', { if_threshold: 'new_leads < 10 OR stalled > 20 OR agents_failing > 0' }),
     ).not.toThrow()
   })
 })
