@@ -6,7 +6,7 @@ import { formatMoneys } from '../moneys.ts'
 import { nameStatus } from '../status.ts'
 import { oneLine } from '../text.ts'
 import type { Voice } from '../voice.ts'
-import { moreOf } from './more.ts'
+import { moreOf, shownOf } from './more.ts'
 
 /** Of a kind. */
 const ROWS = 3
@@ -41,7 +41,7 @@ export function composeChanges(figures: ReportFigures, voice: Voice, context: Re
     kinds: kinds.map(({ kind, total, value, rows }) => {
       const { largest, others } = formatMoneys(value, voice)
       const worth = [largest, others].filter(Boolean).join(' ')
-      const shown = rows.slice(0, ROWS)
+      const shown = shownOf(rows, total, ROWS)
       return {
         label: words.changes.kinds[kind],
         total: [numbers.count(total), worth].filter(Boolean).join(' · '),

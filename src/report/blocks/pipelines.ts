@@ -8,7 +8,7 @@ import { formatMoneys } from '../moneys.ts'
 import { oneLine } from '../text.ts'
 import type { Voice } from '../voice.ts'
 import { type ComparedTable, compareCell, rateCell } from './compared-table.ts'
-import { moreOf } from './more.ts'
+import { moreOf, shownOf } from './more.ts'
 
 const ROWS = 6
 
@@ -23,7 +23,7 @@ export function composePipelines(
 ): PipelinesView {
   const { words } = voice
   const { byPipeline } = figures
-  const shown = byPipeline.slice(0, ROWS)
+  const shown = shownOf(byPipeline, byPipeline.length, ROWS)
   const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
   return {
     kind: 'pipelines',

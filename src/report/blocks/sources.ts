@@ -6,7 +6,7 @@ import { namePeriod } from '../dates.ts'
 import { nameStatus } from '../status.ts'
 import type { Voice } from '../voice.ts'
 import { type ComparedTable, compareCell, rateCell } from './compared-table.ts'
-import { moreOf } from './more.ts'
+import { moreOf, shownOf } from './more.ts'
 
 const ROWS = 5
 
@@ -18,7 +18,7 @@ export function composeSources(figures: ReportFigures, voice: Voice, context: Re
   const { words } = voice
   const { bySource } = figures
   const isTold = bySource.some(({ source }) => source !== null)
-  const shown = isTold ? bySource.slice(0, ROWS) : []
+  const shown = isTold ? shownOf(bySource, bySource.length, ROWS) : []
   const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
   const before = words.period.against(namePeriod(voice.locale, figures.kind, figures.prior))
   const note = isComparable ? words.sources.note(before) : words.sources.noteWithout

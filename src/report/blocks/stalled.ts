@@ -5,7 +5,7 @@ import { joined, linkTo, NAME_LENGTH, pipelineOf } from '../lead-line.ts'
 import { nameStatus } from '../status.ts'
 import { oneLine, oneLineOrNull } from '../text.ts'
 import type { Voice } from '../voice.ts'
-import { moreOf } from './more.ts'
+import { moreOf, shownOf } from './more.ts'
 
 const ROWS = 5
 
@@ -30,7 +30,7 @@ export function composeStalled(figures: ReportFigures, voice: Voice, context: Re
   const { words, numbers } = voice
   const { stalled, pipelines, freshness } = figures
   const { total, days, rows } = stalled
-  const shown = rows.slice(0, ROWS)
+  const shown = shownOf(rows, total, ROWS)
   const none = freshness.dataAsOf === null ? words.stalled.unread : words.stalled.empty(days)
   return {
     kind: 'stalled',

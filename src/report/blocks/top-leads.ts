@@ -5,7 +5,7 @@ import { coverageOf } from '../coverage.ts'
 import { joined, linkTo, NAME_LENGTH, pipelineOf } from '../lead-line.ts'
 import { oneLine, oneLineOrNull } from '../text.ts'
 import type { Voice } from '../voice.ts'
-import { moreOf } from './more.ts'
+import { moreOf, shownOf } from './more.ts'
 
 const ROWS = 5
 const ONE_LINER_LENGTH = 90
@@ -29,7 +29,7 @@ export interface TopLeadsView {
 export function composeTopLeads(figures: ReportFigures, voice: Voice, context: ReportContext): TopLeadsView {
   const { words, numbers } = voice
   const { topLeads, pipelines } = figures
-  const shown = topLeads.rows.slice(0, ROWS)
+  const shown = shownOf(topLeads.rows, topLeads.total, ROWS)
   return {
     kind: 'top_leads',
     title: words.topLeads.title,
