@@ -69,7 +69,8 @@ export function reportOf(
  * @throws LeadsheetError usage_invalid
  */
 export function findReader(report: Report, recipients: readonly Recipient[], address: string | null): Reader {
-  const found = address === null ? report : recipients.find((one) => one.address === address)
+  const found =
+    address === null ? report : recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
   if (found) return found
   throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
     hint: '`leadsheet recipients` lists who gets what.',

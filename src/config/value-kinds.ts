@@ -30,8 +30,12 @@ export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: str
     (items, context) => {
       const pathIn = (item: unknown) => (key !== undefined && isTree(item) ? [key] : [])
       const values = items.map((item) => valueAt(item, pathIn(item)))
+      // Mail servers hold two ways to write an address for one.
+      const compared = values.map((value) =>
+        key === 'address' && typeof value === 'string' ? value.toLowerCase() : value,
+      )
       for (const [index, input] of values.entries()) {
-        if (input === undefined || values.indexOf(input) === index) continue
+        if (input === undefined || compared.indexOf(compared[index]) === index) continue
         context.addIssue({
           code: 'custom',
           path: [index, ...pathIn(items[index])],
