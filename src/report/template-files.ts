@@ -23,13 +23,20 @@ export interface TemplateFiles {
   partials(report: string): ReadonlyMap<string, TemplateFile>
   /** That stylesheet of the layout, and behind it what the own folders add. */
   styles(report: string, file: string): string
+  /** Templates in the report's folder that have the name of none. */
+  strays(report: string): readonly TemplateFile[]
 }
 
 const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 /** Folders that are no reports; the third has the page that an edition is kept with. */
 export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive']
-const WANTED = /(?:\.hbs|\.css|^report\.yaml)$/
+const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
+/** What the folder of a report may have, beside its `blocks`. */
+export const REPORT_FILES: readonly string[] = [
+  ...['report.yaml', 'subject.hbs', 'html.hbs', 'text.hbs'],
+  ...['styles.css', 'mobile.css', 'dark.css'],
+]
 
 /**
  * @param program the folder that comes with the program
@@ -61,6 +68,10 @@ export async function readTemplateFiles(program: string, own: string | null): Pr
       [...trees.toReversed().map((tree) => tree.get(`${LAYOUT}/${file}`)), first(`${report}/${file}`)]
         .flatMap((found) => found?.text ?? [])
         .join('\n'),
+    strays: (report) =>
+      trees.flatMap((tree) =>
+        inFolder(tree, report).flatMap(([name, file]) => (REPORT_FILES.includes(name) ? [] : [file])),
+      ),
   }
 }
 

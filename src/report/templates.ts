@@ -7,7 +7,7 @@ import type { Rendered } from '../model.ts'
 import { createCompiler } from './compile.ts'
 import { DEFAULT_DEFINITION, parseDefinition, type ReportDefinition } from './definition.ts'
 import { finishHtml, finishSubject, finishText } from './render.ts'
-import { readTemplateFiles, type TemplateFile, type TemplateFiles } from './template-files.ts'
+import { REPORT_FILES, readTemplateFiles, type TemplateFile, type TemplateFiles } from './template-files.ts'
 
 export interface Templates {
   /** The reports that there are templates for, in order of name. */
@@ -64,7 +64,14 @@ interface Report {
   readonly render: (view: object) => Rendered
 }
 
+/** @throws LeadsheetError report_template also for a file that nothing would read, since its name is misspelt */
 function openReport(files: TemplateFiles, name: string): Report {
+  const [stray] = files.strays(name)
+  if (stray) {
+    throw new LeadsheetError('report_template', `template ${stray.path}: nothing reads a file of that name`, {
+      hint: `The folder of a report may have ${REPORT_FILES.join(', ')}, and blocks/.`,
+    })
+  }
   const yaml = files.find(name, 'report.yaml')
   return {
     definition: yaml ? parseDefinition(yaml) : DEFAULT_DEFINITION,

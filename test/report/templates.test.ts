@@ -190,6 +190,17 @@ describe('a mistake in a template', () => {
     expect(templates.names()).toEqual(['daily', 'draft', 'monthly', 'weekly'])
   })
 
+  it.each(['subjct.hbs', 'report.yml', 'phone.css'])(
+    'of a name, %s, is told rather than passed over',
+    async (file) => {
+      await expect(openWith({ [`mine/${file}`]: 'title: Mine' })).rejects.toMatchObject({
+        code: 'report_template',
+        message: expect.stringMatching(new RegExp(`/mine/${file}: nothing reads a file of that name$`)),
+        hint: expect.stringContaining('subject.hbs'),
+      })
+    },
+  )
+
   it('of a missing folder is named', async () => {
     const missing = join(folderWith(), 'nowhere')
     for (const opening of [openTemplates(missing), openTemplates(TEMPLATES_FOLDER, { own: missing })]) {
