@@ -224,7 +224,7 @@ export function german(numbers: Numbers, locale: string): Words {
       ofService: (asOf) =>
         `Gesamte Zeit, wie der Dienst zählt · Stand ${asOf} · Dauer: Median der letzten 90 Tage`,
       ofOurs: (asOf) =>
-        `Gesamte Zeit, nach der höchsten bekannten Stufe · Stand ${asOf} · Dauer: Median der letzten 90 Tage`,
+        `Gesamte Zeit, nach der höchsten bekannten Stufe, bei verlorenen Leads oft nur der ersten · Stand ${asOf} · Dauer: Median der letzten 90 Tage`,
       empty: 'Vom Dienst wurden noch keine Statistiken gelesen.',
     },
 

@@ -217,7 +217,7 @@ export function english(numbers: Numbers, locale: string) {
       ofService: (asOf: string) =>
         `All time, as the service counts it · as of ${asOf} · in stage: median of the last 90 days`,
       ofOurs: (asOf: string) =>
-        `All time, by the furthest stage known · as of ${asOf} · in stage: median of the last 90 days`,
+        `All time, by the furthest stage that is known, of lost leads often only the first · as of ${asOf} · in stage: median of the last 90 days`,
       empty: 'No statistics have been read from the service yet.',
     },
 
