@@ -53,7 +53,8 @@ export function mailingText(mailings: readonly Mailing[], deliveries: readonly D
   const [first, second] = mailings
   if (first === undefined) return 'nobody gets it'
   const sent = deliveries.filter(({ state }) => state === 'sent').length
-  const letters = `${sent} of ${deliveries.length} letters sent`
+  const isOld = sent > 0 && deliveries.every(({ isNew }) => !isNew)
+  const letters = `${sent} of ${deliveries.length} letters sent${isOld ? ' before' : ''}`
   if (second === undefined) {
     return `${first.edition.subject}: ${first.notSent === null ? letters : `not sent: ${first.notSent}`}`
   }
