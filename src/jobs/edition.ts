@@ -17,7 +17,7 @@ import { type Archive, archivedPage, archiveEdition } from './archive.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './content.ts'
 import { explainEdition } from './explain-edition.ts'
 import { findRequest } from './recompute-edition.ts'
-import { type Reader, type Report, variantOf } from './report.ts'
+import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report.ts'
 
 /** Those whose letters are of one edition: the leads are the same for all. */
 export type Audience = readonly [Reader, ...Reader[]]
@@ -38,9 +38,8 @@ export interface MadeEdition {
 
 /** Of the trend 90 days are shown, and the mean of the first needs six more. */
 const TREND_DAYS = 96
-/** Rows of each list: more than any mail shows, and for files as many as somebody may want to work through. */
+/** Rows of each list, where nobody wants it as a file: more than any mail shows. */
 const ROWS_SHOWN = 50
-const ROWS_ATTACHED = 1000
 
 /** What a report that is due at an instant covers for readers of these leads; all that it is about unless given. */
 export async function findPeriod(
@@ -147,7 +146,7 @@ async function requestFor(
     filter,
     stalledDays,
     topScore,
-    rowsMax: hasFiles ? ROWS_ATTACHED : ROWS_SHOWN,
+    rowsMax: hasFiles ? LIST_ROWS_MAX : ROWS_SHOWN,
     since: last && { at: last.periodTo, knownAt: last.renderedAt },
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),

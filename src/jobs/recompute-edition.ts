@@ -7,6 +7,7 @@ import { type ReportRequest, readReportFigures } from '../store/figures/report.t
 import { countLeadsKnownLater } from '../store/late-knowledge.ts'
 import type { Db, Store } from '../store/open.ts'
 import { compareFigures, type FigureDifference } from './figure-difference.ts'
+import { LIST_ROWS_MAX } from './report.ts'
 
 export interface EditionComparison {
   /** Empty where all are equal. */
@@ -14,9 +15,6 @@ export interface EditionComparison {
   /** Leads of which something of that time was read only after the edition was made. */
   readonly leadsKnownLater: number
 }
-
-/** Of lists that were not cut; as many as any edition keeps. */
-const ROWS_MAX = 1000
 
 /** @param isAsKnown whether only what was known when the edition was made counts, by which nothing differs */
 export async function compareEdition(
@@ -49,5 +47,5 @@ export async function findRequest(db: Db, edition: Edition): Promise<ReportReque
 /** A list that was cut tells how many rows were kept. */
 function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
   const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
-  return cut?.rows.length ?? ROWS_MAX
+  return cut?.rows.length ?? LIST_ROWS_MAX
 }
