@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FIGURES } from '../../src/store/figures/definition.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Finished, runLeadsheet } from '../support/leadsheet.ts'
 import { startService } from '../support/service.ts'
+import { hasSqlite3 } from '../support/sqlite3.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
@@ -90,7 +91,7 @@ describe('figures', () => {
 })
 
 describe('explain', () => {
-  it.skipIf(spawnSync('sqlite3', ['--version']).status !== 0)(
+  it.skipIf(!hasSqlite3())(
     'prints nothing but SQL, which sqlite3 takes as it is and gives the value that stands above it',
     async () => {
       const { folder, run } = await openCopy()

@@ -10,6 +10,7 @@ import { folderWith } from '../support/folder.ts'
 import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { ask, publishing } from '../support/publishing.ts'
 import { random } from '../support/random.ts'
+import { hasSqlite3 } from '../support/sqlite3.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 
@@ -117,7 +118,7 @@ it(
 
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
-const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0
+const hasSqlite = hasSqlite3()
 
 it.skipIf(!isRoot || !hasSqlite)(
   'another user reads it from a folder that nobody may write to, and no file appears beside it; needs root and sqlite3 (row 43)',

@@ -1,5 +1,5 @@
 /** The ready queries: each runs on a snapshot, for the program and for the sqlite3 that analysts have. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,11 +9,12 @@ import { publishSnapshot } from '../../src/jobs/publish.ts'
 import { readQueries } from '../../src/jobs/queries.ts'
 import { ask, publishing, QUERIES } from '../support/publishing.ts'
 import { startService } from '../support/service.ts'
+import { hasSqlite3 } from '../support/sqlite3.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 const files = readdirSync(QUERIES)
 const readme = readFileSync('README.md', 'utf8')
-const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0
+const hasSqlite = hasSqlite3()
 
 /** Datasette's documentation of metadata, as far as it is used: docs.datasette.io, "Metadata", "SQL queries" and "Full-text search". */
 const metadataSchema = z.strictObject({

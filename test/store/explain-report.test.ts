@@ -1,5 +1,5 @@
 /** The SQL that is shown for a report: any SQLite program takes it, and gets what the report says. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../src/figures.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../src/report/period.ts'
@@ -8,6 +8,7 @@ import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../src/store/figures/report.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
+import { hasSqlite3 } from '../support/sqlite3.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
@@ -16,7 +17,7 @@ const PERIOD = periodOf('day', NOW, ZONE, { holidays: [], lastEnd: null })
 
 type Row = Readonly<Record<string, string | number | null>>
 
-describe.skipIf(spawnSync('sqlite3', ['--version']).status !== 0)('the SQL of a report', () => {
+describe.skipIf(!hasSqlite3())('the SQL of a report', () => {
   it.each<[string, LeadFilter]>([
     ['all leads', EVERY_LEAD],
     [

@@ -1,5 +1,5 @@
 /** What each figure counts, by small pasts; and that every SQLite program gets the same from the SQL that is shown. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -13,6 +13,7 @@ import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
+import { hasSqlite3 } from '../support/sqlite3.ts'
 import { lead, openEmptyStore, save, seenAt, stat } from '../support/store.ts'
 import { openSyncing } from '../support/syncing.ts'
 
@@ -171,10 +172,10 @@ describe('what was known at a past time', () => {
   })
 })
 
-const hasSqlite3 = spawnSync('sqlite3', ['--version']).status === 0
+const isSqlite3There = hasSqlite3()
 
 describe('the SQL that is shown', () => {
-  it(`gives every SQLite program the figure, and the report its number${hasSqlite3 ? '' : ' (sqlite3 is not installed)'}`, async () => {
+  it(`gives every SQLite program the figure, and the report its number${isSqlite3There ? '' : ' (sqlite3 is not installed)'}`, async () => {
     const now = new Date('2026-11-21T06:00:00Z')
     await using service = await startService(folderWith(), now, 30)
     const key = await service.createKey({ name: 'test', scope: 'read' })
@@ -197,7 +198,7 @@ describe('the SQL that is shown', () => {
         const expected = await readFigure(db, name, scope)
         const plain = database.prepare(shown).all()
         expect(plain, name).toEqual(expected.map((row) => expect.objectContaining({ value: row.value })))
-        if (!hasSqlite3) continue
+        if (!isSqlite3There) continue
         const printed = execFileSync('sqlite3', ['-json', '-readonly', file], {
           input: shown,
           encoding: 'utf8',

@@ -1,50 +1,24 @@
 /** Every number of a report, from days of a service's life, against a plain count over all rows of the store. */
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter, PeriodKind, ReportFigures } from '../../src/figures.ts'
 import type { Period } from '../../src/model.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../src/report/period.ts'
-import { openService } from '../../src/service/open.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../src/store/figures/report.ts'
 import type { Db, Store } from '../../src/store/open.ts'
-import { folderWith } from '../support/folder.ts'
+import { liveThrough } from '../support/living-service.ts'
 import { loadPast, type Past, type PastLead, sumOf } from '../support/past.ts'
-import { openSyncing } from '../support/syncing.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
-const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 const DAY_MS = 86_400_000
 const FIRST = Date.parse('2026-11-17T06:00:00Z')
 const DAYS = 5
 const LAST = new Date(FIRST + (DAYS - 1) * DAY_MS)
 const ZONE = 'Europe/Berlin'
 
-/** Synced once a day, with the details of some leads; whole in the end, so that some leads are found gone. */
+/** Synced whole in the end, so that some leads are found gone. */
 async function withDays(use: (store: Store) => Promise<void>): Promise<void> {
-  let nowMs = FIRST
-  await using service = await openService({
-    file: join(folderWith(), 'service.db'),
-    companiesFile: COMPANIES,
-    seed: SEED,
-    historyDays: 40,
-    now: () => nowMs,
-  })
-  const key = await service.createKey({ name: 'test', scope: 'read' })
-  await using syncing = await openSyncing(service.url, key)
-  for (let day = 0; day < DAYS; day++) {
-    nowMs = FIRST + day * DAY_MS
-    await service.catchUp()
-    syncing.clock.now = new Date(nowMs)
-    const result = await syncing.sync({
-      pageSize: 500,
-      full: day > 1,
-      details: { top: null, perRun: 60, concurrency: 4 },
-    })
-    expect(result.outcome).toBe('ok')
-  }
-  await use(syncing.store)
+  await liveThrough({ seed: SEED, first: FIRST, days: DAYS, historyDays: 40, isFull: (day) => day > 1 }, use)
 }
 
 function requestOf(

@@ -1,5 +1,5 @@
 /** Each number of the last report can be found again in the snapshot, by the SQL that the snapshot brings along. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/figures.ts'
 import { publishSnapshot } from '../../../src/jobs/publish.ts'
@@ -7,11 +7,12 @@ import { folderWith } from '../../support/folder.ts'
 import { DAILY, mailingDeps, makeDue } from '../../support/mailing.ts'
 import { ask, publishing } from '../../support/publishing.ts'
 import { startService } from '../../support/service.ts'
+import { hasSqlite3 } from '../../support/sqlite3.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const NEVER = new AbortController().signal
-const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0
+const hasSqlite = hasSqlite3()
 
 interface FigureEntry {
   readonly name: string
