@@ -1,11 +1,14 @@
 /** `leadsheet run`: the daemon that syncs and reports as the settings say. */
 import type { Command } from 'commander'
-import { hasDueTimes } from '../config/config.ts'
 import { requireDaemon } from '../config/requirements.ts'
 import { runDaemon } from '../jobs/daemon.ts'
 import { publishIfDue } from '../jobs/publish.ts'
+import { reportSchedule } from '../jobs/report-schedule.ts'
 import { nextSlot } from '../jobs/schedule.ts'
-import { deliverWaiting, reportSchedule, snapshotSchedule, syncSchedule, type Work } from '../jobs/work.ts'
+import { snapshotSchedule } from '../jobs/snapshot-schedule.ts'
+import { syncSchedule } from '../jobs/sync-schedule.ts'
+import { deliverWaiting } from '../jobs/waiting-letters.ts'
+import type { Work } from '../jobs/work.ts'
 import { openTransport } from '../mail/transport.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
@@ -13,6 +16,7 @@ import { dkimOf } from './mail.ts'
 import { configuredPublishing } from './publishing.ts'
 import { tryReports } from './report-trial.ts'
 import { openMailing, reportOf } from './reports.ts'
+import { schedulesOf } from './schedules.ts'
 import { syncOptions } from './sync.ts'
 import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
@@ -50,22 +54,15 @@ async function run(terminal: Terminal): Promise<void> {
         if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
       },
     }
-    const schedules = [
-      syncSchedule(work, {
-        name: 'sync-full',
-        cron: config.sync.full,
-        timeZone: config.timeZone,
-        full: true,
-      }),
-      syncSchedule(work, { name: 'sync', cron: config.sync.every, timeZone: config.timeZone, full: false }),
-      ...(hasDueTimes(config.snapshot)
-        ? [snapshotSchedule(publishing, { cron: config.snapshot.when, timeZone: config.timeZone })]
-        : []),
-      ...config.reports.map((settings) => {
+    const schedules = schedulesOf(config).map(({ report: settings, ...schedule }) => {
+      if (settings !== null) {
         const { report, recipients } = reportOf(settings, config, templates)
         return reportSchedule(work, report, { ...settings, recipients })
-      }),
-    ]
+      }
+      return schedule.name === 'snapshot'
+        ? snapshotSchedule(publishing, schedule)
+        : syncSchedule(work, { ...schedule, full: schedule.name === 'sync-full' })
+    })
     for (const schedule of schedules) {
       const next = nextSlot(schedule, new Date())?.toISOString() ?? 'never'
       log.info(

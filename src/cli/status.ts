@@ -1,6 +1,6 @@
 /** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
 import type { Command } from 'commander'
-import { type Config, hasDueTimes } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { nextSlot } from '../jobs/schedule.ts'
 import { countDeliveries } from '../store/delivery.ts'
 import { countHeldRows } from '../store/held-row.ts'
@@ -10,6 +10,7 @@ import { listSlots } from '../store/schedule-slot.ts'
 import { findLastFailure, findLastWholeRun, listRuns, type RunSummary } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
 import { openDataIfThere, pathsIn } from './installation.ts'
+import { schedulesOf } from './schedules.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -72,18 +73,7 @@ function nextSlots(
   config: Config,
 ): { schedule: string; cron: string; time_zone: string; next: string | null }[] {
   const now = new Date()
-  const { timeZone } = config
-  const schedules = [
-    { name: 'sync', cron: config.sync.every, timeZone },
-    { name: 'sync-full', cron: config.sync.full, timeZone },
-    ...(hasDueTimes(config.snapshot) ? [{ name: 'snapshot', cron: config.snapshot.when, timeZone }] : []),
-    ...config.reports.map((report) => ({
-      name: `report:${report.name}`,
-      cron: report.schedule,
-      timeZone: report.timeZone,
-    })),
-  ]
-  return schedules.map(({ name, ...schedule }) => ({
+  return schedulesOf(config).map(({ name, ...schedule }) => ({
     schedule: name,
     cron: schedule.cron,
     time_zone: schedule.timeZone,

@@ -1,0 +1,55 @@
+/** What the daemon does when a report is due: it first sees to it that the data of the period is there. */
+import { LeadsheetError } from '../errors.ts'
+import { findLastWholeRun } from '../store/sync-run.ts'
+import { writeArchiveIndex } from './archive-index.ts'
+import { deliverEditions } from './deliver.ts'
+import { findPeriod } from './edition.ts'
+import { enqueueReport, mailingText } from './mailing.ts'
+import type { Recipient, Report } from './report.ts'
+import type { Schedule } from './schedule.ts'
+import { SYNC_PARTS, sync } from './sync.ts'
+import { publishQuietly, type Work } from './work.ts'
+
+/** A report has nothing of the details, and must not wait for them. */
+const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
+
+export function reportSchedule(
+  work: Work,
+  report: Report,
+  settings: {
+    readonly schedule: string
+    readonly timeZone: string
+    readonly recipients: readonly Recipient[]
+  },
+): Schedule {
+  return {
+    name: `report:${report.name}`,
+    cron: settings.schedule,
+    timeZone: settings.timeZone,
+    runsAtFirstSight: false,
+    async run(slot, signal) {
+      const { to } = await findPeriod(work.store, report, slot)
+      await syncUpTo(work, to, signal)
+      if (signal.aborted) return { state: 'again', message: 'stopped before the report was made' }
+      const mailings = await enqueueReport(work, report, settings.recipients, slot, signal)
+      if (signal.aborted) return { state: 'again', message: 'stopped before all letters were written' }
+      const editions = mailings.map(({ edition }) => edition)
+      const deliveries = await deliverEditions(work, editions, signal)
+      await writeArchiveIndex(work.archive, work.store.db)
+      await publishQuietly(work, signal)
+      return { state: 'done', message: mailingText(mailings, deliveries) }
+    },
+  }
+}
+
+/** A report is made from data that covers its period; where the sync fails, the report says how old its data is. */
+async function syncUpTo(work: Work, to: string, signal: AbortSignal): Promise<void> {
+  const whole = await findLastWholeRun(work.store.db)
+  if (whole && whole.asOf >= to) return
+  try {
+    await sync(work, { ...work.syncOptions(signal), parts: REPORTED_PARTS })
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    work.log.warn({ code: thrown.code }, thrown.message)
+  }
+}
