@@ -50,14 +50,21 @@ async function makeLogged(url: string): Promise<{ file: string; wal: Buffer; tab
   return { file: copy, wal, tables: hashTables(file) }
 }
 
-/** How many leads a file holds that was cut off so; all rules hold, and the leads are those of its pages. */
+/** How many leads a file holds that was cut off so; all rules hold, and the leads are those up to its cursor. */
 async function recover(file: string): Promise<number> {
   await using store = await openStore(file, NOW)
   expect(await findViolations(store.db, NOW.toISOString(), 'all')).toEqual([])
-  const scan = await store.db.selectFrom('sync_scan').select('seen').executeTakeFirst()
-  const leads = await store.db.selectFrom('lead').select('id').execute()
+  const scan = await store.db.selectFrom('sync_scan').select(['seen', 'cursor']).executeTakeFirst()
+  const leads = await store.db
+    .selectFrom('lead')
+    .select(['id', 'updated_at'])
+    .orderBy('updated_at')
+    .orderBy('id')
+    .execute()
   const ended = await store.db.selectFrom('sync_scan_verdict').select('distinct_leads').executeTakeFirst()
   expect(leads).toHaveLength(scan?.seen ?? ended?.distinct_leads ?? 0)
+  const last = leads.at(-1)
+  if (scan?.cursor) expect(scan.cursor).toBe(`${last?.updated_at} ${last?.id}`)
   return leads.length
 }
 

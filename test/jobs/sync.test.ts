@@ -168,6 +168,20 @@ describe('a sync that meets faults', () => {
     expect(upstream.requests[0]?.path).toContain('cursor=')
   })
 
+  it('leaves its place before a page that cannot be stored, and reads that page again', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    const { store } = syncing
+    const late = [...upstream.leads.keys()].sort()[25] ?? ''
+    await sql`CREATE TRIGGER refusal BEFORE INSERT ON lead WHEN NEW.id = ${sql.lit(late)}
+      BEGIN SELECT RAISE(ABORT, 'no room'); END`.execute(store.db)
+    await expect(syncing.sync(LEADS)).rejects.toThrow('no room')
+    expect(await contents(syncing)).toHaveLength(20)
+    await sql`DROP TRIGGER refusal`.execute(store.db)
+    expect(await syncing.sync(LEADS)).toMatchObject({ outcome: 'ok', complete: true, pages: 2 })
+    expect(await contents(syncing)).toHaveLength(35)
+  })
+
   it('comes back no sooner than the upstream asks', async () => {
     await using upstream = await startUpstream(35)
     await using syncing = await openSyncing(upstream.url)
