@@ -32,6 +32,10 @@ export type Language = (typeof LANGUAGES)[number]
 /** Where no locale is given. Its dates are those of most of the world. */
 export const DEFAULT_LOCALE = 'en-GB'
 
+/** How a notice to operators is written for whatever takes it. */
+export const WEBHOOK_FORMATS = ['json', 'slack', 'teams'] as const
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+
 /** Lists of a report that can go with it as a file; a report's own queries can too, by their names. */
 export const ATTACHED_LISTS = ['top_leads', 'stalled', 'changes', 'pipelines', 'sources'] as const
 export const ATTACHED_FORMATS = ['csv', 'xlsx'] as const

@@ -1,11 +1,13 @@
 /** The settings as the program sees them: complete, checked, frozen. Paths are absolute, defaults filled in. */
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { WebhookFormat } from '../choices.ts'
 import type { ProfileData } from './profile-file.ts'
 import { addressOf, type ReportConfig, reportFrom } from './report-config.ts'
 import { Secret } from './secret.ts'
 import type { SettingPath } from './setting-path.ts'
 import type { LogLevel, Settings } from './settings.ts'
+import { listenAddress } from './web-settings.ts'
 
 export interface Config {
   /** The settings file; null when there is none. */
@@ -16,6 +18,8 @@ export interface Config {
   readonly timeZone: string
   readonly logLevel: LogLevel
   readonly mail: MailConfig
+  readonly web: WebConfig
+  readonly operators: OperatorsConfig
   /** Addresses of those who get the reports that name none of their own. */
   readonly recipients: readonly string[]
   readonly locale: string
@@ -62,6 +66,25 @@ export interface DkimConfig {
   readonly selector: string
   /** RSA, PEM. */
   readonly key: Secret
+}
+
+/** Who is told of troubles, and when. */
+export interface OperatorsConfig {
+  /** Addresses. */
+  readonly recipients: readonly string[]
+  /** Secret: whoever knows such an address can write there. */
+  readonly webhook: { readonly url: Secret; readonly format: WebhookFormat } | null
+  readonly ping: { readonly url: Secret } | null
+  readonly afterFailures: number
+  readonly remindHours: number
+}
+
+export interface WebConfig {
+  /** Where the daemon listens. */
+  readonly host: string
+  readonly port: number
+  /** Such as `https://reports.example.com`; null where no pages are served. */
+  readonly publicUrl: string | null
 }
 
 export interface SyncConfig {
@@ -126,6 +149,8 @@ export function configFrom(
       maxMb: mail.max_mb,
       dkim: dkimFrom(mail.dkim),
     },
+    operators: operatorsFrom(settings.operators),
+    web: webFrom(settings.web),
     recipients: settings.recipients.map(addressOf),
     locale: settings.locale,
     leadUrl: settings.lead_url ?? null,
@@ -154,9 +179,10 @@ export function hasDueTimes({ when }: SnapshotConfig): boolean {
 }
 
 /** Every text of a configuration that must not get into a log. */
-export function secretsOf({ api, mail }: Config): string[] {
+export function secretsOf({ api, mail, operators }: Config): string[] {
   const password = mail.url === null ? '' : new URL(mail.url.reveal()).password
-  const keys = [api.key, mail.dkim?.key].map((key) => key?.reveal() ?? '')
+  const { webhook, ping } = operators
+  const keys = [api.key, mail.dkim?.key, webhook?.url, ping?.url].map((key) => key?.reveal() ?? '')
   return [...keys, password, decodeURIComponent(password)].filter((text) => text !== '')
 }
 
@@ -169,6 +195,21 @@ function dkimFrom(dkim: Settings['mail']['dkim']): DkimConfig | null {
   return dkim === undefined
     ? null
     : { domain: dkim.domain, selector: dkim.selector, key: new Secret(dkim.key) }
+}
+
+function operatorsFrom({ webhook, ping, ...rest }: Settings['operators']): OperatorsConfig {
+  return {
+    recipients: rest.recipients,
+    webhook: webhook.url === undefined ? null : { url: new Secret(webhook.url), format: webhook.format },
+    ping: ping.url === undefined ? null : { url: new Secret(ping.url) },
+    afterFailures: rest.after_failures,
+    remindHours: rest.remind_hours,
+  }
+}
+
+function webFrom({ listen, public_url }: Settings['web']): WebConfig {
+  const publicUrl = public_url === undefined ? null : new URL(public_url).origin
+  return { ...listenAddress(listen), publicUrl }
 }
 
 function secret(value: string | undefined): Secret | null {

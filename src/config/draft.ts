@@ -26,6 +26,8 @@ export interface Draft {
 const SECRET_FILES = [
   { path: ['api', 'key'], filePath: ['api', 'key_file'] },
   { path: ['mail', 'url'], filePath: ['mail', 'url_file'] },
+  { path: ['operators', 'webhook', 'url'], filePath: ['operators', 'webhook', 'url_file'] },
+  { path: ['operators', 'ping', 'url'], filePath: ['operators', 'ping', 'url_file'] },
   { path: ['mail', 'dkim', 'key'], filePath: ['mail', 'dkim', 'key_file'] },
 ] as const satisfies readonly { path: SettingPath; filePath: SettingPath }[]
 

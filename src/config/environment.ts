@@ -18,6 +18,11 @@ export const VARIABLES = {
   LEADSHEET_SMTP_URL: ['mail', 'url'],
   LEADSHEET_SMTP_URL_FILE: ['mail', 'url_file'],
   LEADSHEET_FROM: ['mail', 'from'],
+  LEADSHEET_OPERATORS: ['operators', 'recipients'],
+  LEADSHEET_WEBHOOK_URL: ['operators', 'webhook', 'url'],
+  LEADSHEET_WEBHOOK_URL_FILE: ['operators', 'webhook', 'url_file'],
+  LEADSHEET_PING_URL: ['operators', 'ping', 'url'],
+  LEADSHEET_PING_URL_FILE: ['operators', 'ping', 'url_file'],
   LEADSHEET_RECIPIENTS: ['recipients'],
   LEADSHEET_RECIPIENTS_FILE: ['recipients_file'],
   LEADSHEET_LOCALE: ['locale'],
@@ -45,7 +50,7 @@ export function readEnvironment(env: Environment, problems: string[]): VariableS
   return Object.entries(VARIABLES).flatMap(([variable, path]) => {
     const value = env[variable]?.trim()
     if (!value) return []
-    return [{ variable, path, value: variable === 'LEADSHEET_RECIPIENTS' ? splitList(value) : value }]
+    return [{ variable, path, value: path.at(-1) === 'recipients' ? splitList(value) : value }]
   })
 }
 

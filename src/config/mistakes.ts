@@ -19,6 +19,8 @@ const SECRET_PATHS: readonly SettingPath[] = [
   ['api', 'key'],
   ['mail', 'url'],
   ['mail', 'dkim', 'key'],
+  ['operators', 'webhook', 'url'],
+  ['operators', 'ping', 'url'],
 ]
 
 export function isSecret(path: SettingPath): boolean {

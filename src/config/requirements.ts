@@ -35,21 +35,23 @@ export function requireMail(config: Config): ReadyMail {
 }
 
 /**
- * All that the daemon needs, named at once. Without reports it only keeps the copy, and needs no mail.
+ * All that the daemon needs, named at once. Without reports, and operators to be mailed, it only keeps the copy, and
+ * needs no mail.
  * @throws LeadsheetError config_missing
  */
 export function requireDaemon(
   config: Config,
   needsKey = true,
 ): { readonly api: ReadyApi; readonly mail: ReadyMail | null } {
-  const { reports } = config
+  const { reports, operators } = config
+  const isMailed = reports.length + operators.recipients.length > 0
   const lacking = [
     ...missingApi(config, needsKey),
-    ...(reports.length > 0 ? missingMail(config) : []),
+    ...(isMailed ? missingMail(config) : []),
     ...(reports.some((report) => report.recipients.length === 0) ? [['recipients']] : []),
   ]
   if (lacking.length > 0) throw missing(lacking)
-  return { api: requireApi(config, needsKey), mail: reports.length > 0 ? requireMail(config) : null }
+  return { api: requireApi(config, needsKey), mail: isMailed ? requireMail(config) : null }
 }
 
 function missingApi({ api }: Config, needsKey: boolean): SettingPath[] {

@@ -79,6 +79,19 @@ export function apiUrlFault(text: string): string | null {
   return url.username || url.password ? 'it must not hold a user or password' : null
 }
 
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** Of an address that notices go to: whoever knows it can write there, so it is not sent in the clear. */
+export function noticeUrlFault(text: string): string | null {
+  const url = URL.parse(text)
+  if (url === null) return 'it is no URL'
+  if (!/^https?:$/.test(url.protocol)) return `the protocol is ${url.protocol}`
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
+    return 'http:// shows it to everyone on the way'
+  if (url.username || url.password) return 'it must not hold a user or password'
+  return url.hash === '' ? null : 'what stands behind # is never sent'
+}
+
 export function mailUrlFault(text: string): string | null {
   const url = URL.parse(text)
   if (url === null) return 'it is no URL'

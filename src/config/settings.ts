@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../choices.ts'
 import { mailSchema } from './mail-settings.ts'
+import { operatorsSchema } from './operator-settings.ts'
 import { recipients } from './recipient-settings.ts'
 import { reportSchema } from './report-settings.ts'
 import { apiUrlFault, cronFault, leadUrlFault } from './rules.ts'
@@ -20,6 +21,7 @@ import {
   timeZone,
   wholeNumber,
 } from './value-kinds.ts'
+import { webSchema } from './web-settings.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -70,6 +72,8 @@ export const settingsSchema = section({
     .default('info')
     .meta({ description: 'The least that is logged, on standard error.' }),
   mail: mailSchema.prefault({}).meta({ description: 'How reports are sent.' }),
+  operators: operatorsSchema.prefault({}).meta({ description: 'Who is told of troubles, and how.' }),
+  web: webSchema.prefault({}).meta({ description: 'Pages for recipients, served by the daemon.' }),
   recipients: recipients.default([]).meta({
     description:
       'Who gets the reports that name no recipients of their own: addresses, or groups of what each one gets.',

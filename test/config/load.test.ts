@@ -26,6 +26,7 @@ describe('without a file and without variables', () => {
       timeZone: 'UTC',
       logLevel: 'info',
       mail: { url: null, from: null, replyTo: null, unsubscribe: null, maxMb: 20, dkim: null },
+      operators: { recipients: [], webhook: null, ping: null, afterFailures: 3, remindHours: 24 },
       recipients: [],
       locale: 'en-GB',
       leadUrl: null,

@@ -123,7 +123,7 @@ reports:
     const settings = effectiveSettings(
       load('recipients: [{ address: ana@example.com, filter: { score: { min: 5 } } }, ben@example.com]'),
     )
-    const ofRecipients = settings.filter(({ setting }) => setting.includes('recipients'))
+    const ofRecipients = settings.filter(({ setting }) => /(?<!operators\.)recipients$/.test(setting))
     expect(ofRecipients).toEqual([
       { setting: 'recipients', value: ['ana@example.com', 'ben@example.com'], source: 'leadsheet.yaml:1:13' },
       {

@@ -36,8 +36,11 @@ test('the daemon names all that it lacks at once', () => {
   )
 })
 
-test('the daemon needs no mail where there are no reports', () => {
+test('the daemon needs no mail where there are no reports, and no operators to be mailed', () => {
   expect(requireDaemon(load(API, 'reports: []')).mail).toBeNull()
+  const operators = 'reports: []\noperators: { recipients: [ops@example.com] }'
+  expect(() => requireDaemon(load(API, operators))).toThrow('mail.url')
+  expect(requireDaemon(load({ ...API, ...MAIL }, operators)).mail?.from).toBe('r@example.com')
 })
 
 test('the overview tells where each setting came from, and hides who logs in', () => {

@@ -1,0 +1,77 @@
+/** Who is told of troubles: how it is set, what is wrong with it, and that its addresses stay secret. */
+import { inspect } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { secretsOf } from '../../src/config/config.ts'
+import type { Environment } from '../../src/config/environment.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { effectiveSettings } from '../../src/config/overview.ts'
+import { folderWith } from '../support/folder.ts'
+
+const HOOK = 'https://hooks.example.com/services/T0/B0/s3cr3t'
+const PING = 'https://hc-ping.com/1f2e3d4c'
+
+function load(yaml: string, env: Environment = {}, files: Readonly<Record<string, string>> = {}) {
+  return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml, ...files }), env })
+}
+
+describe('operators', () => {
+  test('are nobody unless they are set', () => {
+    expect(load('').operators).toEqual({
+      ...{ recipients: [], webhook: null, ping: null },
+      ...{ afterFailures: 3, remindHours: 24 },
+    })
+  })
+
+  test('are set by variables alone, for containers', () => {
+    const { operators } = load('', {
+      LEADSHEET_OPERATORS: 'ops@example.com, oncall@example.com',
+      LEADSHEET_WEBHOOK_URL: HOOK,
+      LEADSHEET_PING_URL: PING,
+    })
+    expect(operators.recipients).toEqual(['ops@example.com', 'oncall@example.com'])
+    expect([operators.webhook?.url.reveal(), operators.webhook?.format]).toEqual([HOOK, 'json'])
+    expect(operators.ping?.url.reveal()).toBe(PING)
+  })
+
+  test('have their addresses read from files', () => {
+    const yaml = 'operators: { webhook: { url_file: hook, format: slack }, ping: { url_file: ping } }'
+    const { operators } = load(yaml, {}, { hook: `${HOOK}\n`, ping: `${PING}\n` })
+    expect([operators.webhook?.url.reveal(), operators.ping?.url.reveal()]).toEqual([HOOK, PING])
+  })
+
+  test('have addresses that are in no output, and that the log takes out', () => {
+    const config = load(`operators: { webhook: { url: "${HOOK}" }, ping: { url: "${PING}" } }`)
+    const shown = JSON.stringify([config, effectiveSettings(config)]) + inspect(config, { depth: 9 })
+    expect(shown).not.toMatch(/s3cr3t|1f2e3d4c/)
+    expect(secretsOf(config)).toEqual(expect.arrayContaining([HOOK, PING]))
+  })
+
+  test.each([
+    ['http://hooks.example.com/x', 'http:// shows it to everyone on the way'],
+    ['http://10.0.0.7/x', 'http:// shows it to everyone on the way'],
+    ['ftp://hooks.example.com/x', 'the protocol is ftp:'],
+    ['https://me:pw@hooks.example.com/x', 'it must not hold a user or password'],
+    ['hooks.example.com', 'it is no URL'],
+  ])('cannot be told at %s, and the mistake does not repeat it', (url, reason) => {
+    for (const channel of ['webhook', 'ping']) {
+      const mistake = thrownBy(() => load(`operators: { ${channel}: { url: "${url}" } }`))
+      expect(mistake).toContain(`operators.${channel}.url: expected a URL with https://`)
+      expect(mistake).toContain(reason)
+      expect(mistake).not.toContain('example.com')
+    }
+  })
+
+  test.each(['http://127.0.0.1:8000/x', 'http://localhost/x', 'http://[::1]:9/x'])(
+    'can be told at %s, which is this machine',
+    (url) => expect(load(`operators: { webhook: { url: "${url}" } }`).operators.webhook).not.toBeNull(),
+  )
+})
+
+function thrownBy(work: () => unknown): string {
+  try {
+    work()
+  } catch (thrown) {
+    return String(thrown)
+  }
+  return 'nothing was thrown'
+}
