@@ -1,13 +1,12 @@
 /** The settings as the program sees them: complete, checked, frozen. Paths are absolute, defaults filled in. */
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { WebhookFormat } from '../choices.ts'
+import type { InDoubtPolicy, WebhookFormat } from '../choices.ts'
 import type { ProfileData } from './profile-file.ts'
 import { addressOf, type ReportConfig, reportFrom } from './report-config.ts'
 import { Secret } from './secret.ts'
 import type { SettingPath } from './setting-path.ts'
 import type { LogLevel, Settings } from './settings.ts'
-import { listenAddress } from './web-settings.ts'
 
 export interface Config {
   /** The settings file; null when there is none. */
@@ -29,6 +28,8 @@ export interface Config {
   readonly holidays: readonly string[]
   /** Need not be there. */
   readonly templatesDir: string
+  /** Each due time begins up to so much later. */
+  readonly jitterSeconds: number
   readonly sync: SyncConfig
   readonly details: DetailsConfig
   readonly snapshot: SnapshotConfig
@@ -58,6 +59,10 @@ export interface MailConfig {
   readonly unsubscribe: string | null
   /** Of a whole message, as it is sent. */
   readonly maxMb: number
+  readonly perMinute: number
+  readonly inDoubt: InDoubtPolicy
+  /** Editions in a row that are refused for good; 0 for never. */
+  readonly pauseAfter: number
   readonly dkim: DkimConfig | null
 }
 
@@ -80,15 +85,14 @@ export interface OperatorsConfig {
 }
 
 export interface WebConfig {
-  /** Where the daemon listens. */
-  readonly host: string
-  readonly port: number
+  /** Where the daemon listens: `127.0.0.1:8080`. */
+  readonly listen: string
   /** Such as `https://reports.example.com`; null where no pages are served. */
   readonly publicUrl: string | null
 }
 
 export interface SyncConfig {
-  /** Cron expressions in the top-level time zone. */
+  /** Cron of five fields or words, in the top-level time zone. */
   readonly every: string
   readonly full: string
   readonly overlapMinutes: number
@@ -96,7 +100,7 @@ export interface SyncConfig {
 }
 
 export interface SnapshotConfig {
-  /** `after_sync`, `never` or a cron expression in the top-level time zone. */
+  /** `after_sync`, `never` or when by itself, in the top-level time zone. */
   readonly when: string
   readonly keep: number
 }
@@ -147,6 +151,9 @@ export function configFrom(
       replyTo: mail.reply_to ?? null,
       unsubscribe: mail.unsubscribe ?? null,
       maxMb: mail.max_mb,
+      perMinute: mail.per_minute,
+      inDoubt: mail.in_doubt,
+      pauseAfter: mail.pause_after,
       dkim: dkimFrom(mail.dkim),
     },
     operators: operatorsFrom(settings.operators),
@@ -156,6 +163,7 @@ export function configFrom(
     leadUrl: settings.lead_url ?? null,
     holidays: settings.holidays,
     templatesDir: resolve(baseOf(['templates_dir']), settings.templates_dir ?? join(folder, 'templates')),
+    jitterSeconds: settings.jitter_seconds,
     sync: {
       every: sync.every,
       full: sync.full,
@@ -208,8 +216,7 @@ function operatorsFrom({ webhook, ping, ...rest }: Settings['operators']): Opera
 }
 
 function webFrom({ listen, public_url }: Settings['web']): WebConfig {
-  const publicUrl = public_url === undefined ? null : new URL(public_url).origin
-  return { ...listenAddress(listen), publicUrl }
+  return { listen, publicUrl: public_url === undefined ? null : new URL(public_url).origin }
 }
 
 function secret(value: string | undefined): Secret | null {

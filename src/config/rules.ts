@@ -79,7 +79,8 @@ export function apiUrlFault(text: string): string | null {
   return url.username || url.password ? 'it must not hold a user or password' : null
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+/** Hosts that are this machine. */
+export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** Of an address that notices go to: whoever knows it can write there, so it is not sent in the clear. */
 export function noticeUrlFault(text: string): string | null {

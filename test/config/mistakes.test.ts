@@ -43,6 +43,30 @@ describe('a mistake in the file', () => {
     ['api: { page_size: 0 }', '1:19  api.page_size: found 0, expected a whole number from 1 to 1000'],
     ['api: { page_size: 2.5 }', '1:19  api.page_size: found 2.5, expected a whole number from 1 to 1000'],
     ['api: { page_size: "9" }', '1:19  api.page_size: found "9", expected a whole number from 1 to 1000'],
+    [
+      'web: { listen: 8080 }',
+      '1:16  web.listen: found 8080, expected an address and a port, such as 127.0.0.1:8080',
+    ],
+    [
+      'web: { listen: localhost }',
+      '1:16  web.listen: found "localhost", expected an address and a port, such as 127.0.0.1:8080; it is written otherwise',
+    ],
+    [
+      'web: { listen: "127.0.0.1:80800" }',
+      '1:16  web.listen: found "127.0.0.1:80800", expected an address and a port, such as 127.0.0.1:8080; there is no such address',
+    ],
+    [
+      'web: { public_url: http://reports.example.com }',
+      '1:20  web.public_url: found "http://reports.example.com", expected an https:// address without a path; http:// is only for this machine',
+    ],
+    [
+      'web: { public_url: https://example.com/reports }',
+      '1:20  web.public_url: found "https://example.com/reports", expected an https:// address without a path; nothing may come after the host',
+    ],
+    [
+      'web: { public_url: reports.example.com }',
+      '1:20  web.public_url: found "reports.example.com", expected an https:// address without a path; it must begin with https://',
+    ],
     ['api: yes please', '1:6  api: expected a group of settings, indented below the name'],
     ['sync: daily', '1:7  sync: found "daily", expected a group of settings, indented below the name'],
     [
