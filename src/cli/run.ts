@@ -4,15 +4,15 @@ import { requireDaemon } from '../config/requirements.ts'
 import { runDaemon } from '../jobs/daemon.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { reportSchedule } from '../jobs/report-schedule.ts'
-import { nextSlot } from '../jobs/schedule.ts'
 import { snapshotSchedule } from '../jobs/snapshot-schedule.ts'
 import { syncSchedule } from '../jobs/sync-schedule.ts'
 import { deliverWaiting } from '../jobs/waiting-letters.ts'
 import type { Work } from '../jobs/work.ts'
 import { openTransport } from '../mail/transport.ts'
+import { nextSlot } from '../schedule/slots.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
-import { dkimOf } from './mail.ts'
+import { deliveryPolicyOf, dkimOf } from './mail.ts'
 import { configuredPublishing } from './publishing.ts'
 import { tryReports } from './report-trial.ts'
 import { openMailing, reportOf } from './reports.ts'
@@ -47,6 +47,7 @@ async function run(terminal: Terminal): Promise<void> {
       ...(await openMailing(config, store, templates)),
       source,
       transport,
+      policy: deliveryPolicyOf(config.mail),
       log,
       syncOptions: (signal) => syncOptions(config, signal),
       retention: config.retention,
@@ -57,18 +58,15 @@ async function run(terminal: Terminal): Promise<void> {
     const schedules = schedulesOf(config).map(({ report: settings, ...schedule }) => {
       if (settings !== null) {
         const { report, recipients } = reportOf(settings, config, templates)
-        return reportSchedule(work, report, { ...settings, recipients })
+        return reportSchedule(work, report, { ...schedule, recipients })
       }
       return schedule.name === 'snapshot'
         ? snapshotSchedule(publishing, schedule)
         : syncSchedule(work, { ...schedule, full: schedule.name === 'sync-full' })
     })
-    for (const schedule of schedules) {
-      const next = nextSlot(schedule, new Date())?.toISOString() ?? 'never'
-      log.info(
-        { schedule: schedule.name, cron: schedule.cron, timeZone: schedule.timeZone, next },
-        'scheduled',
-      )
+    for (const { name, timing } of schedules) {
+      const next = nextSlot(timing, new Date())?.toISOString() ?? 'never'
+      log.info({ schedule: name, when: timing.expression, timeZone: timing.timeZone, next }, 'scheduled')
     }
     await runDaemon(
       { store, log, now: work.now, schedules, afterwards: (signal) => deliverWaiting(work, signal) },

@@ -1,7 +1,7 @@
 /** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import { nextSlot } from '../jobs/schedule.ts'
+import { nextSlot } from '../schedule/slots.ts'
 import { countDeliveries } from '../store/delivery.ts'
 import { countHeldRows } from '../store/held-row.ts'
 import { countLeads } from '../store/lead.ts'
@@ -71,13 +71,13 @@ type Status = Awaited<ReturnType<typeof readStatus>>
 
 function nextSlots(
   config: Config,
-): { schedule: string; cron: string; time_zone: string; next: string | null }[] {
+): { schedule: string; when: string; time_zone: string; next: string | null }[] {
   const now = new Date()
-  return schedulesOf(config).map(({ name, ...schedule }) => ({
+  return schedulesOf(config).map(({ name, timing }) => ({
     schedule: name,
-    cron: schedule.cron,
-    time_zone: schedule.timeZone,
-    next: nextSlot(schedule, now)?.toISOString() ?? null,
+    when: timing.expression,
+    time_zone: timing.timeZone,
+    next: nextSlot(timing, now)?.toISOString() ?? null,
   }))
 }
 
@@ -128,7 +128,7 @@ async function printStatus(terminal: Terminal, status: Status): Promise<void> {
     [
       { title: 'NEXT', value: (schedule) => formatInstant(schedule.next) },
       { title: 'SCHEDULE', value: (schedule) => schedule.schedule },
-      { title: 'CRON', value: (schedule) => schedule.cron },
+      { title: 'WHEN', value: (schedule) => schedule.when },
       { title: 'ZONE', value: (schedule) => schedule.time_zone },
     ],
     status.next,

@@ -1,6 +1,7 @@
 /** Reports and their recipients as the program sees them: what each recipient gets of each report, in full. */
 import type { BlockName, SendPolicy } from '../choices.ts'
 import type { LeadFilter, PeriodKind } from '../figures.ts'
+import type { CatchUp } from '../schedule/timing.ts'
 import { filterFrom, narrowFilter } from './lead-filter.ts'
 import type { RecipientSettings } from './recipient-settings.ts'
 import { type ReportSettings, reportSchema } from './report-settings.ts'
@@ -10,8 +11,10 @@ export interface ReportConfig {
   readonly name: string
   readonly template: string
   readonly title: string | null
-  /** Cron expression in `timeZone`. */
+  /** Cron of five fields or words, in `timeZone`. */
   readonly schedule: string
+  readonly catchUp: CatchUp['policy']
+  readonly catchUpHours: number
   readonly timeZone: string
   /** Null for what the report's folder says; `send` and `blocks` too. */
   readonly period: PeriodKind | null
@@ -64,6 +67,8 @@ export function reportFrom(
     template: report.template ?? report.name,
     title: report.title ?? null,
     schedule: report.schedule,
+    catchUp: report.catch_up,
+    catchUpHours: report.catch_up_hours,
     ...own,
     period: report.period ?? null,
     send: report.send ?? null,

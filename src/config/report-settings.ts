@@ -1,6 +1,7 @@
 /** The schema of a report. What is absent here is as its folder says, or as at the top level of the settings. */
 import { z } from 'zod'
 import { PERIOD_KINDS, SEND_POLICIES } from '../choices.ts'
+import { CATCH_UP_POLICIES } from '../schedule/timing.ts'
 import { attachments, filterSchema, recipients } from './recipient-settings.ts'
 import {
   blocks,
@@ -40,6 +41,14 @@ export const reportSchema = section({
   }),
   time_zone: timeZone.optional().meta({
     description: 'IANA zone of its days and its schedule; the top-level time_zone if absent.',
+  }),
+  catch_up: z.enum(CATCH_UP_POLICIES, { error: 'latest, all or none' }).default('latest').meta({
+    description:
+      'Of the due times that were missed: the latest one, all of them (oldest first) or none is made up for.',
+  }),
+  catch_up_hours: wholeNumber(1, 8784).default(24).meta({
+    description:
+      'After so many hours a due time is let go, and a report that failed is no longer tried again.',
   }),
   period: z
     .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })

@@ -99,6 +99,10 @@ export const settingsSchema = section({
   templates_dir: path.optional().meta({
     description: 'Folder of reports of your own; templates beside the settings file if absent.',
   }),
+  jitter_seconds: wholeNumber(0, 3600).default(0).meta({
+    description:
+      'Each due time of a schedule begins up to so many seconds later, so that installations do not all ask at once.',
+  }),
   sync: section({
     every: cron.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
     full: cron.default('30 3 * * *').meta({

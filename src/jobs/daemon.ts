@@ -7,7 +7,6 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { claimLease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
-import { recoverSlots } from '../store/schedule-slot.ts'
 import { noteSlots, runDue, type Schedule } from './schedule.ts'
 
 export interface Daemon {
@@ -27,7 +26,6 @@ export async function runDaemon(daemon: Daemon, signal: AbortSignal): Promise<vo
   const lease = await claimLease(daemon.store, 'daemon', daemon.now)
   const stop = AbortSignal.any([signal, lease.lost])
   try {
-    await daemon.store.write(recoverSlots)
     await untilAborted(stop, () => tick(daemon, stop))
     lease.lost.throwIfAborted()
   } finally {

@@ -6,7 +6,7 @@ import { deliverEditions } from './deliver.ts'
 import { findPeriod } from './edition.ts'
 import { enqueueReport, mailingText } from './mailing.ts'
 import type { Recipient, Report } from './report.ts'
-import type { Schedule } from './schedule.ts'
+import type { Schedule, ScheduleSettings, SlotEnd } from './schedule.ts'
 import { SYNC_PARTS, sync } from './sync.ts'
 import { publishQuietly, type Work } from './work.ts'
 
@@ -16,23 +16,18 @@ const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
 export function reportSchedule(
   work: Work,
   report: Report,
-  settings: {
-    readonly schedule: string
-    readonly timeZone: string
-    readonly recipients: readonly Recipient[]
-  },
+  { recipients, ...settings }: ScheduleSettings & { readonly recipients: readonly Recipient[] },
 ): Schedule {
   return {
-    name: `report:${report.name}`,
-    cron: settings.schedule,
-    timeZone: settings.timeZone,
+    ...settings,
+    leaseName: settings.name,
     runsAtFirstSight: false,
-    async run(slot, signal) {
+    async run({ slot }, _lease, signal) {
       const { to } = await findPeriod(work.store, report, slot)
       await syncUpTo(work, to, signal)
-      if (signal.aborted) return { state: 'again', message: 'stopped before the report was made' }
-      const mailings = await enqueueReport(work, report, settings.recipients, slot, signal)
-      if (signal.aborted) return { state: 'again', message: 'stopped before all letters were written' }
+      if (signal.aborted) return stopped('stopped before the report was made')
+      const mailings = await enqueueReport(work, report, recipients, slot, signal)
+      if (signal.aborted) return stopped('stopped before all letters were written')
       const editions = mailings.map(({ edition }) => edition)
       const deliveries = await deliverEditions(work, editions, signal)
       await writeArchiveIndex(work.archive, work.store.db)
@@ -40,6 +35,10 @@ export function reportSchedule(
       return { state: 'done', message: mailingText(mailings, deliveries) }
     },
   }
+}
+
+function stopped(message: string): SlotEnd {
+  return { state: 'again', message, notBefore: null }
 }
 
 /** A report is made from data that covers its period; where the sync fails, the report says how old its data is. */

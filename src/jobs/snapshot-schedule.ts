@@ -1,17 +1,15 @@
 /** What the daemon does when a snapshot is due by itself. */
 import { type PublishDeps, publishSnapshot } from './publish.ts'
-import type { Schedule } from './schedule.ts'
+import type { Schedule, ScheduleSettings } from './schedule.ts'
 
 /** Where the snapshot has due times of its own, whatever syncs bring. */
-export function snapshotSchedule(
-  publishing: PublishDeps,
-  settings: { readonly cron: string; readonly timeZone: string },
-): Schedule {
+export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSettings): Schedule {
   return {
     ...settings,
-    name: 'snapshot',
+    // Not `snapshot`, which the making of one takes by itself.
+    leaseName: 'snapshot-schedule',
     runsAtFirstSight: false,
-    async run(_slot, signal) {
+    async run(_due, _lease, signal) {
       const { bytes, leadsAsOf } = await publishSnapshot(publishing, signal)
       return { state: 'done', message: `${bytes} bytes, leads as of ${leadsAsOf}` }
     },

@@ -2,29 +2,23 @@
 import { LeadsheetError } from '../errors.ts'
 import type { SyncResult } from '../model.ts'
 import { prune } from './prune.ts'
-import type { Schedule } from './schedule.ts'
-import { sync } from './sync.ts'
+import type { Schedule, ScheduleSettings } from './schedule.ts'
+import { SYNC_LEASE, syncUnder } from './sync.ts'
 import { publishQuietly, type Work } from './work.ts'
 
 export function syncSchedule(
   work: Work,
-  settings: {
-    readonly name: string
-    readonly cron: string
-    readonly timeZone: string
-    readonly full: boolean
-  },
+  { full, ...settings }: ScheduleSettings & { readonly full: boolean },
 ): Schedule {
   return {
-    name: settings.name,
-    cron: settings.cron,
-    timeZone: settings.timeZone,
-    runsAtFirstSight: !settings.full,
-    async run(_slot, signal) {
-      const result = await sync(work, { ...work.syncOptions(signal), full: settings.full })
+    ...settings,
+    leaseName: SYNC_LEASE,
+    runsAtFirstSight: !full,
+    async run(_due, lease, signal) {
+      const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full })
       const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
-      if (signal.aborted) return { state: 'again', message }
-      if (settings.full) await pruneQuietly(work, signal)
+      if (signal.aborted) return { state: 'again', message, notBefore: null }
+      if (full) await pruneQuietly(work, signal)
       await publishQuietly(work, signal)
       return { state: result.outcome === 'failed' ? 'failed' : 'done', message }
     },

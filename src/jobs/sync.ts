@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../model.ts'
 import type { Source } from '../source/open.ts'
 import { restoreIndexes } from '../store/dropped-index.ts'
-import { claimLease } from '../store/lease.ts'
+import { claimLease, type Lease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
 import { findVerdict } from '../store/scan-verdict.ts'
 import { emptyLog } from '../store/sqlite.ts'
@@ -32,60 +32,75 @@ const ENDING = new Set([
   'job_busy',
 ])
 
+/** Of the one process that may sync. */
+export const SYNC_LEASE = 'sync'
+
+export interface SyncDeps {
+  readonly source: Source
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+}
+
 /**
  * @throws LeadsheetError job_busy when another process is syncing. What the upstream does wrong is not thrown
  * but told in the result.
  */
-export async function sync(
-  deps: { source: Source; store: Store; log: Log; now: () => Date },
-  options: SyncOptions,
-): Promise<SyncResult> {
-  const started = deps.now()
-  const lease = await claimLease(deps.store, 'sync', deps.now)
+export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
+  const lease = await claimLease(deps.store, SYNC_LEASE, deps.now)
   try {
-    // Put aside by a first load that was killed: without them no part can refer to a lead.
-    await restoreIndexes(deps.store)
-    const mode = await planScan(deps, options, started)
-    const runId = await deps.store.write(async (trx) => {
-      await saveStages(trx, deps.source.stages)
-      return startRun(trx, { mode, parts: options.parts, at: started.toISOString() })
-    })
-    const before = { ...deps.source.usage }
-    const done = await runParts({ ...deps, lease, runId, mode, options })
-    const counts = await readCounts(deps.store.db, runId)
-    const result: SyncResult = {
-      runId,
-      outcome: outcomeOf(done, counts),
-      complete: done.problems.length === 0,
-      leads: {
-        seen: counts.seen,
-        inserted: counts.inserted,
-        updated: counts.updated,
-        unchanged: counts.unchanged,
-        removed: counts.removed,
-        held: counts.held,
-      },
-      scan: await findVerdict(deps.store.db, runId),
-      stats: done.stats,
-      agents: done.agents,
-      details: counts.details,
-      pages: counts.pages,
-      requests: deps.source.usage.requests - before.requests,
-      retries: deps.source.usage.retries - before.retries,
-      durationMs: deps.now().getTime() - started.getTime(),
-      problems: done.problems,
-      notBefore: done.notBefore,
-    }
-    await deps.store.write(async (trx) => {
-      await lease.renew(trx, deps.now())
-      await saveNotBefore(trx, done.notBefore)
-      await finishRun(trx, result, deps.now().toISOString())
-    })
-    await emptyLog(deps.store.db)
-    return result
+    return await syncUnder(lease, deps, options)
   } finally {
     await lease.release()
   }
+}
+
+/**
+ * As {@link sync}, for who holds the lease of that name already.
+ * @throws LeadsheetError job_busy when another process took it over
+ */
+export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
+  const started = deps.now()
+  // Put aside by a first load that was killed: without them no part can refer to a lead.
+  await restoreIndexes(deps.store)
+  const mode = await planScan(deps, options, started)
+  const runId = await deps.store.write(async (trx) => {
+    await saveStages(trx, deps.source.stages)
+    return startRun(trx, { mode, parts: options.parts, at: started.toISOString() })
+  })
+  const before = { ...deps.source.usage }
+  const done = await runParts({ ...deps, lease, runId, mode, options })
+  const counts = await readCounts(deps.store.db, runId)
+  const result: SyncResult = {
+    runId,
+    outcome: outcomeOf(done, counts),
+    complete: done.problems.length === 0,
+    leads: {
+      seen: counts.seen,
+      inserted: counts.inserted,
+      updated: counts.updated,
+      unchanged: counts.unchanged,
+      removed: counts.removed,
+      held: counts.held,
+    },
+    scan: await findVerdict(deps.store.db, runId),
+    stats: done.stats,
+    agents: done.agents,
+    details: counts.details,
+    pages: counts.pages,
+    requests: deps.source.usage.requests - before.requests,
+    retries: deps.source.usage.retries - before.retries,
+    durationMs: deps.now().getTime() - started.getTime(),
+    problems: done.problems,
+    notBefore: done.notBefore,
+  }
+  await deps.store.write(async (trx) => {
+    await lease.renew(trx, deps.now())
+    await saveNotBefore(trx, done.notBefore)
+    await finishRun(trx, result, deps.now().toISOString())
+  })
+  await emptyLog(deps.store.db)
+  return result
 }
 
 interface Done {

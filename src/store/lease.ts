@@ -90,7 +90,8 @@ export async function findHolder(
 }
 
 function busy(name: string, by: string): LeadsheetError {
-  return new LeadsheetError('job_busy', `A ${name} is already running: ${by}`, {
+  const what = name.replace(/^report:/, 'report ')
+  return new LeadsheetError('job_busy', `A ${what} is already running: ${by}`, {
     hint: 'Wait for it to end; `leadsheet status` shows it.',
   })
 }

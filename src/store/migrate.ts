@@ -13,6 +13,10 @@ import * as retention from './migrations/009-retention.ts'
 import * as letters from './migrations/010-letters.ts'
 import * as reportIndexes from './migrations/011-report-indexes.ts'
 import * as editions from './migrations/012-editions.ts'
+import * as schedules from './migrations/013-schedules.ts'
+import * as deliveries from './migrations/014-deliveries.ts'
+import * as subscriptions from './migrations/015-subscriptions.ts'
+import * as notices from './migrations/016-notices.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
@@ -28,6 +32,10 @@ const MIGRATIONS: Record<string, Migration> = {
   '010-letters': letters,
   '011-report-indexes': reportIndexes,
   '012-editions': editions,
+  '013-schedules': schedules,
+  '014-deliveries': deliveries,
+  '015-subscriptions': subscriptions,
+  '016-notices': notices,
 }
 
 /**

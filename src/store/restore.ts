@@ -10,6 +10,7 @@ import Database from 'better-sqlite3'
 import { LeadsheetError } from '../errors.ts'
 import { fileSystemFailure, flush, readBackup } from './backup.ts'
 import type { BackupContent } from './backup-check.ts'
+import { DOUBTS_MAX } from './delivery.ts'
 import { findHolder } from './lease.ts'
 import { openStore, type Trx } from './open.ts'
 import { openSqlite } from './sqlite.ts'
@@ -77,7 +78,14 @@ async function doubtLetters(trx: Trx, now: Date, response: string): Promise<numb
   const doubted = await trx
     .updateTable('delivery')
     .where('state', 'in', ['pending', 'sending', 'data', 'in_doubt'])
-    .set({ state: 'in_doubt', doubts: 2, state_at: now.toISOString(), response })
+    .set({
+      state: 'in_doubt',
+      doubts: DOUBTS_MAX,
+      state_at: now.toISOString(),
+      next_attempt_at: null,
+      reply_code: null,
+      response,
+    })
     .executeTakeFirst()
   return Number(doubted.numUpdatedRows)
 }
@@ -89,7 +97,7 @@ async function skipReports(trx: Trx, now: Date, message: string): Promise<string
   await trx
     .updateTable('schedule_slot')
     .where('schedule', 'like', 'report:%')
-    .where('state', 'in', ['due', 'running'])
+    .where('state', 'in', ['due', 'running', 'held'])
     .set(end)
     .execute()
   const schedules = await trx
@@ -101,7 +109,7 @@ async function skipReports(trx: Trx, now: Date, message: string): Promise<string
   for (const { schedule } of schedules) {
     await trx
       .insertInto('schedule_slot')
-      .values({ schedule, slot: at, started_at: null, ...end })
+      .values({ schedule, slot: at, noted_at: at, attempts: 0, ...end })
       .onConflict((conflict) => conflict.columns(['schedule', 'slot']).doNothing())
       .execute()
   }

@@ -1,9 +1,13 @@
 /** The ledger of due times: each slot of a schedule is one row, whoever notices it and however late. */
+import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import type { ScheduleSlotTable } from './tables.ts'
 
-export type Slot = ScheduleSlotTable
+export type Slot = Readonly<ScheduleSlotTable>
+
+/** Of which something is still to come. */
+const OPEN = ['due', 'running', 'held'] as const
 
 /** The last slot that was noted for a schedule, up to an instant: a clock may have been ahead and put right. */
 export async function findLastSlot(db: Db, schedule: string, upTo: Instant): Promise<Slot | undefined> {
@@ -20,58 +24,67 @@ export async function findLastSlot(db: Db, schedule: string, upTo: Instant): Pro
 /** Notes a slot; one that is there stays as it is. */
 export async function addSlot(
   trx: Trx,
-  slot: Pick<Slot, 'schedule' | 'slot' | 'state' | 'message'>,
+  slot: Pick<Slot, 'schedule' | 'slot' | 'state' | 'noted_at' | 'not_before' | 'message'>,
 ): Promise<void> {
   await trx
     .insertInto('schedule_slot')
-    .values({ ...slot, started_at: null, finished_at: null })
+    .values({ ...slot, attempts: 0, released_at: null, started_at: null, finished_at: null })
     .onConflict((conflict) => conflict.columns(['schedule', 'slot']).doNothing())
     .execute()
 }
 
-/** Takes the oldest due slot of a schedule; undefined when none is due, or another process was faster. */
+/** Whether a slot of the schedule can be begun, or was left by a process that is no more. */
+export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<boolean> {
+  const oldest = await findOldestOpen(db, schedule)
+  return oldest !== undefined && (oldest.not_before === null || oldest.not_before <= at)
+}
+
+/**
+ * Takes the oldest open slot of a schedule, under the schedule's lease: one that runs was left by a killed process.
+ * Undefined when none is open, or it is not to be begun yet.
+ */
 export async function claimSlot(trx: Trx, schedule: string, at: Instant): Promise<Slot | undefined> {
-  const due = await trx
-    .selectFrom('schedule_slot')
-    .where('schedule', '=', schedule)
-    .where('state', '=', 'due')
-    .selectAll()
-    .orderBy('slot')
-    .limit(1)
-    .executeTakeFirst()
-  if (!due) return undefined
-  await trx
+  const oldest = await findOldestOpen(trx, schedule)
+  if (!oldest || (oldest.not_before !== null && oldest.not_before > at)) return undefined
+  return trx
     .updateTable('schedule_slot')
     .where('schedule', '=', schedule)
-    .where('slot', '=', due.slot)
-    .set({ state: 'running', started_at: at })
-    .execute()
-  return due
+    .where('slot', '=', oldest.slot)
+    .set({
+      state: 'running',
+      started_at: at,
+      // A held one is only asked again.
+      attempts: oldest.state === 'held' ? oldest.attempts : sql`attempts + 1`,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 export async function finishSlot(
   trx: Trx,
   slot: Pick<Slot, 'schedule' | 'slot'>,
-  end: {
-    readonly state: 'done' | 'failed' | 'skipped' | 'due'
-    readonly at: Instant
-    readonly message: string | null
-  },
+  end: Pick<Slot, 'state' | 'not_before' | 'finished_at' | 'message'>,
 ): Promise<void> {
   await trx
     .updateTable('schedule_slot')
     .where('schedule', '=', slot.schedule)
     .where('slot', '=', slot.slot)
-    .set({ state: end.state, finished_at: end.state === 'due' ? null : end.at, message: end.message })
+    .set(end)
     .execute()
-}
-
-/** Slots that a killed process left running are due again. To be called while nobody runs them. */
-export async function recoverSlots(trx: Trx): Promise<void> {
-  await trx.updateTable('schedule_slot').where('state', '=', 'running').set({ state: 'due' }).execute()
 }
 
 /** The last slots of all schedules, newest first. */
 export async function listSlots(db: Db, limit: number): Promise<Slot[]> {
   return db.selectFrom('schedule_slot').selectAll().orderBy('slot', 'desc').limit(limit).execute()
+}
+
+async function findOldestOpen(db: Db, schedule: string): Promise<Slot | undefined> {
+  return db
+    .selectFrom('schedule_slot')
+    .where('schedule', '=', schedule)
+    .where('state', 'in', OPEN)
+    .selectAll()
+    .orderBy('slot')
+    .limit(1)
+    .executeTakeFirst()
 }

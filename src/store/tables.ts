@@ -2,9 +2,12 @@
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { PeriodKind } from '../figures.ts'
 import type { ScanStop } from '../model.ts'
+import type { DeliveryTables } from './delivery-tables.ts'
 import type { DetailTables } from './detail-tables.ts'
 import type { HistoryTables } from './history-tables.ts'
+import type { NoticeTables } from './notice-tables.ts'
 import type { RetentionTables } from './retention-tables.ts'
+import type { SubscriptionTables } from './subscription-tables.ts'
 
 interface Installation {
   id: string
@@ -253,32 +256,27 @@ export interface ReportEditionTable {
   program_version: string | null
 }
 
-export interface DeliveryTable {
-  message_id: string
-  edition_id: string
-  recipient: string
-  state: 'pending' | 'sending' | 'data' | 'sent' | 'failed' | 'in_doubt'
-  attempts: Generated<number>
-  doubts: Generated<number>
-  state_at: string
-  response: string | null
-}
-
-interface LetterTable {
-  message_id: string
-  head: string
-  files: string
-  html: Uint8Array
-  text: Uint8Array
-}
-
 export interface ScheduleSlotTable {
   schedule: string
   slot: string
-  state: 'due' | 'running' | 'done' | 'failed' | 'skipped'
+  state: 'due' | 'running' | 'held' | 'done' | 'failed' | 'skipped'
+  noted_at: string
+  not_before: string | null
+  attempts: number
+  released_at: string | null
   started_at: string | null
   finished_at: string | null
   message: string | null
+}
+
+export interface DaemonSpanTable {
+  id: GeneratedAlways<number>
+  began_at: string
+  began_after: 'down' | 'blocked' | 'clock'
+  last_tick_at: string
+  ended_at: string | null
+  host: string
+  pid: number
 }
 
 interface Lease {
@@ -290,7 +288,13 @@ interface Lease {
   expires_at: string
 }
 
-export interface Tables extends HistoryTables, DetailTables, RetentionTables {
+export interface Tables
+  extends HistoryTables,
+    DetailTables,
+    RetentionTables,
+    DeliveryTables,
+    SubscriptionTables,
+    NoticeTables {
   installation: Installation
   stage: StageTable
   lead_count: LeadCountTable
@@ -315,9 +319,7 @@ export interface Tables extends HistoryTables, DetailTables, RetentionTables {
   field_seen: FieldSeen
   upstream_profile: { id: number; sha256: string; since: string }
   report_edition: ReportEditionTable
-  delivery: DeliveryTable
-  letter: LetterTable
-  letter_file: { sha256: string; content: Uint8Array }
   schedule_slot: ScheduleSlotTable
+  daemon_span: DaemonSpanTable
   lease: Lease
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../src/errors.ts'
-import { nextSlot, noteSlots, runDue, type Schedule } from '../../src/jobs/schedule.ts'
+import { noteSlots, runDue, type Schedule } from '../../src/jobs/schedule.ts'
+import { nextSlot } from '../../src/schedule/slots.ts'
 import { openStore } from '../../src/store/open.ts'
-import { recoverSlots } from '../../src/store/schedule-slot.ts'
 import { folderWith } from '../support/folder.ts'
+import { scheduleOf, timing } from '../support/schedule.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const signal = new AbortController().signal
@@ -12,17 +13,13 @@ async function openSchedule(settings: Partial<Schedule> = {}) {
   const clock = { now: new Date('2026-11-20T06:30:00Z') }
   const store = await openStore(`${folderWith()}/leadsheet.db`, clock.now)
   const ran: string[] = []
-  const schedule: Schedule = {
-    name: 'report:daily',
-    cron: '0 7 * * *',
-    timeZone: 'UTC',
-    runsAtFirstSight: false,
-    run: async (slot) => {
+  const schedule = scheduleOf({
+    run: async ({ slot }) => {
       ran.push(slot.toISOString())
       return { state: 'done', message: null }
     },
     ...settings,
-  }
+  })
   const tick = async (at: string): Promise<void> => {
     clock.now = new Date(at)
     await noteSlots(store, schedule, clock.now)
@@ -80,7 +77,7 @@ describe('a schedule', () => {
   })
 
   it('goes on at once after a clock that was years ahead, and after one that was years behind', async () => {
-    await using daily = await openSchedule({ cron: '* * * * *' })
+    await using daily = await openSchedule({ timing: timing('* * * * *') })
     await daily.tick('2031-01-01T00:00:30Z')
     await daily.tick('1970-01-01T00:00:30Z')
     await daily.tick('2026-11-20T07:00:30Z')
@@ -110,7 +107,10 @@ describe('a schedule', () => {
   it('takes a slot up again that was stopped half-way, or that a killed process left running', async () => {
     let isStopped = true
     await using daily = await openSchedule({
-      run: async () => ({ state: isStopped ? 'again' : 'done', message: null }),
+      run: async () =>
+        isStopped
+          ? { state: 'again', message: 'stopped', notBefore: null }
+          : { state: 'done', message: null },
     })
     await daily.tick('2026-11-20T06:30:00Z')
     await daily.tick('2026-11-20T07:00:00Z')
@@ -120,14 +120,13 @@ describe('a schedule', () => {
       .where('state', '=', 'due')
       .set({ state: 'running' })
       .execute()
-    await daily.store.write(recoverSlots)
     isStopped = false
     await daily.tick('2026-11-20T07:01:00Z')
     expect((await daily.slots()).at(-1)).toEqual(['2026-11-20T07:00:00.000Z', 'done'])
   })
 
   it('reports once each local day over both clock changes of a year', async () => {
-    await using daily = await openSchedule({ cron: '30 2 * * *', timeZone: 'Europe/Vienna' })
+    await using daily = await openSchedule({ timing: timing('30 2 * * *', 'Europe/Vienna') })
     const localDay = new Intl.DateTimeFormat('sv', { timeZone: 'Europe/Vienna' })
     for (const [from, days] of [
       ['2026-03-27', 4],
@@ -146,7 +145,7 @@ describe('a schedule', () => {
   })
 
   it('takes the first moment after a gap of the clocks, and the first of two equal times', () => {
-    const at = { cron: '30 2 * * *', timeZone: 'Europe/Vienna' }
+    const at = timing('30 2 * * *', 'Europe/Vienna')
     expect(nextSlot(at, new Date('2026-03-28T12:00:00Z'))?.toISOString()).toBe('2026-03-29T01:00:00.000Z')
     expect(nextSlot(at, new Date('2026-10-24T12:00:00Z'))?.toISOString()).toBe('2026-10-25T00:30:00.000Z')
   })

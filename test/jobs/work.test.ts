@@ -7,9 +7,11 @@ import { syncSchedule } from '../../src/jobs/sync-schedule.ts'
 import type { Work } from '../../src/jobs/work.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openSource } from '../../src/source/open.ts'
+import { claimLease } from '../../src/store/lease.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
+import { scheduleOf } from '../support/schedule.ts'
 import { SILENT } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
 
@@ -32,13 +34,15 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const countDetails = async () =>
     (await store.db.selectFrom('lead_detail').select('lead_id').execute()).length
   const { signal } = new AbortController()
+  const due = { slot: now, attempt: 1, late: null, isReleased: false }
+  const lease = await claimLease(store, 'report:daily', () => now)
   const recipients = [recipient('ana@example.com')]
-  const report = reportSchedule(work, DAILY, { schedule: '0 7 * * *', timeZone: 'UTC', recipients })
-  expect((await report.run(now, signal)).message).toContain('1 of 1 letters sent')
+  const report = reportSchedule(work, DAILY, { ...scheduleOf(), recipients })
+  expect((await report.run(due, lease, signal)).message).toContain('1 of 1 letters sent')
   expect(await countDetails()).toBe(0)
 
-  const settings = { name: 'sync', cron: '*/15 * * * *', timeZone: 'UTC', full: false }
-  await syncSchedule(work, settings).run(now, signal)
+  await syncSchedule(work, { ...scheduleOf({ name: 'sync' }), full: false }).run(due, lease, signal)
   expect(await countDetails()).toBe(5)
+  await lease.release()
   await source.close()
 })

@@ -6,13 +6,14 @@ import { Migrator } from 'kysely/migration'
 import { describe, expect, test } from 'vitest'
 import { noteSlots, runDue, type Schedule } from '../../src/jobs/schedule.ts'
 import { makeBackup } from '../../src/store/backup.ts'
+import type { DeliveryTable } from '../../src/store/delivery-tables.ts'
 import { claimLease } from '../../src/store/lease.ts'
 import * as init from '../../src/store/migrations/001-init.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { restoreBackup } from '../../src/store/restore.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import type { DeliveryTable } from '../../src/store/tables.ts'
 import { folderWith } from '../support/folder.ts'
+import { scheduleOf } from '../support/schedule.ts'
 import { lead, OPENED_AT, save } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 
@@ -225,16 +226,12 @@ describe('a restore', () => {
 })
 
 function daily(ran: string[]): Schedule {
-  return {
-    name: 'report:daily',
-    cron: '0 7 * * *',
-    timeZone: 'UTC',
-    runsAtFirstSight: false,
-    run: async (slot) => {
+  return scheduleOf({
+    run: async ({ slot }) => {
       ran.push(slot.toISOString())
       return { state: 'done', message: null }
     },
-  }
+  })
 }
 
 async function insertLetters(
@@ -252,7 +249,7 @@ async function insertLetters(
       const letter = { edition_id: 'e1', recipient: `${id}@example.com`, response: null }
       await trx
         .insertInto('delivery')
-        .values({ message_id: id, state, state_at: '2026', ...letter })
+        .values({ message_id: id, state, queued_at: '2026', state_at: '2026', ...letter })
         .execute()
     }
   })

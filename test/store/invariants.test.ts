@@ -17,10 +17,16 @@ const A_SCAN = `INSERT INTO sync_scan (resource, mode, profile_sha256, is_remap,
   VALUES ('lead', 'full', '', 0, '${NOW}', 2, 1);`
 const AN_EDITION = `INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
   VALUES ('e', 'daily', '', '', 'UTC', '', '{}', '', '', '');`
-const letter = (state: string, change: { head?: string; files?: string; response?: string } = {}): string => `
-  ${AN_EDITION} INSERT INTO delivery (message_id, edition_id, recipient, state, state_at, response)
-  VALUES ('m', 'e', 'ana', '${state}', '${LONG_AGO}', ${change.response ?? 'NULL'});
+const letter = (
+  state: string,
+  change: { head?: string; files?: string; tried?: string; response?: string } = {},
+): string => `
+  ${AN_EDITION} INSERT INTO delivery (message_id, edition_id, recipient, state, queued_at, state_at, next_attempt_at, response)
+  VALUES ('m', 'e', 'ana', '${state}', '${LONG_AGO}', '${LONG_AGO}', ${change.tried ?? `'${NOW}'`}, ${change.response ?? 'NULL'});
   INSERT INTO letter VALUES ('m', '${change.head ?? '{"messageId":"m","to":"ana"}'}', '${change.files ?? '[]'}', x'', x'');`
+
+const slot = (schedule: string, state: string): string =>
+  `INSERT INTO schedule_slot (schedule, slot, state, noted_at) VALUES ('${schedule}', '${NOW}', '${state}', '${NOW}');`
 
 /** By rule, what breaks it. */
 const BREAKS: Readonly<Record<string, readonly string[]>> = {
@@ -52,11 +58,14 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'changes are asked for only since a list that was read to its end': [
     'UPDATE sync_run SET leads_as_of = NULL;',
   ],
-  'a due time is being worked on only while a daemon runs': [
-    `INSERT INTO schedule_slot VALUES ('sync', '${NOW}', 'running', '${NOW}', NULL, NULL);`,
-    `INSERT INTO schedule_slot VALUES ('sync', '${NOW}', 'running', '${NOW}', NULL, NULL);
-     INSERT INTO lease VALUES ('daemon', 'h', 'host', 1, '${LONG_AGO}', '${LONG_AGO}');`,
+  'a due time is being worked on only while the lease of its schedule is held': [
+    slot('sync-full', 'running'),
+    `${slot('report:daily', 'running')}
+     INSERT INTO lease VALUES ('report:daily', 'h', 'host', 1, '${LONG_AGO}', '${LONG_AGO}');`,
+    `${slot('report:daily', 'running')}
+     INSERT INTO lease VALUES ('sync', 'h', 'host', 1, '${NOW}', '9999');`,
   ],
+  'only reports are held': [slot('sync', 'held')],
   'each letter is there, and the one to its recipient': [
     letter('pending', { head: '{"messageId":"m","to":"ben"}' }),
     letter('pending', { head: '{"messageId":"n","to":"ana"}' }),
@@ -65,7 +74,11 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'each file that a letter carries is there': [
     letter('pending', { files: '[{"name":"trend.png","sha256":"3f2a"}]' }),
   ],
-  'each letter that was sent has the answer of the server that took it': [letter('sent')],
+  'each letter that was sent has the answer of the server that took it': [letter('sent', { tried: 'NULL' })],
+  'each letter that is to be tried has a time for it, and no other has': [
+    letter('pending', { tried: 'NULL' }),
+    letter('sent', { response: `'250 Ok'` }),
+  ],
   'no letter has been leaving for more than ten minutes': [letter('sending'), letter('data')],
   'each reference finds its row': [
     'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',

@@ -5,8 +5,8 @@ import {
   claimSlot,
   findLastSlot,
   finishSlot,
+  isAnyOpen,
   listSlots,
-  recoverSlots,
 } from '../../src/store/schedule-slot.ts'
 import { openEmptyStore } from '../support/store.ts'
 
@@ -19,30 +19,46 @@ const [SIX, SEVEN, EIGHT] = [
 async function withSlots(...slots: readonly string[]): Promise<Store> {
   const store = await openEmptyStore()
   await store.write(async (trx) => {
-    for (const slot of slots) await addSlot(trx, { schedule: 'sync', slot, state: 'due', message: null })
+    for (const slot of slots) await addSlot(trx, due(slot))
   })
   return store
 }
 
+function due(slot: string) {
+  return {
+    ...{ schedule: 'sync', slot, state: 'due' as const },
+    ...{ noted_at: slot, not_before: null, message: null },
+  }
+}
+
 const claim = (store: Store) => store.write((trx) => claimSlot(trx, 'sync', EIGHT))
+const finish = (store: Store, slot: string, end: 'done' | 'held', at: string | null = EIGHT) =>
+  store.write((trx) =>
+    finishSlot(
+      trx,
+      { schedule: 'sync', slot },
+      { state: end, not_before: null, finished_at: at, message: 'all well' },
+    ),
+  )
 const states = async (store: Store) => (await listSlots(store.db, 9)).map((slot) => [slot.slot, slot.state])
 
 describe('the slots of a schedule', () => {
   it('are claimed once each, the oldest first, and only of that schedule', async () => {
     const store = await withSlots(SEVEN, SIX)
     expect(await store.write((trx) => claimSlot(trx, 'report:daily', EIGHT))).toBeUndefined()
-    const claims = await Promise.all([claim(store), claim(store), claim(store)])
-    expect(claims.map((slot) => slot?.slot)).toEqual([SIX, SEVEN, undefined])
+    expect(await claim(store)).toMatchObject({ slot: SIX, state: 'running', attempts: 1 })
+    await finish(store, SIX, 'done')
+    expect(await claim(store)).toMatchObject({ slot: SEVEN })
+    await finish(store, SEVEN, 'done')
+    expect(await claim(store)).toBeUndefined()
     await store.close()
   })
 
   it('stay as they are when they are noted again', async () => {
     const store = await withSlots(SIX)
     await claim(store)
-    await store.write((trx) =>
-      finishSlot(trx, { schedule: 'sync', slot: SIX }, { state: 'done', at: EIGHT, message: 'all well' }),
-    )
-    await store.write((trx) => addSlot(trx, { schedule: 'sync', slot: SIX, state: 'due', message: null }))
+    await finish(store, SIX, 'done')
+    await store.write((trx) => addSlot(trx, due(SIX)))
     expect(await claim(store)).toBeUndefined()
     expect(await listSlots(store.db, 9)).toMatchObject([
       { state: 'done', message: 'all well', finished_at: EIGHT },
@@ -50,21 +66,31 @@ describe('the slots of a schedule', () => {
     await store.close()
   })
 
-  it('are due again when they were left running, or stopped half-way', async () => {
+  it('are taken up again when a killed process left them running, and that counts as another attempt', async () => {
     const store = await withSlots(SIX, SEVEN)
-    const first = await claim(store)
     await claim(store)
-    if (first)
-      await store.write((trx) => finishSlot(trx, first, { state: 'due', at: EIGHT, message: 'stopped' }))
-    expect(await states(store)).toEqual([
-      [SEVEN, 'running'],
-      [SIX, 'due'],
-    ])
-    await store.write(recoverSlots)
+    expect(await claim(store)).toMatchObject({ slot: SIX, attempts: 2 })
     expect(await states(store)).toEqual([
       [SEVEN, 'due'],
-      [SIX, 'due'],
+      [SIX, 'running'],
     ])
+    await store.close()
+  })
+
+  it('are asked again while they are held, which is no other attempt', async () => {
+    const store = await withSlots(SIX)
+    await claim(store)
+    await finish(store, SIX, 'held', null)
+    expect(await claim(store)).toMatchObject({ slot: SIX, state: 'running', attempts: 1 })
+    await store.close()
+  })
+
+  it('are not begun before their time, nor those behind them', async () => {
+    const store = await withSlots(SEVEN)
+    await store.write((trx) => addSlot(trx, { ...due(SIX), not_before: '2026-11-21T08:00:00.001Z' }))
+    expect(await isAnyOpen(store.db, 'sync', EIGHT)).toBe(false)
+    expect(await claim(store)).toBeUndefined()
+    expect(await isAnyOpen(store.db, 'sync', '2026-11-21T08:00:00.001Z')).toBe(true)
     await store.close()
   })
 

@@ -1,5 +1,6 @@
 /** What holds of the program's own work: scans, runs, due times and letters. All of it is answered at once. */
 import { sql } from 'kysely'
+import { DOUBTS_MAX } from '../delivery.ts'
 import { type Invariant, READ_ALL, TELL } from './invariant.ts'
 
 export const OF_WORK: readonly Invariant[] = [
@@ -49,10 +50,17 @@ export const OF_WORK: readonly Invariant[] = [
     remedy: READ_ALL,
   },
   {
-    rule: 'a due time is being worked on only while a daemon runs',
+    rule: 'a due time is being worked on only while the lease of its schedule is held',
     violations: sql`SELECT schedule || ' ' || slot AS what FROM schedule_slot WHERE state = 'running'
-      AND NOT EXISTS (SELECT 1 FROM lease WHERE name = 'daemon' AND expires_at > (SELECT now FROM moment))`,
+      AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > (SELECT now FROM moment) AND name = CASE
+        WHEN schedule IN ('sync', 'sync-full') THEN 'sync' WHEN schedule = 'snapshot' THEN 'snapshot-schedule' ELSE schedule END)`,
     remedy: 'start `leadsheet run`: it takes up what was left',
+  },
+  {
+    rule: 'only reports are held',
+    violations: sql`SELECT schedule || ' ' || slot AS what FROM schedule_slot
+      WHERE state = 'held' AND schedule NOT LIKE 'report:%'`,
+    remedy: TELL,
   },
   {
     rule: 'each letter is there, and the one to its recipient',
@@ -70,6 +78,12 @@ export const OF_WORK: readonly Invariant[] = [
   {
     rule: 'each letter that was sent has the answer of the server that took it',
     violations: sql`SELECT message_id AS what FROM delivery WHERE state = 'sent' AND response IS NULL`,
+    remedy: TELL,
+  },
+  {
+    rule: 'each letter that is to be tried has a time for it, and no other has',
+    violations: sql`SELECT message_id AS what FROM delivery WHERE iif(next_attempt_at IS NULL,
+      state IN ('pending', 'sending', 'data'), state IN ('sent', 'failed') OR doubts >= ${DOUBTS_MAX})`,
     remedy: TELL,
   },
   {

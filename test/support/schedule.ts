@@ -1,0 +1,23 @@
+/** A schedule for tests of when things run: daily at 07:00 UTC, with nothing to do. */
+import type { Schedule } from '../../src/jobs/schedule.ts'
+import type { CatchUp, Timing } from '../../src/schedule/timing.ts'
+
+export const LATEST: CatchUp = { policy: 'latest', windowHours: 24 }
+
+export function timing(expression: string, timeZone = 'UTC', holidays: readonly string[] = []): Timing {
+  return { expression, timeZone, holidays }
+}
+
+export function scheduleOf(settings: Partial<Schedule> = {}): Schedule {
+  const name = settings.name ?? 'report:daily'
+  return {
+    name,
+    leaseName: name,
+    timing: timing('0 7 * * *'),
+    catchUp: LATEST,
+    jitterSeconds: 0,
+    runsAtFirstSight: false,
+    run: async () => ({ state: 'done', message: null }),
+    ...settings,
+  }
+}
