@@ -12,6 +12,8 @@ const OUTPUT_MAX = 2_000
 export interface ServerProcess {
   readonly exited: boolean
   readonly output: string
+  /** Asks it to end, and waits until it has. */
+  stop(): Promise<void>
 }
 
 /** Killed when the test is over, at once, for its data are thrown away. */
@@ -53,6 +55,10 @@ export function startProcess(
     },
     get output() {
       return output
+    },
+    async stop() {
+      child.kill()
+      await gone
     },
   }
 }

@@ -61,7 +61,7 @@ describe('a letter sent over SMTP', () => {
     expect(users).toEqual(['dana@example.org p/w'])
   })
 
-  it('leaves one recipient’s refusal to that one', async () => {
+  it('leaves one recipient’s refusal to that one (row 59)', async () => {
     await using server = await openMailServer({
       onRcptTo: ({ address }, _session, done) =>
         done(

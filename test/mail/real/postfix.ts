@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, startProcess, untilTrue } from '../../foreign/server-process.ts'
+import { freePort, type ServerProcess, startProcess, untilTrue } from '../../foreign/server-process.ts'
 import { folderWith } from '../../support/folder.ts'
 import { canConnect } from './ports.ts'
 
@@ -19,18 +19,25 @@ export function missingPostfix(): string | null {
   return process.getuid?.() === 0 ? null : 'only root can start it'
 }
 
+export interface Postfix {
+  readonly port: number
+  /** Nobody listens until it is started again, with the mail that it has. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
 /**
  * Takes mail to anybody at example.org.
- * @returns the port that it listens on
+ * @param policyPort of a policy server that is asked about each recipient
  */
-export async function startPostfix(lmtpPort: number): Promise<number> {
+export async function startPostfix(lmtpPort: number, policyPort?: number): Promise<Postfix> {
   const folder = folderWith()
   // Its daemons run as a user of their own.
   chmodSync(folder, 0o755)
   const port = await freePort()
   const settings = join(folder, 'etc')
   mkdirSync(settings)
-  writeFileSync(join(settings, 'main.cf'), mainSettings(folder, lmtpPort))
+  writeFileSync(join(settings, 'main.cf'), mainSettings(folder, lmtpPort, policyPort))
   writeFileSync(
     join(settings, 'master.cf'),
     `127.0.0.1:${port} inet n - n - - smtpd\n${SERVICES.map((service) => `${service}\n`).join('')}`,
@@ -39,12 +46,23 @@ export async function startPostfix(lmtpPort: number): Promise<number> {
   // Makes the rest of its folders. It is not asked to start: its daemons would leave the group of processes that
   // ends with the test.
   execFileSync(BIN, ['-c', settings, 'check'])
-  const server = startProcess(MASTER, ['-d', '-c', settings])
-  await untilTrue(server, () => canConnect(port))
-  return port
+  const start = async (): Promise<ServerProcess> => {
+    const server = startProcess(MASTER, ['-d', '-c', settings])
+    await untilTrue(server, () => canConnect(port))
+    return server
+  }
+  let running = await start()
+  return {
+    port,
+    stop: () => running.stop(),
+    async start() {
+      running = await start()
+    },
+  }
 }
 
-function mainSettings(folder: string, lmtpPort: number): string {
+function mainSettings(folder: string, lmtpPort: number, policyPort: number | undefined): string {
+  const policy = policyPort === undefined ? '' : `, check_policy_service inet:127.0.0.1:${policyPort}`
   return `compatibility_level = 3.6
 queue_directory = ${folder}/queue
 data_directory = ${folder}/data
@@ -61,7 +79,7 @@ smtpd_peername_lookup = no
 message_size_limit = ${MAX_BYTES}
 virtual_mailbox_domains = example.org
 virtual_transport = lmtp:inet:127.0.0.1:${lmtpPort}
-smtpd_recipient_restrictions = check_recipient_access inline:{ {${GONE} = 550 5.1.1 no such user}, {${BUSY} = 450 4.2.0 greylisted} }
+smtpd_recipient_restrictions = check_recipient_access inline:{ {${GONE} = 550 5.1.1 no such user}, {${BUSY} = 450 4.2.0 greylisted} }${policy}
 `
 }
 

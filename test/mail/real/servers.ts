@@ -1,7 +1,7 @@
 /** Postfix before Dovecot: the whole way of a letter on one machine. */
 import { missingDovecot, PASSWORD, startDovecot } from './dovecot.ts'
 import { type Mailbox, openMailbox } from './imap.ts'
-import { missingPostfix, startPostfix } from './postfix.ts'
+import { missingPostfix, type Postfix, startPostfix } from './postfix.ts'
 import { isSkipped } from './skipping.ts'
 
 const POLL_MS = 100
@@ -9,15 +9,20 @@ const POLL_MS = 100
 export interface MailServers {
   /** `smtp://…`, for letters to anybody at example.org. */
   readonly url: string
+  readonly postfix: Postfix
   open(address: string): Promise<Mailbox>
 }
 
-/** For the test that runs. */
-export async function startServers(): Promise<MailServers> {
+/**
+ * For the test that runs.
+ * @param policyPort of a policy server that Postfix asks about each recipient
+ */
+export async function startServers(policyPort?: number): Promise<MailServers> {
   const { lmtpPort, imapPort } = await startDovecot()
-  const port = await startPostfix(lmtpPort)
+  const postfix = await startPostfix(lmtpPort, policyPort)
   return {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://127.0.0.1:${postfix.port}`,
+    postfix,
     open: (address) => openMailbox(imapPort, address, PASSWORD),
   }
 }

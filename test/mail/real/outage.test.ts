@@ -1,0 +1,94 @@
+/** A mail server as it is on a bad day, and the daemon that delivers a report through it. */
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { countSyncs, type Installation, readLedger, runUntil, statesIn } from '../../support/daemon-run.ts'
+import { folderWith } from '../../support/folder.ts'
+import { startService } from '../../support/service.ts'
+import { startGreylisting } from './greylisting.ts'
+import { GONE } from './postfix.ts'
+import { isWithoutServers, startServers, untilArrived } from './servers.ts'
+
+const TEST_MS = 180_000
+const HISTORY_DAYS = 20
+const ANA = 'ana@example.org'
+const DANA = 'dana@example.org'
+
+/** On the morning of the report. */
+function at(time: string): string {
+  return `2026-11-24T${time}:00Z`
+}
+
+describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day', () => {
+  it(
+    'reaches everyone once: it is stopped for a while, puts one recipient off and refuses another (row 59)',
+    async () => {
+      const greylisting = await startGreylisting([ANA])
+      const servers = await startServers(greylisting.port)
+      const installation = await openInstallation(servers.url)
+      await runUntil(installation, at('06:55'), () => countSyncs(installation) > 0)
+
+      await servers.postfix.stop()
+      await runUntil(installation, at('07:00'), () => /ECONNREFUSED/.test(repliesIn(installation)))
+      expect(statesIn(installation)).toEqual([`${ANA} pending`, `${DANA} pending`, `${GONE} pending`])
+
+      await servers.postfix.start()
+      const areAllTried = () =>
+        repliesIn(installation).includes('450') &&
+        statesIn(installation).join() === `${ANA} pending,${DANA} sent,${GONE} failed`
+      await runUntil(installation, at('07:02'), areAllTried)
+
+      greylisting.putOff.clear()
+      await runUntil(installation, at('07:10'), () => statesIn(installation).includes(`${ANA} sent`))
+      // A day with nothing to do for it but a sync.
+      const syncs = countSyncs(installation)
+      await runUntil(installation, at('09:00'), () => countSyncs(installation) > syncs)
+
+      const ledger = readLedger(installation)
+      expect(ledger).toMatchObject([
+        { recipient: ANA, state: 'sent', doubts: 0, response: expect.stringMatching(/^250 /) },
+        { recipient: DANA, state: 'sent', doubts: 0, response: expect.stringMatching(/^250 /) },
+        { recipient: GONE, state: 'failed', doubts: 0, response: expect.stringContaining('550 5.1.1') },
+      ])
+      expect(greylisting.asked.toSorted()).toEqual([ANA, ANA, DANA])
+      for (const { recipient, message_id } of ledger.slice(0, 2)) {
+        await using mailbox = await servers.open(recipient)
+        await untilArrived(mailbox)
+        expect(await mailbox.count()).toBe(1)
+        const field = await mailbox.fetchBytes(1, 'BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)]')
+        expect(field.toString().trim()).toBe(`Message-ID: ${message_id}`)
+      }
+    },
+    TEST_MS,
+  )
+})
+
+function repliesIn(installation: Installation): string {
+  return readLedger(installation)
+    .map(({ response }) => response)
+    .join('\n')
+}
+
+async function openInstallation(smtpUrl: string): Promise<Installation> {
+  const service = await startService(folderWith(), new Date(at('06:50')), HISTORY_DAYS)
+  onTestFinished(() => service.close())
+  const cwd = folderWith({
+    'leadsheet.yaml': `
+data_dir: data
+snapshot: { when: never }
+sync: { full: "0 3 * * *" }
+details: { policy: none }
+reports: [{ name: daily, schedule: "0 7 * * *" }]
+recipients: [${ANA}, ${DANA}, ${GONE}]
+mail: { from: reports@example.com }
+`,
+  })
+  return {
+    cwd,
+    file: join(cwd, 'data', 'leadsheet.db'),
+    env: {
+      LEADSHEET_API_URL: service.url,
+      LEADSHEET_API_KEY: await service.createKey({ name: 'test', scope: 'read' }),
+      LEADSHEET_SMTP_URL: smtpUrl,
+    },
+  }
+}
