@@ -66,6 +66,10 @@ export const FILTER_COLUMNS = {
 } as const satisfies Record<string, 'text' | 'number' | 'list'>
 export type FilterColumn = keyof typeof FILTER_COLUMNS
 
+/** What becomes of a mail that may have arrived: sent once more under its Message-ID, or left to a person. */
+export const IN_DOUBT_POLICIES = ['resend', 'hold'] as const
+export type InDoubtPolicy = (typeof IN_DOUBT_POLICIES)[number]
+
 /** When an edition is sent; `if_threshold` holds an SQL condition over its headline numbers. */
 export const SEND_POLICIES = ['always', 'if_rows', 'if_changed'] as const
 export type SendPolicy = (typeof SEND_POLICIES)[number] | { readonly if_threshold: string }

@@ -26,6 +26,7 @@ import { readLetter } from '../store/letter.ts'
 import type { Store } from '../store/open.ts'
 import { addExamples } from './command.ts'
 import { COMPANIES, openData, pathsIn } from './installation.ts'
+import { deliveryPolicyOf } from './mail.ts'
 import { publishDeps } from './publishing.ts'
 import { openMailing, reportOf } from './reports.ts'
 import { endingOf, summary, withProgress } from './sync.ts'
@@ -139,11 +140,12 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
   const deps = await openMailing(config, store, templates)
   const { outbox } = pathsIn(config.dataDir)
   await using transport = openTransport(pathToFileURL(outbox).href, { log })
+  const policy = deliveryPolicyOf(config.mail)
   const mailed: Mailed[] = []
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)
     for (const { edition, page } of await enqueueReport(deps, report, recipients, deps.now(), signal)) {
-      const deliveries = await deliverEditions({ ...deps, transport, log }, [edition], signal)
+      const deliveries = await deliverEditions({ ...deps, transport, log, policy }, [edition], signal)
       const mails: string[] = []
       for (const { messageId } of await listDeliveries(store.db, edition.id))
         mails.push(join(outbox, fileNameOf(await readLetter(store.db, messageId))))

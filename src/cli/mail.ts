@@ -1,6 +1,8 @@
 /** The mail settings, as the jobs and the transports take them. */
 import type { MailConfig } from '../config/config.ts'
+import type { DeliveryPolicy } from '../jobs/deliver.ts'
 import type { Sender } from '../jobs/letter.ts'
+import { createPace } from '../jobs/pace.ts'
 import type { DkimKey } from '../mail/dkim.ts'
 
 /** Of letters that are only looked at, where no sender is set. */
@@ -13,4 +15,10 @@ export function senderOf({ from, replyTo, unsubscribe }: MailConfig): Sender {
 
 export function dkimOf({ dkim }: MailConfig): DkimKey | null {
   return dkim && { domain: dkim.domain, selector: dkim.selector, privateKey: dkim.key.reveal() }
+}
+
+/** A folder takes letters as fast as they come. */
+export function deliveryPolicyOf({ url, perMinute, inDoubt }: MailConfig): DeliveryPolicy {
+  const isServer = url?.reveal().startsWith('smtp') ?? false
+  return { inDoubt, pace: createPace(isServer ? perMinute : Number.POSITIVE_INFINITY) }
 }

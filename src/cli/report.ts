@@ -15,7 +15,7 @@ import { openTransport, type Transport } from '../mail/transport.ts'
 import { instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataOrEmpty } from './installation.ts'
-import { dkimOf } from './mail.ts'
+import { deliveryPolicyOf, dkimOf } from './mail.ts'
 import { publishAfterwards } from './publishing.ts'
 import { runKept } from './report-kept.ts'
 import { defineReportNew } from './report-new.ts'
@@ -137,7 +137,7 @@ async function sendReport(
   await using transport = await openMail(terminal, mail)
   const log = await terminal.log()
   const editions = mailings.map(({ edition }) => edition)
-  const deliveries = await deliverEditions({ ...deps, transport, log }, editions, terminal.signal)
+  const deliveries = await deliverEditions({ ...deps, transport, log, policy: deliveryPolicyOf(mail) }, editions, terminal.signal)
   await writeArchiveIndex(deps.archive, deps.store.db)
   await printMailings(terminal, report, { mailings, preview: null, deliveries })
   await publishAfterwards(terminal, deps.store)

@@ -1,4 +1,6 @@
 /** How reports are sent, as a schema. */
+import { z } from 'zod'
+import { IN_DOUBT_POLICIES } from '../choices.ts'
 import { dkimKeyFault, mailUrlFault } from './rules.ts'
 import { mailbox, path, pattern, section, text, wholeNumber } from './value-kinds.ts'
 
@@ -38,6 +40,21 @@ export const mailSchema = section({
   max_mb: wholeNumber(1, 100).default(20).meta({
     description:
       'The largest mail in MB, as it is sent; attachments that do not fit are left out, and the mail says so.',
+  }),
+  per_minute: wholeNumber(1, 100_000).default(120).meta({
+    description:
+      'Mails that the server is given within a minute at most; the rest follows in the next. Many providers refuse who is faster.',
+  }),
+  in_doubt: z
+    .enum(IN_DOUBT_POLICIES, { error: IN_DOUBT_POLICIES.join(' or ') })
+    .default('resend')
+    .meta({
+      description:
+        'What becomes of a mail whose connection was lost before the server confirmed it: resend (once more, under the same Message-ID) or hold (a person decides).',
+    }),
+  pause_after: wholeNumber(0, 100).default(5).meta({
+    description:
+      'Editions in a row that a recipient’s server refuses for good until the recipient is paused; 0 for never.',
   }),
   dkim: dkimSchema.optional().meta({ description: 'A signature for each mail; none if absent.' }),
 })

@@ -1,36 +1,45 @@
 /**
- * Delivery: one letter a recipient, each step in the ledger before it is taken. A letter that was sent is
- * never sent again; one that may have arrived is sent once more under the same Message-ID.
+ * Delivery: one letter a recipient, each step in the ledger before it is taken. A letter that was sent is never sent
+ * again; one that may have arrived is sent once more under the same Message-ID, or left to a person.
  */
+import type { InDoubtPolicy } from '../choices.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { classifySendFailure } from '../mail/failure.ts'
+import { type FailedSend, failedSendOf } from '../mail/failure.ts'
 import type { Transport } from '../mail/transport.ts'
 import type { Letter } from '../model.ts'
+import { wait } from '../retry.ts'
 import {
   type Delivery,
+  type DeliveryMove,
   listDeliveries,
-  listDeliveriesIn,
+  listWaiting,
   moveDelivery,
   recoverDeliveries,
 } from '../store/delivery.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
 import { readLetter } from '../store/letter.ts'
+import { deleteMailOutages, findMailOutage, type MailOutage, saveMailOutage } from '../store/mail-outage.ts'
 import type { Store } from '../store/open.ts'
+import { afterFailure, doubtsMaxOf, outageAfter, retryAt } from './letter-retry.ts'
+import type { Pace } from './pace.ts'
+import { createStopSignal } from './stop-signal.ts'
 
-const MINUTE_MS = 60_000
-/** Waits between the attempts of the daemon; the last one repeats. */
-const RETRY_MINUTES = [1, 5, 15, 60] as const
-const ATTEMPTS_MAX = 24
+export interface DeliveryPolicy {
+  readonly inDoubt: InDoubtPolicy
+  /** Shared by all that sends to the same server. */
+  readonly pace: Pace
+}
 
 export interface DeliverDeps {
   readonly store: Store
   readonly transport: Transport
   readonly log: Log
   readonly now: () => Date
+  readonly policy: DeliveryPolicy
 }
 
-/** What became of the letters of an edition. */
+/** What became of a letter. */
 export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']
@@ -39,9 +48,18 @@ export interface DeliverySummary {
   readonly isNew: boolean
 }
 
+/** So that whatever else is to be done gets its turn. */
+const BATCH_MS = 60_000
+const BATCH_LETTERS = 1_000
+/** How long the answer to a letter that has left is waited for when all is to stop: without it nobody knows. */
+const ANSWER_MS = 5_000
+/** Connections lost in the midst of so many letters in a row are put down to the server. */
+const LOST_IN_ROW = 2
+
 /**
  * Sends what is not sent of these editions, whatever the time since the last attempt.
  * @returns all their letters, edition by edition
+ * @throws LeadsheetError job_busy while another process sends
  */
 export async function deliverEditions(
   deps: DeliverDeps,
@@ -54,29 +72,40 @@ export async function deliverEditions(
     return lists
   }
   const before = new Map((await list()).map((one) => [one.messageId, one.state]))
-  await withDeliveryLease(deps, async (lease) => {
-    await sendAll(deps, lease, (await list()).filter(isUnsent), signal)
+  await withDeliveryLease(deps, signal, async (batch) => {
+    const isUnsent = (one: Delivery): boolean => one.nextAttemptAt !== null
+    await sendAll(deps, batch, (await list()).filter(isUnsent))
   })
+  const outage = await findMailOutage(deps.store.db, deps.transport.name)
   return (await list()).map((one) => ({
     recipient: one.recipient,
     state: one.state,
-    response: one.response,
+    response: one.state === 'pending' ? (outage?.response ?? one.response) : one.response,
     isNew: before.get(one.messageId) !== 'sent',
   }))
 }
 
 /**
- * Sends the letters of any edition whose next attempt is due.
+ * Sends the letters of whatever edition whose next attempt is due, for a minute at most; nothing while the server is
+ * not to be tried yet, or another process sends.
  * @returns whether there were any
  */
 export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<boolean> {
-  const unsent = await listDeliveriesIn(deps.store.db, ['pending', 'sending', 'data', 'in_doubt'])
-  if (!unsent.some((one) => isUnsent(one) && isDue(one, deps.now()))) return false
-  await withDeliveryLease(deps, async (lease) => {
-    const open = await listDeliveriesIn(deps.store.db, ['pending', 'in_doubt'])
-    const due = open.filter((one) => isUnsent(one) && isDue(one, deps.now()))
-    await sendAll(deps, lease, due, signal)
-  })
+  const { db } = deps.store
+  const from = deps.now()
+  const outage = await findMailOutage(db, deps.transport.name)
+  if (outage !== undefined && outage.nextAttemptAt > from.toISOString()) return false
+  if ((await listWaiting(db, from.toISOString(), 1)).length === 0) return false
+  const until = new Date(from.getTime() + BATCH_MS)
+  try {
+    await withDeliveryLease(deps, signal, async (batch) => {
+      const due = await listWaiting(db, deps.now().toISOString(), BATCH_LETTERS)
+      await sendAll(deps, { ...batch, until }, due)
+    })
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return false
+    throw thrown
+  }
   return true
 }
 
@@ -90,78 +119,123 @@ export async function sendTest(
   return response
 }
 
+/** Letters that are sent one after the other. */
+interface Batch {
+  readonly lease: Lease
+  readonly signal: AbortSignal
+  /** Ends then; with null it waits until each letter may go. */
+  readonly until: Date | null
+}
+
 /** One process sends at a time; before it begins, what an earlier one left half-way is put right. */
-async function withDeliveryLease(deps: DeliverDeps, work: (lease: Lease) => Promise<void>): Promise<void> {
+async function withDeliveryLease(
+  deps: DeliverDeps,
+  signal: AbortSignal,
+  work: (batch: Batch) => Promise<void>,
+): Promise<void> {
   const lease = await claimLease(deps.store, 'delivery', deps.now)
   try {
-    await deps.store.write(recoverDeliveries)
-    await work(lease)
+    const doubtsMax = doubtsMaxOf(deps.policy.inDoubt)
+    await deps.store.write((trx) => recoverDeliveries(trx, deps.now().toISOString(), doubtsMax))
+    await work({ lease, signal: AbortSignal.any([signal, lease.lost]), until: null })
   } finally {
     await lease.release()
   }
 }
 
-/** In doubt for the second time stays so: a person decides. */
-function isUnsent(one: Delivery): boolean {
-  if (one.state === 'in_doubt') return one.doubts < 2
-  return one.state === 'pending' || one.state === 'sending' || one.state === 'data'
-}
-
-function isDue(one: Delivery, now: Date): boolean {
-  const minutes = one.attempts === 0 ? 0 : (RETRY_MINUTES[one.attempts - 1] ?? RETRY_MINUTES.at(-1) ?? 0)
-  return now.getTime() >= Date.parse(one.stateAt) + minutes * MINUTE_MS
-}
-
-/** A server that cannot be reached ends the round: the other letters would only meet the same. */
-async function sendAll(
-  deps: DeliverDeps,
-  lease: Lease,
-  letters: readonly Delivery[],
-  signal: AbortSignal,
-): Promise<void> {
+/** A server that cannot be talked to ends the batch: the other letters would only meet the same. */
+async function sendAll(deps: DeliverDeps, batch: Batch, letters: readonly Delivery[]): Promise<void> {
+  let outage = await findMailOutage(deps.store.db, deps.transport.name)
+  let lostInRow = 0
   for (const one of letters) {
-    if (signal.aborted) return
-    const failure = await sendOne(deps, lease, one, signal)
-    if (failure?.code === 'mail_unreachable') return
+    if (!(await waitForTurn(deps, batch))) return
+    const failed = await sendOne(deps, batch, one)
+    if (batch.signal.aborted) return
+    lostInRow = failed?.concerns === 'either' ? lostInRow + 1 : 0
+    if (failed !== null && (failed.concerns === 'server' || lostInRow === LOST_IN_ROW)) {
+      return noteOutage(deps, batch, outage, failed)
+    }
+    if (outage === undefined || lostInRow > 0) continue
+    await deps.store.write(deleteMailOutages)
+    outage = undefined
   }
 }
 
-async function sendOne(
-  deps: DeliverDeps,
-  lease: Lease,
-  one: Delivery,
-  signal: AbortSignal,
-): Promise<LeadsheetError | null> {
-  const move = (from: Delivery['state'][], state: Delivery['state'], response?: string): Promise<boolean> =>
+/** @returns false where the batch ends instead */
+async function waitForTurn(
+  { policy: { pace }, now }: DeliverDeps,
+  { signal, until }: Batch,
+): Promise<boolean> {
+  for (let ms = pace.msToWait(now()); ms > 0 && !signal.aborted; ms = pace.msToWait(now())) {
+    if (until !== null) return false
+    await wait(ms, signal).catch(() => {})
+  }
+  const at = now()
+  if (signal.aborted || (until !== null && at >= until)) return false
+  pace.take(at)
+  return true
+}
+
+async function noteOutage(
+  { store, transport, now, log }: DeliverDeps,
+  { lease }: Batch,
+  before: MailOutage | undefined,
+  failed: FailedSend,
+): Promise<void> {
+  const outage = outageAfter(before, transport.name, failed, { now: now(), random: Math.random() })
+  await store.write(async (trx) => {
+    await lease.renew(trx, now())
+    await saveMailOutage(trx, outage)
+  })
+  const { failures, nextAttemptAt } = outage
+  log.warn({ server: transport.name, failures, nextAttemptAt }, `no letter can be sent: ${failed.said}`)
+}
+
+/** @returns null where it was sent, or somebody else has it */
+async function sendOne(deps: DeliverDeps, batch: Batch, one: Delivery): Promise<FailedSend | null> {
+  const { messageId, recipient } = one
+  const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>): Promise<boolean> =>
     deps.store.write(async (trx) => {
       const at = deps.now()
-      await lease.renew(trx, at)
-      const to = { state, at: at.toISOString(), ...(response === undefined ? {} : { response }) }
-      return moveDelivery(trx, one.messageId, from, to)
+      await batch.lease.renew(trx, at)
+      return moveDelivery(trx, messageId, from, { ...to, at: at.toISOString() })
     })
-  if (!(await move(['pending', 'in_doubt'], 'sending'))) return null
-  const letter = await readLetter(deps.store.db, one.messageId)
-  const { recipient } = one
+  if (!(await move(['pending', 'in_doubt'], { state: 'sending' }))) return null
+  const letter = await readLetter(deps.store.db, messageId)
   const { report } = letter
+  const stop = createStopSignal(batch.signal, ANSWER_MS)
   let response: string
   try {
-    const onData = async (): Promise<void> => void (await move(['sending'], 'data'))
-    response = (await deps.transport.send(letter, { signal, onData })).response
+    const onData = async (): Promise<void> => {
+      stop.leaves()
+      await move(['sending'], { state: 'data' })
+    }
+    response = (await deps.transport.send(letter, { signal: stop.signal, onData })).response
   } catch (thrown) {
-    const state = stateAfter(thrown, one.attempts + 1)
-    await move(['sending', 'data'], state, errorText(thrown))
-    if (!(thrown instanceof LeadsheetError)) throw thrown
-    deps.log.error({ recipient, report, state }, thrown.message)
-    return thrown
+    const drawn = { now: deps.now(), random: Math.random() }
+    const failed = failedSendOf(thrown)
+    if (failed === null) {
+      // No fault of the server; but the letters behind this one are not to wait for it.
+      const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
+      await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
+      throw thrown
+    }
+    const isStopped = batch.signal.aborted && failed.kind === 'transient'
+    const to = isStopped
+      ? ({ state: 'pending', isNoAttempt: true } as const)
+      : afterFailure(one, failed, drawn, deps.policy.inDoubt)
+    await move(['sending', 'data'], to)
+    if (!isStopped) deps.log.error({ recipient, report, state: to.state }, errorText(thrown))
+    return failed
+  } finally {
+    stop.end()
   }
   // Not inside the try: a store that fails here says nothing about the letter, which has been taken.
-  await move(['sending', 'data'], 'sent', response)
+  const replyCode = Number(/^\d{3}(?!\d)/.exec(response)?.[0] ?? Number.NaN)
+  await move(['sending', 'data'], {
+    ...{ state: 'sent', nextAttemptAt: null, response },
+    replyCode: Number.isNaN(replyCode) ? null : replyCode,
+  })
   deps.log.info({ recipient, report, response }, 'mail sent')
   return null
-}
-
-function stateAfter(thrown: unknown, attempts: number): Delivery['state'] {
-  const failure = classifySendFailure(thrown)
-  if (failure === 'unknown') return 'in_doubt'
-  return failure === 'permanent' || attempts >= ATTEMPTS_MAX ? 'failed' : 'pending'
 }

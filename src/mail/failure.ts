@@ -13,6 +13,24 @@ export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
  */
 export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown'
 
+/**
+ * Whom a failure concerns: this letter, the server and so every letter, or either: the connection was lost in the midst
+ * of a letter, and nobody knows whether it was on its account.
+ */
+export type SendConcern = 'letter' | 'server' | 'either'
+
+/** What is known of a failed attempt. */
+export interface FailedSend {
+  readonly kind: SendFailure
+  readonly concerns: SendConcern
+  /** The server had been told whom the letter is for. */
+  readonly isInLetter: boolean
+  /** Of the server's reply; null when there was none. */
+  readonly replyCode: number | null
+  /** The server's words, or why there are none. */
+  readonly said: string
+}
+
 interface SendFault {
   readonly phase: SendPhase
   /** Of nodemailer or the system, such as EAUTH, ETLS, ECONNECTION, EACCES. */
@@ -40,6 +58,32 @@ const SETTINGS_AT_FAULT = [
   'EISDIR',
 ]
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
+
+/** Null where what was thrown is neither of the server nor of the letter. */
+export function failedSendOf(thrown: unknown): FailedSend | null {
+  if (!(thrown instanceof LeadsheetError)) return null
+  if (thrown.code === 'config_invalid') {
+    return { kind: 'permanent', concerns: 'letter', isInLetter: true, replyCode: null, said: thrown.message }
+  }
+  if (thrown.code !== 'mail_unreachable' && thrown.code !== 'mail_rejected') return null
+  const { phase, code, replyCode } = faultOf(thrown)
+  const kind = classifySendFailure(thrown)
+  const said =
+    thrown.cause instanceof Error && 'said' in thrown.cause ? String(thrown.cause.said) : thrown.message
+  return {
+    kind,
+    concerns: concernOf(kind, phase, code, replyCode),
+    isInLetter: !isBeforeLetter(phase),
+    replyCode,
+    said,
+  }
+}
+
+function concernOf(kind: SendFailure, phase: SendPhase, code: string, replyCode: number | null): SendConcern {
+  if (replyCode === null && REFUSED_HERE.includes(code)) return 'letter'
+  if (replyCode === 421 || kind === 'configuration' || isBeforeLetter(phase)) return 'server'
+  return replyCode === null ? 'either' : 'letter'
+}
 
 /** @param thrown what {@link sendError} made, or the error inside it */
 export function classifySendFailure(thrown: unknown): SendFailure {
@@ -78,19 +122,17 @@ export function sendError(
   const fault = Object.assign(cause instanceof Error ? cause : new Error(String(cause)), { phase })
   const kind = classifySendFailure(fault)
   const { replyCode, code } = faultOf(fault)
-  const isThisLetter =
-    replyCode === null
-      ? REFUSED_HERE.includes(code)
-      : replyCode !== 421 && kind !== 'configuration' && !isBeforeLetter(phase)
+  const isThisLetter = concernOf(kind, phase, code, replyCode) === 'letter'
   const said = (replyCode === null ? errorText(fault) : replyOf(fault))
     .replace(/\s+/g, ' ')
     .slice(0, SAID_LENGTH)
-  const safe = options.secret ? said.replaceAll(options.secret, '[redacted]') : said
+  const safe = (options.secret ? said.replaceAll(options.secret, '[redacted]') : said).trim()
+  Object.assign(fault, { said: safe })
   const whom = options.recipient === undefined ? '' : ` for ${options.recipient}`
   const trouble = isThisLetter ? 'refused the message' : TROUBLE[kind]
   return new LeadsheetError(
     isThisLetter ? 'mail_rejected' : 'mail_unreachable',
-    `${place} ${trouble}${whom}: ${safe.trim()}`,
+    `${place} ${trouble}${whom}: ${safe}`,
     { hint: HINTS[kind], cause: fault },
   )
 }

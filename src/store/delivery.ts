@@ -1,49 +1,93 @@
 /**
- * The ledger of letters: one row an edition and recipient, and each step of handing it over committed before
- * the next is taken, so that a crash at any point leaves a state that says what is known.
+ * The ledger of letters: each step of handing one over is committed before the next is taken, so that a crash at any
+ * point leaves a state that says what is known.
  *
  * pending  to be sent        sending  connected, nothing of the body has left
  * data     the body leaves   sent     the server took it      failed  refused for good
  * in_doubt the connection or the process was lost in `data`: it may or may not have arrived
+ * withdrawn its recipient wanted no more of them before it went out
  */
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Instant, Letter } from '../model.ts'
-import { insertLetter } from './letter.ts'
+import type { DeliveryTable } from './delivery-tables.ts'
+import { addToPack, createLetterPack, insertLetter, keepFiles, type LetterPack } from './letter.ts'
 import type { Db, Trx } from './open.ts'
-import type { DeliveryTable } from './tables.ts'
 
 export type DeliveryRowState = DeliveryTable['state']
+
+/** A letter that was in doubt so often is left to a person. */
+export const DOUBTS_MAX = 2
 
 /** Where a letter stands; the letter itself is in `store/letter.ts`. */
 export interface Delivery {
   readonly messageId: string
+  /** Null for a notice to operators. */
+  readonly editionId: string | null
   readonly recipient: string
+  /** 0 for the first letter of the edition to the recipient. */
+  readonly revision: number
   readonly state: DeliveryRowState
+  /** How often the server was asked to take it. */
   readonly attempts: number
   /** How often it has been in doubt. */
   readonly doubts: number
+  readonly queuedAt: Instant
   readonly stateAt: Instant
+  /** Null where nothing is left to try. */
+  readonly nextAttemptAt: Instant | null
+  /** When the server first put it off. */
+  readonly putOffAt: Instant | null
+  readonly replyCode: number | null
   readonly response: string | null
 }
 
-/**
- * Puts a letter into the ledger; one that is there for the edition and recipient, or under the same Message-ID,
- * stays as it is.
- */
+/** Puts one letter of an edition into the ledger, as {@link enqueueLetters}. */
 export async function enqueueLetter(trx: Trx, editionId: string, letter: Letter, at: Instant): Promise<void> {
-  const { numInsertedOrUpdatedRows } = await trx
-    .insertInto('delivery')
-    .values({
-      message_id: letter.messageId,
-      edition_id: editionId,
-      recipient: letter.to,
-      state: 'pending',
-      state_at: at,
-      response: null,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst()
-  if (numInsertedOrUpdatedRows === 1n) await insertLetter(trx, letter)
+  await enqueueLetters(trx, { editionId, revision: 0 }, packOf(letter), at)
+}
+
+/** Puts a notice to an operator into the ledger; one that is there under the same Message-ID stays as it is. */
+export async function enqueueNotice(trx: Trx, letter: Letter, at: Instant): Promise<void> {
+  await enqueueLetters(trx, { editionId: null, revision: 0 }, packOf(letter), at)
+}
+
+/**
+ * Puts letters into the ledger; one that is there for the edition, recipient and revision, or under the same
+ * Message-ID, stays as it is.
+ */
+export async function enqueueLetters(
+  trx: Trx,
+  { editionId, revision }: Pick<Delivery, 'editionId' | 'revision'>,
+  pack: LetterPack,
+  at: Instant,
+): Promise<void> {
+  let isAny = false
+  for (const letter of pack.letters) {
+    const { numInsertedOrUpdatedRows } = await trx
+      .insertInto('delivery')
+      .values({
+        message_id: letter.messageId,
+        edition_id: editionId,
+        recipient: letter.recipient,
+        revision,
+        state: 'pending',
+        queued_at: at,
+        state_at: at,
+        next_attempt_at: at,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+    if (numInsertedOrUpdatedRows !== 1n) continue
+    await insertLetter(trx, letter)
+    isAny = true
+  }
+  if (isAny) await keepFiles(trx, pack)
+}
+
+function packOf(letter: Letter): LetterPack {
+  const pack = createLetterPack()
+  addToPack(pack, letter)
+  return pack
 }
 
 export async function listDeliveries(db: Db, editionId: string): Promise<Delivery[]> {
@@ -52,17 +96,20 @@ export async function listDeliveries(db: Db, editionId: string): Promise<Deliver
     .where('edition_id', '=', editionId)
     .selectAll()
     .orderBy('recipient')
+    .orderBy('revision')
     .execute()
   return rows.map(deliveryOf)
 }
 
-/** The letters of a state over all editions, oldest first. */
-export async function listDeliveriesIn(db: Db, states: readonly DeliveryRowState[]): Promise<Delivery[]> {
+/** Letters that are to be tried, those first that wait longest. */
+export async function listWaiting(db: Db, dueBy: Instant, limit: number): Promise<Delivery[]> {
   const rows = await db
     .selectFrom('delivery')
-    .where('state', 'in', states)
+    .where('next_attempt_at', '<=', dueBy)
     .selectAll()
-    .orderBy('state_at')
+    .orderBy('next_attempt_at')
+    .orderBy('queued_at')
+    .limit(limit)
     .execute()
   return rows.map(deliveryOf)
 }
@@ -77,6 +124,20 @@ export async function countDeliveries(db: Db): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map((row) => [row.state, row.n]))
 }
 
+/** A step of a letter; what is absent stays as it was. */
+export interface DeliveryMove {
+  readonly state: DeliveryRowState
+  readonly at: Instant
+  /** Null where nothing is left to try. */
+  readonly nextAttemptAt?: Instant | null
+  /** The server has put it off. */
+  readonly isPutOff?: boolean
+  /** The server was not asked after all. */
+  readonly isNoAttempt?: boolean
+  readonly replyCode?: number | null
+  readonly response?: string
+}
+
 /**
  * Moves a letter from one of the given states into another; false when it is in none of them any more, which
  * means that another process has it.
@@ -85,45 +146,62 @@ export async function moveDelivery(
   trx: Trx,
   messageId: string,
   from: readonly DeliveryRowState[],
-  to: { readonly state: DeliveryRowState; readonly at: Instant; readonly response?: string },
+  { state, at, ...to }: DeliveryMove,
 ): Promise<boolean> {
   const moved = await trx
     .updateTable('delivery')
     .where('message_id', '=', messageId)
     .where('state', 'in', from)
     .set((eb) => ({
-      state: to.state,
-      state_at: to.at,
+      state,
+      state_at: at,
+      ...(to.nextAttemptAt === undefined ? {} : { next_attempt_at: to.nextAttemptAt }),
+      ...(to.replyCode === undefined ? {} : { reply_code: to.replyCode }),
       ...(to.response === undefined ? {} : { response: to.response }),
-      ...(to.state === 'sending' ? { attempts: eb('attempts', '+', 1) } : {}),
-      ...(to.state === 'in_doubt' ? { doubts: eb('doubts', '+', 1) } : {}),
+      ...(to.isPutOff ? { put_off_at: sql<string>`coalesce(put_off_at, ${at})` } : {}),
+      ...(state === 'sending' ? { attempts: eb('attempts', '+', 1) } : {}),
+      ...(to.isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
+      ...(state === 'in_doubt' ? { doubts: eb('doubts', '+', 1) } : {}),
     }))
     .executeTakeFirst()
   return moved.numUpdatedRows > 0n
 }
 
 /**
- * After a crash: letters whose body had not begun to leave are pending again, the others are in doubt.
- * To be called while nobody sends.
+ * After a crash: letters whose body had not begun to leave are pending again, the others are in doubt. To be called
+ * while nobody sends.
+ * @param doubtsMax how often a letter may be in doubt before it is left to a person
  */
-export async function recoverDeliveries(trx: Trx): Promise<void> {
-  await trx.updateTable('delivery').where('state', '=', 'sending').set({ state: 'pending' }).execute()
-  const lost = 'the program ended while the letter was leaving'
-  await trx
-    .updateTable('delivery')
+export async function recoverDeliveries(trx: Trx, at: Instant, doubtsMax: number): Promise<void> {
+  const left = trx.updateTable('delivery').where('next_attempt_at', 'is not', null)
+  await left.where('state', '=', 'sending').set({ state: 'pending', state_at: at }).execute()
+  await left
     .where('state', '=', 'data')
-    .set((eb) => ({ state: 'in_doubt', doubts: eb('doubts', '+', 1), response: lost }))
+    .set((eb) => ({
+      state: 'in_doubt',
+      state_at: at,
+      doubts: eb('doubts', '+', 1),
+      next_attempt_at: sql<string | null>`iif(doubts + 1 < ${doubtsMax}, next_attempt_at, NULL)`,
+      reply_code: null,
+      response: 'the program ended while the letter was leaving',
+    }))
     .execute()
 }
 
 function deliveryOf(row: Selectable<DeliveryTable>): Delivery {
   return {
     messageId: row.message_id,
+    editionId: row.edition_id,
     recipient: row.recipient,
+    revision: row.revision,
     state: row.state,
     attempts: row.attempts,
     doubts: row.doubts,
+    queuedAt: row.queued_at,
     stateAt: row.state_at,
+    nextAttemptAt: row.next_attempt_at,
+    putOffAt: row.put_off_at,
+    replyCode: row.reply_code,
     response: row.response,
   }
 }

@@ -12,22 +12,61 @@ interface FileReference extends Omit<LetterFile, 'content'> {
   readonly sha256: string
 }
 
-export async function insertLetter(trx: Trx, letter: Letter): Promise<void> {
+/** A letter as it is kept. */
+export interface PackedLetter {
+  readonly messageId: string
+  readonly recipient: string
+  /** JSON of what stands above its text. */
+  readonly head: string
+  /** JSON of the references to its files. */
+  readonly files: string
+  readonly html: Uint8Array
+  readonly text: Uint8Array
+}
+
+/** Letters that are written together: a thousand take little room, since a file that all carry is there once. */
+export interface LetterPack {
+  readonly letters: PackedLetter[]
+  /** The hash of each file by its content, which is one object however many letters carry it. */
+  readonly hashes: Map<Uint8Array, string>
+}
+
+export function createLetterPack(): LetterPack {
+  return { letters: [], hashes: new Map() }
+}
+
+export function addToPack({ letters, hashes }: LetterPack, letter: Letter): void {
   const { html, text, files, ...head } = letter
-  const references: FileReference[] = []
-  for (const { content, ...file } of files) {
-    references.push({ ...file, sha256: await keepFile(trx, content) })
+  const references = files.map(({ content, ...file }): FileReference => {
+    const sha256 = hashes.get(content) ?? createHash('sha256').update(content).digest('hex')
+    hashes.set(content, sha256)
+    return { ...file, sha256 }
+  })
+  letters.push({
+    messageId: letter.messageId,
+    recipient: letter.to,
+    head: JSON.stringify(head),
+    files: JSON.stringify(references),
+    html: deflateSync(html),
+    text: deflateSync(text),
+  })
+}
+
+export async function insertLetter(
+  trx: Trx,
+  { messageId, head, files, html, text }: PackedLetter,
+): Promise<void> {
+  await trx.insertInto('letter').values({ message_id: messageId, head, files, html, text }).execute()
+}
+
+export async function keepFiles(trx: Trx, { hashes }: Pick<LetterPack, 'hashes'>): Promise<void> {
+  for (const [content, sha256] of hashes) {
+    await trx
+      .insertInto('letter_file')
+      .values({ sha256, content })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
   }
-  await trx
-    .insertInto('letter')
-    .values({
-      message_id: letter.messageId,
-      head: JSON.stringify(head),
-      files: JSON.stringify(references),
-      html: deflateSync(html),
-      text: deflateSync(text),
-    })
-    .execute()
 }
 
 /** The letter to the byte as it was put in. */
@@ -48,15 +87,4 @@ export async function readLetter(db: Db, messageId: string): Promise<Letter> {
   }
   const bodies = { html: inflateSync(row.html).toString(), text: inflateSync(row.text).toString() }
   return { ...JSON.parse(row.head), ...bodies, files }
-}
-
-/** @returns its hash, by which it is found again */
-async function keepFile(trx: Trx, content: Uint8Array): Promise<string> {
-  const sha256 = createHash('sha256').update(content).digest('hex')
-  await trx
-    .insertInto('letter_file')
-    .values({ sha256, content })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  return sha256
 }

@@ -69,7 +69,7 @@ describe('publishing', () => {
       const letter = { message_id: secret, edition_id: 'e1', recipient: secret }
       await trx
         .insertInto('delivery')
-        .values({ ...letter, state: 'sent', state_at: '2026', response: secret })
+        .values({ ...letter, state: 'sent', queued_at: '2026', state_at: '2026', response: secret })
         .execute()
       const bytes = Buffer.from(secret)
       await trx

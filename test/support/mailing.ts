@@ -1,8 +1,10 @@
 /** Reports made and mailed in tests as the program does it. */
 import { join } from 'node:path'
 import { BLOCKS } from '../../src/choices.ts'
+import type { DeliverDeps, DeliveryPolicy } from '../../src/jobs/deliver.ts'
 import { findPeriod, type MadeEdition, makeEdition } from '../../src/jobs/edition.ts'
 import { enqueueReport, type Mailing, type MailingDeps } from '../../src/jobs/mailing.ts'
+import { createPace } from '../../src/jobs/pace.ts'
 import type { Reader, Recipient, Report } from '../../src/jobs/report.ts'
 import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { openTemplates } from '../../src/report/templates.ts'
@@ -10,6 +12,9 @@ import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import type { Store } from '../../src/store/open.ts'
 import { folderWith } from './folder.ts'
 import { SENDER } from './letter.ts'
+
+/** Letters go as fast as they can; who may have one gets it once more. */
+export const AT_ONCE: DeliveryPolicy = { inDoubt: 'resend', pace: createPace(Number.POSITIVE_INFINITY) }
 
 const templates = await openTemplates('templates')
 const pages = await openArchivePages('templates')
@@ -43,7 +48,7 @@ export function mailingDeps(
   store: Store,
   now: () => Date,
   folder = join(folderWith(), 'archive'),
-): MailingDeps {
+): MailingDeps & Pick<DeliverDeps, 'policy'> {
   return {
     store,
     templates,
@@ -52,6 +57,7 @@ export function mailingDeps(
     maxBytes: 20_000_000,
     program: '0.0.0',
     now,
+    policy: AT_ONCE,
   }
 }
 

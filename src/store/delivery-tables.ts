@@ -1,0 +1,43 @@
+/** The ledger of letters, as Kysely sees it; what each column means stands in the migrations, and so in the file. */
+import type { Generated } from 'kysely'
+
+export interface DeliveryTable {
+  message_id: string
+  edition_id: string | null
+  recipient: string
+  revision: Generated<number>
+  state: 'pending' | 'sending' | 'data' | 'sent' | 'failed' | 'in_doubt' | 'withdrawn'
+  attempts: Generated<number>
+  doubts: Generated<number>
+  queued_at: string
+  state_at: string
+  next_attempt_at: string | null
+  put_off_at: string | null
+  reply_code: number | null
+  response: string | null
+}
+
+interface LetterTable {
+  message_id: string
+  head: string
+  files: string
+  html: Uint8Array
+  text: Uint8Array
+}
+
+export interface MailOutageTable {
+  server: string
+  kind: 'transient' | 'configuration'
+  began_at: string
+  failures: number
+  next_attempt_at: string
+  reply_code: number | null
+  response: string
+}
+
+export interface DeliveryTables {
+  delivery: DeliveryTable
+  letter: LetterTable
+  letter_file: { sha256: string; content: Uint8Array }
+  mail_outage: MailOutageTable
+}

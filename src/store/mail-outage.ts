@@ -1,0 +1,62 @@
+/** The mail server while it cannot be talked to: no letter can be sent then, and none is to blame. */
+import type { Selectable } from 'kysely'
+import type { Instant } from '../model.ts'
+import type { MailOutageTable } from './delivery-tables.ts'
+import type { Db, Trx } from './open.ts'
+
+export interface MailOutage {
+  /** Such as `smtp://mail.example.com:587`. */
+  readonly server: string
+  /** `configuration`: not until a setting changes, here or there. */
+  readonly kind: MailOutageTable['kind']
+  readonly beganAt: Instant
+  /** In a row. */
+  readonly failures: number
+  /** No letter is tried before. */
+  readonly nextAttemptAt: Instant
+  readonly replyCode: number | null
+  readonly response: string
+}
+
+export async function findMailOutage(db: Db, server: string): Promise<MailOutage | undefined> {
+  const row = await db.selectFrom('mail_outage').where('server', '=', server).selectAll().executeTakeFirst()
+  return row && outageOf(row)
+}
+
+/** Of every server that was ever written to and has not been reached since. */
+export async function listMailOutages(db: Db): Promise<MailOutage[]> {
+  return (await db.selectFrom('mail_outage').selectAll().orderBy('began_at').execute()).map(outageOf)
+}
+
+export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void> {
+  const row = {
+    kind: outage.kind,
+    began_at: outage.beganAt,
+    failures: outage.failures,
+    next_attempt_at: outage.nextAttemptAt,
+    reply_code: outage.replyCode,
+    response: outage.response,
+  }
+  await trx
+    .insertInto('mail_outage')
+    .values({ server: outage.server, ...row })
+    .onConflict((conflict) => conflict.column('server').doUpdateSet(row))
+    .execute()
+}
+
+/** The server has answered, or the settings name another. */
+export async function deleteMailOutages(trx: Trx): Promise<void> {
+  await trx.deleteFrom('mail_outage').execute()
+}
+
+function outageOf(row: Selectable<MailOutageTable>): MailOutage {
+  return {
+    server: row.server,
+    kind: row.kind,
+    beganAt: row.began_at,
+    failures: row.failures,
+    nextAttemptAt: row.next_attempt_at,
+    replyCode: row.reply_code,
+    response: row.response,
+  }
+}
