@@ -54,7 +54,7 @@ export function statesIn(installation: Pick<Installation, 'file'>): string[] {
 }
 
 export function countSyncs({ file }: Pick<Installation, 'file'>): number {
-  return readRows(file, "SELECT 1 FROM sync_run WHERE finished_at IS NOT NULL").length
+  return readRows(file, 'SELECT 1 FROM sync_run WHERE finished_at IS NOT NULL').length
 }
 
 function readRows<Row>(file: string, query: string): Row[] {
