@@ -57,8 +57,9 @@ describe('an upstream that takes its time', () => {
     }
     upstream.faults.push(drip, drip)
     const source = sourceOf(upstream.url, { backoff: TWICE, deadlines: { attemptMs: 400, bodyGapMs: 300 } })
+    const signal = AbortSignal.timeout(5_000)
     const began = performance.now()
-    await expect(source.listLeads({}, null, 10)).rejects.toMatchObject({
+    await expect(source.listLeads({}, null, 10, { signal })).rejects.toMatchObject({
       code: 'api_unreachable',
       message: expect.stringContaining('failed after 2 attempts: no whole answer in time'),
     })

@@ -1,0 +1,102 @@
+/**
+ * `npm run test:sabotage`: breaks the program on purpose, in a copy, one bug at a time, and asks whether the tests
+ * notice: those named in sabotages.ts are green without the bug and red with it, because of it.
+ *
+ *     npm run test:sabotage -- [WORD]     only those with this in their name
+ */
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import type { NamedTest } from '../support/named-test.ts'
+import { applyEdits, copyProject } from './project-copy.ts'
+import { SABOTAGES, type Sabotage } from './sabotages.ts'
+import { runTests } from './test-run.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const LANES = Math.min(2, cpus().length)
+
+const word = process.argv[2] ?? ''
+const chosen = SABOTAGES.filter(({ name }) => name.includes(word))
+const copies = Array.from({ length: LANES }, () => copyProject(ROOT))
+try {
+  process.exitCode =
+    (await areGreen(chosen.flatMap(({ caughtBy }) => caughtBy))) && (await areCaught()) ? 0 : 1
+} finally {
+  for (const copy of copies) copy[Symbol.dispose]()
+}
+
+/** Whether the tests pass while nothing is broken: else their failure would prove nothing. */
+async function areGreen(tests: readonly NamedTest[]): Promise<boolean> {
+  const files = [...new Set(tests.map(({ file }) => file))]
+  const red: string[] = []
+  await inLanes(files, async (file, folder) => {
+    const ofFile = tests.filter((test) => test.file === file)
+    const outcomes = await runTests(folder, ofFile)
+    outcomes.forEach((cases, index) => {
+      const isGreen = cases.length > 0 && cases.every(({ status }) => status === 'passed')
+      if (!isGreen)
+        red.push(`${file}: ${ofFile[index]?.title}\n${cases.map(({ failure }) => failure).join('\n')}`)
+    })
+  })
+  for (const each of red) say(`not green without sabotage: ${each}`)
+  if (red.length === 0)
+    say(
+      `${new Set(tests.map(({ file, title }) => `${file} ${title}`)).size} tests are green as long as nothing is broken`,
+    )
+  return red.length === 0
+}
+
+async function areCaught(): Promise<boolean> {
+  let caught = 0
+  await inLanes(chosen, async (sabotage, folder) => {
+    const began = performance.now()
+    const verdicts = await judge(folder, sabotage)
+    const isCaught = verdicts.every(({ flaw }) => flaw === null)
+    const seconds = Math.round((performance.now() - began) / 1000)
+    if (isCaught) caught++
+    say(`${isCaught ? 'caught' : 'MISSED'}  ${sabotage.name} (${seconds} s)`)
+    for (const { title, flaw, failure } of verdicts) say(`        ${title}: ${flaw ?? firstLine(failure)}`)
+  })
+  say(`${caught} of ${chosen.length} caught`)
+  return caught === chosen.length
+}
+
+interface Verdict {
+  readonly title: string
+  /** Why the test proves nothing; null where it fails because of the bug. */
+  readonly flaw: string | null
+  readonly failure: string
+}
+
+async function judge(folder: string, { edits, caughtBy }: Sabotage): Promise<Verdict[]> {
+  using _broken = applyEdits(folder, edits)
+  const outcomes = await runTests(folder, caughtBy)
+  return caughtBy.map(({ title, because }, index) => {
+    const cases = outcomes[index] ?? []
+    const failed = cases.filter(({ status }) => status === 'failed')
+    const telling = failed.find(({ failure }) => because.test(failure))
+    const failure = (telling ?? failed[0])?.failure ?? ''
+    if (cases.length === 0) return { title, flaw: 'was not run', failure }
+    if (failed.length === 0) return { title, flaw: 'stays green', failure }
+    return { title, flaw: telling ? null : `fails not by ${because} but by ${failure}`, failure }
+  })
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').slice(0, 120)
+}
+
+/** Each lane has a copy of its own. */
+async function inLanes<T>(
+  items: readonly T[],
+  work: (item: T, folder: string) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items]
+  const lane = async (folder: string): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item, folder)
+  }
+  await Promise.all(copies.map(({ folder }) => lane(folder)))
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
