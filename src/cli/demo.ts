@@ -11,7 +11,7 @@ import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
 import { writeArchiveIndex } from '../jobs/archive-index.ts'
 import { deliverEditions } from '../jobs/deliver.ts'
-import { enqueueReport } from '../jobs/mailing.ts'
+import { enqueueReportNow } from '../jobs/mailing.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { SYNC_PARTS, sync } from '../jobs/sync.ts'
 import type { Log } from '../log.ts'
@@ -144,7 +144,7 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
   const mailed: Mailed[] = []
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)
-    for (const { edition, page } of await enqueueReport(deps, report, recipients, deps.now(), signal)) {
+    for (const { edition, page } of await enqueueReportNow(deps, report, recipients, deps.now(), signal)) {
       const deliveries = await deliverEditions({ ...deps, transport, log, policy }, [edition], signal)
       const mails: string[] = []
       for (const { messageId } of await listDeliveries(store.db, edition.id))

@@ -8,7 +8,7 @@ import { contentsOf } from '../jobs/content.ts'
 import { deliverEditions, sendTest } from '../jobs/deliver.ts'
 import { findPeriod, makeEdition } from '../jobs/edition.ts'
 import { letterFor } from '../jobs/letter.ts'
-import { enqueueReport, type MailingDeps } from '../jobs/mailing.ts'
+import { enqueueReportNow, type MailingDeps } from '../jobs/mailing.ts'
 import { tryReport } from '../jobs/preview.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
 import { openTransport, type Transport } from '../mail/transport.ts'
@@ -133,11 +133,15 @@ async function sendReport(
   recipients: readonly Recipient[],
   at: Date,
 ): Promise<void> {
-  const mailings = await enqueueReport(deps, report, recipients, at, terminal.signal)
+  const mailings = await enqueueReportNow(deps, report, recipients, at, terminal.signal)
   await using transport = await openMail(terminal, mail)
   const log = await terminal.log()
   const editions = mailings.map(({ edition }) => edition)
-  const deliveries = await deliverEditions({ ...deps, transport, log, policy: deliveryPolicyOf(mail) }, editions, terminal.signal)
+  const deliveries = await deliverEditions(
+    { ...deps, transport, log, policy: deliveryPolicyOf(mail) },
+    editions,
+    terminal.signal,
+  )
   await writeArchiveIndex(deps.archive, deps.store.db)
   await printMailings(terminal, report, { mailings, preview: null, deliveries })
   await publishAfterwards(terminal, deps.store)

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Instant, LetterFile, Period, Rendered } from '../model.ts'
 import type { AboutView, ArchivePages, NavView } from '../report/archive-pages.ts'
@@ -31,6 +31,7 @@ export interface ArchivedEdition extends Rendered {
 }
 
 const PAGE = 'index.html'
+const FIGURES = 'figures.json'
 /** A folder by its name: the dates, and for other leads than all of them a mark. */
 const FOLDER = /^(\d{4}-\d\d-\d\d(?:--\d{4}-\d\d-\d\d)?)(-[\da-f]{8})?$/
 
@@ -77,6 +78,17 @@ export function archivedPage(edition: Pick<ArchivedEdition, 'report' | 'period' 
   return join(edition.report, folderNameOf(edition), PAGE)
 }
 
+/** Whether its folder is there, and not one of an earlier edition in whose place it came. */
+export async function isArchived(
+  { folder }: Pick<Archive, 'folder'>,
+  edition: Pick<ArchivedEdition, 'report' | 'period' | 'variant' | 'renderedAt'>,
+): Promise<boolean> {
+  const page = join(folder, archivedPage(edition))
+  const figures = join(dirname(page), FIGURES)
+  if (!existsSync(page) || !existsSync(figures)) return false
+  return (await readFile(figures, 'utf8')).includes(`"renderedAt":${JSON.stringify(edition.renderedAt)}`)
+}
+
 function folderNameOf({ period, variant }: Pick<ArchivedEdition, 'period' | 'variant'>): string {
   const dates = localDates(period)
   if (variant === '') return dates
@@ -117,10 +129,10 @@ function contentsOf(
 ): ReadonlyMap<string, string | Uint8Array> {
   const { report, period, subject, html, text, renderedAt, figures, files, about } = edition
   const attached = files.filter(({ cid }) => cid === null)
-  const names = ['mail.txt', 'figures.json', ...attached.map((file) => file.name)]
+  const names = ['mail.txt', FIGURES, ...attached.map((file) => file.name)]
   return new Map<string, string | Uint8Array>([
     ['mail.txt', text],
-    ['figures.json', `${JSON.stringify({ report, period, subject, renderedAt, figures })}\n`],
+    [FIGURES, `${JSON.stringify({ report, period, subject, renderedAt, figures })}\n`],
     ...attached.map(({ name, content }) => [name, content] as const),
     [PAGE, pages.edition({ html, files }, nav, { ...about, files: names })],
   ])

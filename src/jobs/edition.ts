@@ -2,18 +2,24 @@
  * An edition: the figures of a period for some readers, read first, then composed, rendered and kept, in the store
  * and as a folder of the archive. Made once a report, period and choice of leads; asked for again it is the same.
  */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { LeadsheetError } from '../errors.ts'
-import type { ReportFigures } from '../figures.ts'
+import type { LateWarning, ReportFigures } from '../figures.ts'
 import type { LetterFile, Period } from '../model.ts'
 import { composeAbout } from '../report/archive-about.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../report/period.ts'
-import { type Edition, findEdition, findLastSent, findLastSentEnd, saveEdition } from '../store/edition.ts'
+import {
+  type Edition,
+  findEdition,
+  findLastSent,
+  findLastSentEnd,
+  saveEdition,
+  type UnsavedEdition,
+} from '../store/edition.ts'
 import { type ReportRequest, readReportFigures } from '../store/figures/report.ts'
-import type { Store } from '../store/open.ts'
+import type { Store, Trx } from '../store/open.ts'
 import { runReportQueries } from '../store/report-query.ts'
-import { type Archive, archivedPage, archiveEdition } from './archive.ts'
+import { type Archive, archivedPage, archiveEdition, isArchived } from './archive.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './content.ts'
 import { explainEdition } from './explain-edition.ts'
 import { findRequest } from './recompute-edition.ts'
@@ -34,6 +40,14 @@ export interface MadeEdition {
   readonly edition: Edition
   /** Path of its page in the archive. */
   readonly page: string
+}
+
+/** An edition with all that can be said of it; kept by {@link keepEdition}. */
+export interface ComposedEdition {
+  readonly edition: UnsavedEdition
+  /** As it was mailed and stands; null where it was not. */
+  readonly mailed: Edition | null
+  readonly findContent: FindContent
 }
 
 /** Of the trend 90 days are shown, and the mean of the first needs six more. */
@@ -57,9 +71,8 @@ export async function findPeriod(
 }
 
 /**
- * The edition of a period for readers of the same leads, as the archive shows it: in the report's own language, with
- * its blocks and files. One that was mailed stands as it was mailed; one that was only looked at is made anew from the
- * data of now.
+ * Composes the edition of a period, and keeps it in the store and in the archive: to be looked at, since no letter of
+ * it is written.
  * @throws LeadsheetError report_no_data, report_template, query_failed, data_unwritable
  */
 export async function makeEdition(
@@ -69,34 +82,59 @@ export async function makeEdition(
   audience: Audience,
   signal: AbortSignal,
 ): Promise<MadeEdition> {
+  const composed = await composeEdition(deps, report, period, audience, signal)
+  const edition = await deps.store.write((trx) => keepEdition(trx, composed))
+  return { edition, page: await putInArchive(deps, report, edition, audience, composed.findContent) }
+}
+
+/**
+ * The edition of a period for readers of the same leads, as the archive shows it: in the report's own language, with
+ * its blocks and files. One that was mailed stands as it was mailed; one that was only looked at is made anew from the
+ * data of now.
+ * @throws LeadsheetError report_no_data, report_template, query_failed
+ */
+export async function composeEdition(
+  deps: EditionDeps,
+  report: Report,
+  period: Period,
+  audience: Audience,
+  signal: AbortSignal,
+): Promise<ComposedEdition> {
   const key = { ...keyOf(report, audience[0]), period }
   const mailed = await findEdition(deps.store.db, key)
-  if (mailed?.isMailed) {
-    const page = await keepInArchive(deps, report, mailed, audience, contentsOf(deps, report, mailed))
-    return { edition: mailed, page }
-  }
+  if (mailed?.isMailed) return { edition: mailed, mailed, findContent: contentsOf(deps, report, mailed) }
   const renderedAt = deps.now().toISOString()
   const figures = await readEditionFigures(deps, report, period, audience, signal)
   const findContent = createContents(deps, report, { figures, renderedAt })
   const { subject, html, text } = await findContent(report, null)
-  const edition = await deps.store.write((trx) =>
-    saveEdition(trx, { ...key, renderedAt, figures, subject, html, text, programVersion: deps.program }),
-  )
-  return { edition, page: await keepInArchive(deps, report, edition, audience, findContent) }
+  const programVersion = deps.program
+  const edition = { ...key, renderedAt, figures, subject, html, text, programVersion }
+  return { edition, mailed: null, findContent }
 }
 
-/** What was mailed stays there as it is, and is put there again only where it was lost. */
-async function keepInArchive(
+/** Keeps it in the store, unless it stands there as it was mailed. */
+export async function keepEdition(trx: Trx, { edition, mailed }: ComposedEdition): Promise<Edition> {
+  return mailed ?? (await saveEdition(trx, edition))
+}
+
+/**
+ * Puts its folder into the archive. What was mailed stays there as it is, and is put there again only where it was
+ * lost, or a kill came before it.
+ * @returns the path of its page
+ * @throws LeadsheetError data_unwritable
+ */
+export async function putInArchive(
   { archive, store }: EditionDeps,
   report: Report,
   edition: Edition,
   audience: Audience,
   findContent: FindContent,
 ): Promise<string> {
-  const page = join(archive.folder, archivedPage(edition))
   const { isMailed, figures, renderedAt, programVersion } = edition
   // Older programs kept other figures.
-  if (isMailed && (programVersion === null || existsSync(page))) return page
+  if (isMailed && (programVersion === null || (await isArchived(archive, edition)))) {
+    return join(archive.folder, archivedPage(edition))
+  }
   const explained = explainEdition(await findRequest(store.db, edition), figures, renderedAt)
   const about = composeAbout({ figures, renderedAt, program: programVersion, explained })
   const pictures = (await findContent(report, null)).files.filter(({ cid }) => cid !== null)
@@ -172,6 +210,6 @@ async function readFigures(
       { hint: 'Run `leadsheet sync` first.' },
     )
   }
-  const queries = await runReportQueries(store.file, report.queries, request, { signal })
-  return { ...figures, queries }
+  const { tables, failed } = await runReportQueries(store.file, report.queries, request, { signal })
+  return { ...figures, queries: tables, failed: [...figures.failed, ...failed] }
 }

@@ -2,18 +2,33 @@
  * The letters of a report: an edition for each choice of leads that its recipients have, and in the ledger a letter
  * for each of them. What was made for some is let go before the next, so that it takes no more room for a thousand.
  */
-import type { Letter } from '../model.ts'
-import { enqueueLetter, listDeliveries } from '../store/delivery.ts'
-import { type Edition, findLastSent, noteNotSent } from '../store/edition.ts'
-import { contentsOf } from './content.ts'
+import { enqueueLetters, listDeliveries } from '../store/delivery.ts'
+import { type Edition, findLastSent, noteNotSent, type UnsavedEdition } from '../store/edition.ts'
+import { claimLease, type Lease } from '../store/lease.ts'
+import { addToPack, createLetterPack, type LetterPack } from '../store/letter.ts'
+import type { FindContent } from './content.ts'
 import type { DeliverySummary } from './deliver.ts'
-import { type EditionDeps, findPeriod, makeEdition } from './edition.ts'
+import {
+  type ComposedEdition,
+  composeEdition,
+  type EditionDeps,
+  findPeriod,
+  keepEdition,
+  putInArchive,
+} from './edition.ts'
 import { letterFor, type Sender } from './letter.ts'
 import { type Recipient, type Report, variantOf } from './report.ts'
 import { reasonNotToSend } from './send-policy.ts'
 
 export interface MailingDeps extends EditionDeps {
   readonly sender: Sender
+}
+
+/** A report that is due. */
+export interface DueReport {
+  readonly at: Date
+  /** Of its schedule: whoever has it alone may write its letters. */
+  readonly lease: Pick<Lease, 'renew'>
 }
 
 /** An edition and what is to become of it. */
@@ -25,27 +40,58 @@ export interface Mailing {
   readonly notSent: string | null
 }
 
-/** Letters that one transaction writes. */
-const LETTERS_AT_ONCE = 50
+type Recipients = readonly [Recipient, ...Recipient[]]
 
 /**
- * Who has a letter already keeps it, and who is new gets the edition that the others got.
- * @param at when the report is due
- * @throws LeadsheetError report_no_data, report_template, query_failed, data_unwritable
+ * Who has a letter already keeps it, and who is new gets the edition that the others got. An edition and all its
+ * letters are written at once, so that a kill leaves all of it or nothing; its folder in the archive follows.
+ * @throws LeadsheetError report_no_data, report_template, query_failed, job_busy; data_unwritable, also of the archive,
+ * when all letters are in the ledger
  */
 export async function enqueueReport(
+  deps: MailingDeps,
+  report: Report,
+  recipients: readonly Recipient[],
+  due: DueReport,
+  signal: AbortSignal,
+): Promise<Mailing[]> {
+  const mailings: Mailing[] = []
+  const failures: unknown[] = []
+  for (const [first, ...others] of Map.groupBy(recipients, (one) => variantOf(report, one)).values()) {
+    if (first === undefined || signal.aborted) continue
+    const audience: Recipients = [first, ...others]
+    const { edition, findContent } = await enqueueEdition(deps, report, audience, due, signal)
+    try {
+      const page = await putInArchive(deps, report, edition, audience, findContent)
+      const { id, period, variant, subject, notSent } = edition
+      mailings.push({ edition: { id, period, variant, subject }, page, notSent })
+    } catch (thrown) {
+      // The mails of the others are not to wait for a folder that can be made at any time.
+      failures.push(thrown)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+  return mailings
+}
+
+/**
+ * The same for who is no schedule: under the lease of the one that the report has.
+ * @throws LeadsheetError as enqueueReport, also job_busy while another process makes the report
+ */
+export async function enqueueReportNow(
   deps: MailingDeps,
   report: Report,
   recipients: readonly Recipient[],
   at: Date,
   signal: AbortSignal,
 ): Promise<Mailing[]> {
-  const mailings: Mailing[] = []
-  for (const [first, ...others] of Map.groupBy(recipients, (one) => variantOf(report, one)).values()) {
-    if (first === undefined || signal.aborted) continue
-    mailings.push(await enqueueEdition(deps, report, [first, ...others], at, signal))
+  const lease = await claimLease(deps.store, `report:${report.name}`, deps.now)
+  try {
+    const stop = AbortSignal.any([signal, lease.lost])
+    return await enqueueReport(deps, report, recipients, { at, lease }, stop)
+  } finally {
+    await lease.release()
   }
-  return mailings
 }
 
 /** `Daily leads: 59 new …: 12 of 12 letters sent`; of several editions how many there are. */
@@ -66,41 +112,45 @@ export function mailingText(mailings: readonly Mailing[], deliveries: readonly D
 async function enqueueEdition(
   deps: MailingDeps,
   report: Report,
-  recipients: readonly [Recipient, ...Recipient[]],
-  at: Date,
+  recipients: Recipients,
+  { at, lease }: DueReport,
   signal: AbortSignal,
-): Promise<Mailing> {
+): Promise<{ edition: Edition; findContent: FindContent }> {
   const period = await findPeriod(deps.store, report, at, recipients[0])
-  const { edition, page } = await makeEdition(deps, report, period, recipients, signal)
-  const notSent = edition.isMailed ? null : await judge(deps, report, edition)
-  if (notSent !== edition.notSent) await deps.store.write((trx) => noteNotSent(trx, edition.id, notSent))
-  if (notSent === null) await writeLetters(deps, report, edition, recipients)
-  const { id, variant, subject } = edition
-  return { edition: { id, period, variant, subject }, page, notSent }
+  const composed = await composeEdition(deps, report, period, recipients, signal)
+  const notSent = composed.mailed === null ? await judge(deps, report, composed.edition) : null
+  const pack = notSent === null ? await packLetters(deps, composed, recipients) : createLetterPack()
+  const edition = await deps.store.write(async (trx) => {
+    await lease.renew(trx, deps.now())
+    const kept = await keepEdition(trx, composed)
+    if (notSent !== kept.notSent) await noteNotSent(trx, kept.id, notSent)
+    await enqueueLetters(trx, { editionId: kept.id, revision: 0 }, pack, deps.now().toISOString())
+    return { ...kept, isMailed: notSent === null, notSent }
+  })
+  return { edition, findContent: composed.findContent }
 }
 
-async function judge({ store }: MailingDeps, report: Report, edition: Edition): Promise<string | null> {
+async function judge(
+  { store }: MailingDeps,
+  report: Report,
+  edition: UnsavedEdition,
+): Promise<string | null> {
   const last = await findLastSent(store.db, edition, edition.period.to)
   return reasonNotToSend(report.send, edition.figures, last?.figures ?? null)
 }
 
-async function writeLetters(
-  deps: MailingDeps,
-  report: Report,
-  edition: Edition,
-  recipients: readonly Recipient[],
-): Promise<void> {
-  const findContent = contentsOf(deps, report, edition)
-  const written = new Set((await listDeliveries(deps.store.db, edition.id)).map(({ recipient }) => recipient))
-  const missing = recipients.filter(({ address }) => !written.has(address))
-  for (let from = 0; from < missing.length; from += LETTERS_AT_ONCE) {
-    const letters: Letter[] = []
-    for (const recipient of missing.slice(from, from + LETTERS_AT_ONCE)) {
-      const content = await findContent(recipient, recipient.address)
-      letters.push(letterFor(deps.store, edition, recipient, content, deps.sender))
-    }
-    await deps.store.write(async (trx) => {
-      for (const letter of letters) await enqueueLetter(trx, edition.id, letter, edition.renderedAt)
-    })
+/** Of those who have none yet. */
+async function packLetters(
+  { store, sender }: MailingDeps,
+  { edition, mailed, findContent }: ComposedEdition,
+  recipients: Recipients,
+): Promise<LetterPack> {
+  const written = mailed === null ? [] : await listDeliveries(store.db, mailed.id)
+  const known = new Set(written.map(({ recipient }) => recipient))
+  const pack = createLetterPack()
+  for (const recipient of recipients.filter(({ address }) => !known.has(address))) {
+    const content = await findContent(recipient, recipient.address)
+    addToPack(pack, letterFor(store, edition, recipient, content, sender))
   }
+  return pack
 }

@@ -22,11 +22,11 @@ export function reportSchedule(
     ...settings,
     leaseName: settings.name,
     runsAtFirstSight: false,
-    async run({ slot }, _lease, signal) {
+    async run({ slot }, lease, signal) {
       const { to } = await findPeriod(work.store, report, slot)
       await syncUpTo(work, to, signal)
       if (signal.aborted) return stopped('stopped before the report was made')
-      const mailings = await enqueueReport(work, report, recipients, slot, signal)
+      const mailings = await enqueueReport(work, report, recipients, { at: slot, lease }, signal)
       if (signal.aborted) return stopped('stopped before all letters were written')
       const editions = mailings.map(({ edition }) => edition)
       const deliveries = await deliverEditions(work, editions, signal)

@@ -29,6 +29,9 @@ export interface Edition extends EditionKey, Rendered {
   readonly isMailed: boolean
 }
 
+/** One that is not in the store. */
+export type UnsavedEdition = Omit<Edition, 'id' | 'isMailed' | 'notSent'>
+
 /** What the next edition has to know of the last one that was sent. */
 export interface SentEdition {
   readonly periodTo: Instant
@@ -82,7 +85,7 @@ export async function findLastSent(
  */
 export async function saveEdition(
   trx: Trx,
-  edition: Omit<Edition, 'id' | 'isMailed' | 'notSent'>,
+  edition: UnsavedEdition,
 ): Promise<Edition> {
   const earlier = await findEdition(trx, edition)
   if (earlier?.isMailed) return earlier

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import type { LeadFilter } from '../../src/figures.ts'
-import { enqueueReport, type MailingDeps } from '../../src/jobs/mailing.ts'
+import { enqueueReportNow, type MailingDeps } from '../../src/jobs/mailing.ts'
 import type { Recipient, Report } from '../../src/jobs/report.ts'
 import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { openTemplates } from '../../src/report/templates.ts'
@@ -41,7 +41,7 @@ try {
     }
     const before = await sizeOf(store)
     const begun = { ms: performance.now(), cpu: process.cpuUsage() }
-    await enqueueReport(deps, report, recipientsOf(report, count), NOW, new AbortController().signal)
+    await enqueueReportNow(deps, report, recipientsOf(report, count), NOW, new AbortController().signal)
     const seconds = (performance.now() - begun.ms) / 1000
     const { user, system } = process.cpuUsage(begun.cpu)
     const more = ((await sizeOf(store)) - before) / 1e6

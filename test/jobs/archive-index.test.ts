@@ -15,6 +15,7 @@ import type { Store } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
 import { LETTER } from '../support/letter.ts'
+import { AT_ONCE } from '../support/mailing.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { openEmptyStore } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
@@ -132,7 +133,13 @@ describe('the page of all editions', () => {
     expect(await pageOf(store, folder)).toContain('sent to 0 of 1, 1 waiting')
     const outbox = pathToFileURL(folderWith()).href
     await using transport = openTransport(outbox, { log: SILENT })
-    const deps = { store, transport, log: SILENT, now: () => new Date('2026-11-21T08:00:00Z') }
+    const deps = {
+      store,
+      transport,
+      log: SILENT,
+      policy: AT_ONCE,
+      now: () => new Date('2026-11-21T08:00:00Z'),
+    }
     await deliverWaiting({ ...deps, archive: { folder, pages } }, new AbortController().signal)
     expect(readFileSync(join(folder, 'index.html'), 'utf8')).toContain('sent to 1')
   })

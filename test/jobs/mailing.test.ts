@@ -1,17 +1,19 @@
 /** Who gets what of a report that is due: editions, letters, and those that are not worth a mail. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../src/errors.ts'
 import type { LeadFilter } from '../../src/figures.ts'
 import { deliverEditions } from '../../src/jobs/deliver.ts'
-import { enqueueReport, mailingText } from '../../src/jobs/mailing.ts'
+import { enqueueReport, enqueueReportNow, mailingText } from '../../src/jobs/mailing.ts'
 import type { Report } from '../../src/jobs/report.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import type { Letter } from '../../src/model.ts'
 import { listDeliveries } from '../../src/store/delivery.ts'
 import { findEdition } from '../../src/store/edition.ts'
 import { readLetter } from '../../src/store/letter.ts'
+import { listMailOutages } from '../../src/store/mail-outage.ts'
 import type { Store } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { DAILY, enqueueDue, mailingDeps, makeDue, recipient } from '../support/mailing.ts'
@@ -168,6 +170,44 @@ describe('the recipients of a report', () => {
     expect(readdirSync(folder)).toContain('note.txt')
   })
 
+  it('have all of an edition or nothing of it, when another process has taken over meanwhile', async () => {
+    await using world = await openWorld()
+    const { signal } = new AbortController()
+    const lease = { renew: () => Promise.reject(new LeadsheetError('job_busy', 'taken over')) }
+    const both = [recipient('ana@example.com'), recipient('ben@example.com')]
+    await expect(enqueueReport(world.deps, DAILY, both, { at: NOW, lease }, signal)).rejects.toMatchObject({
+      code: 'job_busy',
+    })
+    for (const table of ['report_edition', 'delivery', 'letter', 'letter_file'] as const) {
+      expect(await world.store.db.selectFrom(table).selectAll().execute()).toEqual([])
+    }
+    expect(existsSync(world.deps.archive.folder)).toBe(false)
+  })
+
+  it('have their letters where the archive cannot be written, which follows when it can', async () => {
+    await using world = await openWorld()
+    const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
+    const looked = await makeDue(world.deps)
+    world.clock.now = new Date(NOW.getTime() + 60_000)
+    const pages = world.deps.archive.pages
+    const archive = { pages, folder: join(folderWith({ file: '' }), 'file', 'archive') }
+    await expect(enqueueDue({ ...world.deps, archive }, both)).rejects.toMatchObject({
+      code: 'data_unwritable',
+    })
+    const letters = await world.store.db.selectFrom('delivery').select(['recipient', 'state']).execute()
+    expect(letters.map(({ recipient: to, state }) => [to, state])).toEqual([
+      ['ana@example.com', 'pending'],
+      ['ben@example.com', 'pending'],
+    ])
+    const mailings = await enqueueDue(world.deps, both)
+    const renderedAt = mailings.map(({ page }) => readFileSync(join(page, '..', 'figures.json'), 'utf8'))
+    expect(renderedAt.map((text) => JSON.parse(text).renderedAt)).toEqual(
+      mailings.map(() => world.clock.now.toISOString()),
+    )
+    // What was there before was of an edition that was only looked at.
+    expect(mailings[0]?.page).toBe(looked.page)
+  })
+
   it('all wait while the mail server is away, of which one letter is enough to know', async () => {
     await using world = await openWorld()
     const mailings = await enqueueDue(world.deps, [
@@ -179,13 +219,18 @@ describe('the recipients of a report', () => {
     const { signal } = new AbortController()
     await deliverEditions({ ...world.deps, transport, log: SILENT }, editions, signal)
     const letters = await world.store.db.selectFrom('delivery').select(['state', 'attempts']).execute()
-    expect(letters.map(({ state }) => state)).toEqual(['pending', 'pending'])
-    expect(letters.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(1)
+    expect(letters.map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['pending', 0],
+      ['pending', 0],
+    ])
+    expect(await listMailOutages(world.store.db)).toMatchObject([
+      { server: 'smtp://127.0.0.1:1', kind: 'transient', failures: 1 },
+    ])
   })
 
   it('get nothing more once it is stopped', async () => {
     await using world = await openWorld()
-    const stopped = await enqueueReport(
+    const stopped = await enqueueReportNow(
       world.deps,
       DAILY,
       [recipient('ana@example.com')],

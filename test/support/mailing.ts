@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { BLOCKS } from '../../src/choices.ts'
 import type { DeliverDeps, DeliveryPolicy } from '../../src/jobs/deliver.ts'
 import { findPeriod, type MadeEdition, makeEdition } from '../../src/jobs/edition.ts'
-import { enqueueReport, type Mailing, type MailingDeps } from '../../src/jobs/mailing.ts'
+import { enqueueReportNow, type Mailing, type MailingDeps } from '../../src/jobs/mailing.ts'
 import { createPace } from '../../src/jobs/pace.ts'
 import type { Reader, Recipient, Report } from '../../src/jobs/report.ts'
 import { openArchivePages } from '../../src/report/archive-pages.ts'
@@ -73,5 +73,5 @@ export async function enqueueDue(
   recipients: readonly Recipient[],
   report: Report = DAILY,
 ): Promise<Mailing[]> {
-  return enqueueReport(deps, report, recipients, deps.now(), new AbortController().signal)
+  return enqueueReportNow(deps, report, recipients, deps.now(), new AbortController().signal)
 }
