@@ -2,6 +2,7 @@
  * Publishing: the snapshot that analysts open, and beside it what Datasette shows of it. After a sync it is made anew
  * where there is something new to see, so that an idle upstream costs no copying.
  */
+import { existsSync } from 'node:fs'
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -74,9 +75,10 @@ export async function publishIfDue(deps: PublishDeps, signal: AbortSignal): Prom
   return isDue(deps, info, news) ? publishSnapshot(deps, signal) : null
 }
 
-function isDue({ version, now }: PublishDeps, info: SnapshotInfo | null, news: SnapshotNews): boolean {
+function isDue({ files, version, now }: PublishDeps, info: SnapshotInfo | null, news: SnapshotNews): boolean {
   if (news.wholeRunId === null) return false
   if (info === null || info.schema !== news.schema || info.version !== version) return true
+  if (!existsSync(files.metadata)) return true
   if (news.editions + news.details > 0) return true
   if (news.wholeRunId === info.runId) return false
   return news.changes > 0 || now().getTime() - Date.parse(info.madeAt) >= IDLE_MS

@@ -42,6 +42,19 @@ describe('leadsheet sync', () => {
       stderr: expect.stringContaining('metadata.json'),
     })
   })
+
+  it.each(['snapshot.db', 'metadata.json'])(
+    'tries again the next time where %s could not be written, though no lead has changed',
+    async (name) => {
+      await using upstream = await startUpstream(LEADS)
+      const cwd = folderWith({ [`data/${name}/in-the-way`]: '' })
+      const options = { cwd, env: envFor(upstream.url) }
+      expect(await runLeadsheet(['sync', '--only', 'leads'], options)).toMatchObject({ status: 3 })
+      rmSync(join(cwd, 'data', name), { recursive: true })
+      const next = await runLeadsheet(['sync', '--only', 'leads'], options)
+      expect(next).toMatchObject({ status: 0, stdout: expect.stringContaining('snapshot: ') })
+    },
+  )
 })
 
 describe('leadsheet status', () => {

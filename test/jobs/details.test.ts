@@ -299,6 +299,21 @@ describe('details that cannot be read', () => {
     expect(await detailsOf(syncing)).toHaveLength(20)
   })
 
+  it('are tried again after a week at the latest, however often they could not be read', async () => {
+    await using upstream = await startUpstream(1)
+    await using syncing = await openSyncing(upstream.url)
+    const [id = ''] = upstream.leads.keys()
+    upstream.detailFaults.set(id, status(404))
+    const minutes: number[] = []
+    for (let round = 0; round < 8; round++) {
+      await syncing.sync({ parts: PARTS, details: ALL })
+      const row = await syncing.store.db.selectFrom('detail_queue').selectAll().executeTakeFirstOrThrow()
+      minutes.push((Date.parse(row.due_at ?? '') - syncing.clock.now.getTime()) / MINUTE_MS)
+      syncing.clock.now = new Date(row.due_at ?? '')
+    }
+    expect(minutes).toEqual([10, 40, 160, 640, 2560, 10_080, 10_080, 10_080])
+  })
+
   it('are tried again at once when the lead changes', async () => {
     await using upstream = await startUpstream(3)
     await using syncing = await openSyncing(upstream.url)

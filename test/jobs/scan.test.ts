@@ -189,6 +189,24 @@ describe('a total', () => {
   })
 })
 
+describe('texts that are not stored as they came', () => {
+  it('are counted in each scan, those cleaned and those cut', async () => {
+    const odd = records(30).map((record, index) => {
+      if (index === 3 || index === 4) return { ...record, name: 'Com\u0000pany' }
+      return index === 5 ? { ...record, name: 'x'.repeat(70_000) } : record
+    })
+    await using listing = await openListing(PAGE, paged('page', odd))
+    for (let round = 0; round < 2; round++) {
+      const { scan } = await listing.sync()
+      expect(scan).toMatchObject({ mended: 2, cut: 1 })
+      expect(scan?.warnings).toEqual([
+        'leads with text that was cleaned, or times that stand for none: 2',
+        'texts of more than 64 kB that were cut: 1',
+      ])
+    }
+  })
+})
+
 describe('leads on more than one page', () => {
   it('are stored and counted once (row 28)', async () => {
     const all = [...records(10), ...records(10, 5), ...records(10, 15)]
@@ -313,6 +331,21 @@ describe('leads that are gone', () => {
     }
     await listing.sync()
     listing.answer = paged('page', fewer, 59)
+    expect((await listing.sync()).leads.removed).toBe(1)
+  })
+
+  it('are none while the upstream counts more leads than it lists', async () => {
+    const all = records(60)
+    await using listing = await openListing(PAGE, paged('page', all, 60))
+    await listing.sync()
+    listing.answer = paged('page', all.slice(1), 60)
+    for (let round = 0; round < 3; round++) {
+      const { leads, scan } = await listing.sync()
+      expect(leads).toMatchObject({ seen: 59, removed: 0 })
+      expect(scan?.warnings).toEqual([expect.stringContaining('no absent lead is taken to be gone')])
+    }
+    listing.answer = paged('page', all.slice(1), 59)
+    await listing.sync()
     expect((await listing.sync()).leads.removed).toBe(1)
   })
 
