@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { FILTER_COLUMNS } from '../src/choices.ts'
 import { EXIT_STATUS } from '../src/cli/exit-status.ts'
 import { COMMANDS, createProgram } from '../src/cli/program.ts'
@@ -13,10 +14,15 @@ import { checkSendPolicy } from '../src/jobs/send-policy.ts'
 import { REFERENCE_PROFILE } from '../src/source/reference-profile.ts'
 import { FIGURES } from '../src/store/figures/definition.ts'
 import { folderWith } from './support/folder.ts'
+import { isThere } from './support/named-test.ts'
 import { startService } from './support/service.ts'
 import { openSyncing } from './support/syncing.ts'
 
 const readme = readFileSync('README.md', 'utf8')
+/** What the table of failures promises, by its first column, and the titles of the tests by their files. */
+const failures = z
+  .array(z.strictObject({ what: z.string(), tests: z.record(z.string(), z.array(z.string())) }))
+  .parse(JSON.parse(readFileSync('test/failures.json', 'utf8')))
 
 /** The rows of the table below a heading row, a list of cells each. */
 function tableUnder(heading: string): string[][] {
@@ -140,6 +146,15 @@ describe('the README', () => {
     expect(tableUnder('Error code')).toEqual(
       Object.entries(ERROR_CODES).map(([code, meaning]) => [code, meaning]),
     )
+  })
+
+  it('has tests in failures.json for each failure that it tells of, and for no other', () => {
+    expect(tableUnder('What').map((row) => row[0])).toEqual(failures.map(({ what }) => what))
+    const named = failures.map(({ tests }) =>
+      Object.entries(tests).flatMap(([file, titles]) => titles.map((title) => ({ file, title }))),
+    )
+    for (const tests of named) expect(tests).not.toEqual([])
+    expect(named.flat().filter((test) => !isThere(test))).toEqual([])
   })
 
   it('asks the database questions that it answers', async () => {
