@@ -1,0 +1,96 @@
+/** What a sink says it has got beside what the ledger says was sent, letter by letter. */
+import { readFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import type { Arrival, Attempt } from './sink.ts'
+
+export interface Comparison {
+  readonly letters: number
+  /** In the ledger at the end, by state. */
+  readonly states: Readonly<Record<string, number>>
+  /** Letters that were in doubt at any time. */
+  readonly doubted: number
+  /** Of these, how many had arrived more than once, and how many not at all. */
+  readonly doubtedTwice: number
+  readonly doubtedNever: number
+  /** What the sink did beside taking letters: refused for now before and after the final dot, kept replies back. */
+  readonly putOff: number
+  readonly refused: number
+  readonly lostReplies: number
+  /** Broken promises, in words with the recipient: none of them may be. */
+  readonly lost: readonly string[]
+  readonly doubled: readonly string[]
+  readonly altered: readonly string[]
+}
+
+interface Row {
+  readonly recipient: string
+  readonly message_id: string
+  readonly state: string
+  readonly doubts: number
+}
+
+/** @param log of the sink */
+export function compare(file: string, log: string): Comparison {
+  const database = new Database(file, { readonly: true })
+  const rows = database.prepare<[], Row>('SELECT * FROM delivery ORDER BY recipient').all()
+  database.close()
+  const attempts = readAttempts(log)
+  const countEnds = (end: Attempt['end']): number => attempts.filter((one) => one.end === end).length
+  const arrivals = attempts.filter((one) => one.end !== 'put off')
+  const arrivalsOf = Map.groupBy(arrivals, ({ to }) => to)
+  const known = new Set(rows.map(({ recipient }) => recipient))
+  const found = rows.map((row) => ({ row, arrivals: arrivalsOf.get(row.recipient) ?? [] }))
+  const doubted = found.filter(({ row }) => row.doubts > 0)
+  return {
+    letters: rows.length,
+    states: Object.fromEntries(
+      Array.from(
+        Map.groupBy(rows, ({ state }) => state),
+        ([state, of]) => [state, of.length],
+      ),
+    ),
+    doubted: doubted.length,
+    doubtedTwice: doubted.filter(({ arrivals }) => copiesOf(arrivals) > 1).length,
+    doubtedNever: doubted.filter(({ arrivals }) => copiesOf(arrivals) === 0).length,
+    putOff: countEnds('put off'),
+    refused: countEnds('refused'),
+    lostReplies: countEnds('lost'),
+    lost: found.filter(isLost).map(({ row }) => `${row.recipient}: ${row.state} and not there`),
+    doubled: found
+      .filter(({ row, arrivals }) => copiesOf(arrivals) > 1 + row.doubts)
+      .map(
+        ({ row, arrivals }) => `${row.recipient}: ${copiesOf(arrivals)} copies, ${row.doubts} times in doubt`,
+      ),
+    altered: [
+      ...found
+        .filter(({ row, arrivals }) => !isOneMessage(row, arrivals))
+        .map(({ row }) => `${row.recipient}: another message`),
+      ...arrivals.filter(({ to }) => !known.has(to)).map(({ to }) => `${to}: nobody`),
+    ],
+  }
+}
+
+interface Found {
+  readonly row: Row
+  readonly arrivals: readonly Arrival[]
+}
+
+/** In doubt says that it may not be there; anything else that is not there was lost without a word. */
+function isLost({ row, arrivals }: Found): boolean {
+  return row.state !== 'in_doubt' && copiesOf(arrivals) === 0
+}
+
+function copiesOf(arrivals: readonly Arrival[]): number {
+  return arrivals.filter(({ end }) => end !== 'refused').length
+}
+
+/** Each attempt the same bytes, under the Message-ID of the ledger; also those that were refused. */
+function isOneMessage(row: Row, arrivals: readonly Arrival[]): boolean {
+  const kinds = new Set(arrivals.map(({ messageId, sha256 }) => `${messageId} ${sha256}`))
+  return kinds.size <= 1 && arrivals.every(({ messageId }) => messageId === row.message_id)
+}
+
+function readAttempts(log: string): Attempt[] {
+  const lines = readFileSync(log, 'utf8').split('\n')
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
+}

@@ -1,0 +1,163 @@
+/** A run: a store with letters that wait, a sink, and senders that are killed one after the other. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { onTestFinished } from 'vitest'
+import { letterFor } from '../../../src/jobs/letter.ts'
+import { enqueueLetter } from '../../../src/store/delivery.ts'
+import { saveEdition } from '../../../src/store/edition.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { DKIM_KEY } from '../../support/dkim.ts'
+import { busyDay } from '../../support/figures.ts'
+import { folderWith } from '../../support/folder.ts'
+import { type Finished, finished } from '../../support/leadsheet.ts'
+import { FILES, SENDER } from '../../support/letter.ts'
+import { start } from '../support/program.ts'
+import type { SenderJob } from './sender.ts'
+import type { SinkEvent, SinkFaults } from './sink.ts'
+
+const QUEUED_AT = new Date('2026-11-21T07:00:00Z')
+const SENDER_PROGRAM = join(import.meta.dirname, 'sender.ts')
+const SINK_PROGRAM = join(import.meta.dirname, 'sink.ts')
+/** Beyond that a kill would hit the letter after the one that it is meant for. */
+const KILL_WITHIN_MS = 4
+
+/** @returns the file of a store with a letter to each of so many recipients */
+export async function openStoreWithLetters(count: number): Promise<string> {
+  const file = join(folderWith(), 'leadsheet.db')
+  await using store = await openStore(file, QUEUED_AT)
+  const figures = busyDay()
+  const said = { subject: 'Daily leads: 59 new', html: '<p>59 new</p>', text: '59 new\n' }
+  const edition = {
+    report: 'daily',
+    period: figures.period,
+    renderedAt: QUEUED_AT.toISOString(),
+    figures,
+    variant: '',
+    programVersion: null,
+    ...said,
+  }
+  const content = { ...said, lang: 'en', files: FILES }
+  await store.write(async (trx) => {
+    const saved = await saveEdition(trx, edition)
+    for (let number = 0; number < count; number++) {
+      const to = { address: `r${String(number).padStart(4, '0')}@example.org`, name: null }
+      await enqueueLetter(trx, saved.id, letterFor(store, saved, to, content, SENDER), saved.renderedAt)
+    }
+  })
+  return file
+}
+
+export interface Sink {
+  readonly url: string
+  readonly log: string
+  /** Resolves when it has said that event so often from now on; never where it does not. */
+  untilEvent(event: SinkEvent, times: number): Promise<void>
+}
+
+/** For the test that runs. */
+export async function startSink(faults: SinkFaults): Promise<Sink> {
+  const log = join(folderWith(), 'arrivals')
+  writeFileSync(log, '')
+  const child = spawn(process.execPath, [SINK_PROGRAM, log, JSON.stringify(faults)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines = createInterface({ input: child.stdout })
+  const [first] = await once(lines, 'line')
+  return {
+    url: `smtp://127.0.0.1:${String(first).replace('port ', '')}`,
+    log,
+    untilEvent: (event, times) =>
+      new Promise((resolve) => {
+        let left = times
+        const onLine = (line: string): void => {
+          if (line !== event || --left > 0) return
+          lines.off('line', onLine)
+          resolve()
+        }
+        lines.on('line', onLine)
+      }),
+  }
+}
+
+export type Job = Omit<SenderJob, 'dkim'>
+
+interface Sender {
+  readonly child: ChildProcess
+  readonly end: Promise<Finished>
+}
+
+export function startSender(job: Job): Sender {
+  const args = [JSON.stringify({ ...job, dkim: DKIM_KEY } satisfies SenderJob)]
+  const child = start({ main: SENDER_PROGRAM, args, cwd: dirname(job.file), env: {} })
+  return { child, end: finished(child) }
+}
+
+const EVENTS = ['MAIL', 'RCPT', 'DATA', 'bytes', 'dot'] as const satisfies readonly SinkEvent[]
+
+interface Killing {
+  readonly kills: number
+  /** Who wait beside the one that sends, to take over from it. */
+  readonly standby: number
+  readonly next: () => number
+  /** Asked after each kill. */
+  readonly isEnough?: () => boolean
+}
+
+/**
+ * Lets senders send all there is; the one whose turn it is is ended with SIGKILL, a moment after a session has come to
+ * a step, both chosen at random.
+ * @returns how many were killed
+ */
+export async function sendThroughKills(
+  job: Job,
+  sink: Sink,
+  { kills, standby, next, isEnough = () => false }: Killing,
+): Promise<number> {
+  const lettersAKill = (1.2 * countLetters(job.file)) / kills
+  const running: Sender[] = []
+  let killed = 0
+  while (killed < kills && !isEnough()) {
+    while (running.length < 1 + standby) running.push(startSender(job))
+    const event = EVENTS[Math.floor(next() * EVENTS.length)] ?? 'dot'
+    const reached = sink.untilEvent(event, 1 + Math.floor(next() * lettersAKill))
+    const ended = Promise.all(running.map(({ end }) => end)).then(() => 'ended')
+    if ((await Promise.race([reached, ended])) === 'ended') break
+    await sleep(next() * KILL_WITHIN_MS)
+    const pid = standby === 0 ? running[0]?.child.pid : readHolder(job.file)
+    const sending = running.findIndex(({ child }) => child.pid === pid)
+    const [gone] = sending < 0 ? [] : running.splice(sending, 1)
+    gone?.child.kill('SIGKILL')
+    await gone?.end
+    if (gone?.child.signalCode === 'SIGKILL') killed++
+  }
+  if (isEnough()) return killed
+  if (running.length === 0) running.push(startSender(job))
+  for (const { status, stderr } of await Promise.all(running.map(({ end }) => end))) {
+    if (status !== 0) throw new Error(`a sender ended with ${status}: ${stderr}`)
+  }
+  return killed
+}
+
+function countLetters(file: string): number {
+  return Number(readOne(file, 'SELECT count(*) FROM delivery'))
+}
+
+/** The process that sends. */
+function readHolder(file: string): unknown {
+  return readOne(file, "SELECT pid FROM lease WHERE name = 'delivery'")
+}
+
+function readOne(file: string, query: string): unknown {
+  const database = new Database(file, { readonly: true })
+  try {
+    return database.prepare(query).pluck().get()
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * A program that does nothing but deliver what waits in a store, until nothing does: `node sender.ts JOB`. Its clock
+ * goes on by itself while nothing is due, so that waits pass at once.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import type { InDoubtPolicy } from '../../../src/choices.ts'
+import { LeadsheetError } from '../../../src/errors.ts'
+import { type DeliverDeps, deliverDue } from '../../../src/jobs/deliver.ts'
+import { createPace } from '../../../src/jobs/pace.ts'
+import type { DkimKey } from '../../../src/mail/dkim.ts'
+import { openTransport, type Transport } from '../../../src/mail/transport.ts'
+import { findHolder } from '../../../src/store/lease.ts'
+import { readLetter } from '../../../src/store/letter.ts'
+import { openStore, type Store } from '../../../src/store/open.ts'
+
+export interface SenderJob {
+  readonly file: string
+  readonly url: string
+  readonly dkim: DkimKey
+  /**
+   * `resend` and `hold` are how the program does it. The others are the two ways in which one would do it at first:
+   * they show what the ledger is for, and that a test sees the difference.
+   */
+  readonly way: InDoubtPolicy | 'mark before sending' | 'mark after sending'
+}
+
+const MINUTE_MS = 60_000
+const PAUSE_MS = 10
+/** As good as none. */
+const LETTERS_PER_MINUTE = 100_000
+
+if (import.meta.main) await main(JSON.parse(process.argv[2] ?? ''))
+
+async function main({ file, url, dkim, way }: SenderJob): Promise<void> {
+  const log = pino({ level: 'silent' })
+  await using store = await openStore(file, new Date())
+  await using transport = openTransport(url, { log, dkim })
+  if (way === 'resend' || way === 'hold') {
+    const policy = { inDoubt: way, pace: createPace(LETTERS_PER_MINUTE) }
+    await sendAll({ store, transport, log, policy })
+  } else await sendNaively(store, transport, way)
+}
+
+async function sendAll(deps: Omit<DeliverDeps, 'now'>): Promise<void> {
+  const { store } = deps
+  const { signal } = new AbortController()
+  let idleMinutes = 0
+  while (await isAnyLeft(store)) {
+    const aheadMs = (await findLastMove(store)) - Date.now() + idleMinutes * MINUTE_MS
+    const now = (): Date => new Date(Date.now() + aheadMs)
+    if (await deliverDue({ ...deps, now }, signal)) idleMinutes = 0
+    // While another sends, the time is its own.
+    else if (await findHolder(store.db, now())) await sleep(PAUSE_MS)
+    else idleMinutes++
+  }
+}
+
+async function isAnyLeft({ db }: Store): Promise<boolean> {
+  const left = db.selectFrom('delivery').where('next_attempt_at', 'is not', null)
+  return (await left.select('message_id').limit(1).execute()).length > 0
+}
+
+/** When anything last happened to a letter, in ms: no process that takes over may be earlier. */
+async function findLastMove({ db }: Store): Promise<number> {
+  const { at } = await db
+    .selectFrom('delivery')
+    .select((eb) => eb.fn.max('state_at').as('at'))
+    .executeTakeFirstOrThrow()
+  return Date.parse(at)
+}
+
+/** Until all are marked as sent; a refusal takes the mark away again. */
+async function sendNaively(store: Store, transport: Transport, way: SenderJob['way']): Promise<void> {
+  const { signal } = new AbortController()
+  const mark = (id: string, state: 'sent' | 'pending') =>
+    store.write((trx) => trx.updateTable('delivery').where('message_id', '=', id).set({ state }).execute())
+  const findNext = () =>
+    store.db.selectFrom('delivery').where('state', '=', 'pending').select('message_id').executeTakeFirst()
+  for (let next = await findNext(); next !== undefined; next = await findNext()) {
+    const { message_id: id } = next
+    if (way === 'mark before sending') await mark(id, 'sent')
+    try {
+      await transport.send(await readLetter(store.db, id), { signal })
+      if (way === 'mark after sending') await mark(id, 'sent')
+    } catch (thrown) {
+      if (!(thrown instanceof LeadsheetError)) throw thrown
+      if (way === 'mark before sending') await mark(id, 'pending')
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * A mail server in a process of its own that fails now and then: `node sink.ts LOG FAULTS`. What it did with each
+ * letter stands in the log, a line of JSON each, and it says on its output how far a session is, so that a test can
+ * kill the sender there. The same seed fails the same attempts, whenever they come.
+ */
+import { createHash } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { random } from '../../support/random.ts'
+
+/** Shares of 1. */
+export interface SinkFaults {
+  readonly seed: number
+  /** Of the letters that are taken, how many get no reply: the connection ends instead. */
+  readonly lostReplies: number
+  /** Of the letters, how many are refused for now after their final dot. */
+  readonly refusals: number
+  /** Of the recipients, how many are refused at their first attempt (450). */
+  readonly greylisted: number
+}
+
+/** What became of an attempt to hand a letter over. */
+export type Attempt = PutOff | Arrival
+
+/** Before the letter was shown. */
+interface PutOff {
+  readonly to: string
+  readonly end: 'put off'
+}
+
+/** Of a letter that came up to its final dot. */
+export interface Arrival {
+  readonly to: string
+  /** `lost`: taken, and the reply to it kept back. `refused`: not taken. */
+  readonly end: 'taken' | 'lost' | 'refused'
+  readonly messageId: string
+  /** Of the bytes between 354 and the final dot. */
+  readonly sha256: string
+}
+
+/** What the sink says on its output, a line each. */
+export type SinkEvent = `port ${number}` | 'MAIL' | 'RCPT' | 'DATA' | 'bytes' | 'dot'
+
+const END = '\r\n.\r\n'
+
+if (import.meta.main) openSink(process.argv[2] ?? '', JSON.parse(process.argv[3] ?? ''))
+
+function openSink(log: string, faults: SinkFaults): void {
+  const attempts = new Map<string, number>()
+  const chance = createChance(faults.seed)
+  const server = createServer((socket) => serve(socket))
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    if (address !== null && typeof address !== 'string') tell(`port ${address.port}`)
+  })
+
+  function serve(socket: Socket): void {
+    socket.on('error', () => {})
+    let to = ''
+    let body: string | null = null
+    let rest = ''
+    const reply = (text: string): void => {
+      socket.write(`${text}\r\n`)
+    }
+
+    socket.on('data', (chunk) => {
+      rest += chunk.toString('latin1')
+      if (body !== null) {
+        tell('bytes')
+        body += rest
+        rest = ''
+        if (!body.endsWith(END)) return
+        take(body)
+        body = null
+        return
+      }
+      const lines = rest.split('\r\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) obey(line)
+    })
+
+    function obey(line: string): void {
+      const verb = line.slice(0, 4).toUpperCase()
+      if (verb === 'QUIT') socket.end('221 Bye\r\n')
+      else if (verb === 'RCPT') meet(/<(.*)>/.exec(line)?.[1] ?? '')
+      else if (verb === 'DATA') {
+        tell('DATA')
+        body = ''
+        reply('354 Go ahead')
+      } else {
+        if (verb === 'MAIL') tell('MAIL')
+        reply('250 Ok')
+      }
+    }
+
+    function meet(recipient: string): void {
+      tell('RCPT')
+      to = recipient
+      const attempt = (attempts.get(to) ?? 0) + 1
+      attempts.set(to, attempt)
+      const isPutOff = attempt === 1 && chance(`greylisted ${to}`) < faults.greylisted
+      if (isPutOff) note({ to, end: 'put off' })
+      reply(isPutOff ? '450 4.7.1 later' : '250 Ok')
+    }
+
+    function take(message: string): void {
+      const attempt = `${attempts.get(to)} ${to}`
+      const isRefused = chance(`refused ${attempt}`) < faults.refusals
+      const isLost = !isRefused && chance(`lost ${attempt}`) < faults.lostReplies
+      note({
+        to,
+        end: isRefused ? 'refused' : isLost ? 'lost' : 'taken',
+        messageId: /^message-id: *(\S+)/im.exec(message)?.[1] ?? '',
+        sha256: createHash('sha256').update(message, 'latin1').digest('hex'),
+      })
+      tell('dot')
+      if (isLost) socket.destroy()
+      else reply(isRefused ? '451 4.3.0 later' : '250 2.0.0 Ok')
+    }
+
+    function note(attempt: Attempt): void {
+      appendFileSync(log, `${JSON.stringify(attempt)}\n`)
+    }
+
+    reply('220 sink.example.org ESMTP')
+  }
+}
+
+/** From 0 to below 1, by the seed and what it is about. */
+function createChance(seed: number): (about: string) => number {
+  return (about) => random(createHash('sha256').update(`${seed} ${about}`).digest().readUInt32BE())()
+}
+
+function tell(event: SinkEvent): void {
+  process.stdout.write(`${event}\n`)
+}
