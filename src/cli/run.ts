@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { requireDaemon } from '../config/requirements.ts'
 import { runDaemon } from '../jobs/daemon.ts'
+import { createLane } from '../jobs/lane.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { reportSchedule } from '../jobs/report-schedule.ts'
 import { snapshotSchedule } from '../jobs/snapshot-schedule.ts'
@@ -50,11 +51,13 @@ async function run(terminal: Terminal): Promise<void> {
       policy: deliveryPolicyOf(config.mail),
       log,
       syncOptions: (signal) => syncOptions(config, signal),
+      poke: () => post.poke(),
       retention: config.retention,
       publish: async (signal) => {
         if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
       },
     }
+    const post = createLane(log, (signal) => deliverWaiting(work, signal))
     const schedules = schedulesOf(config).map(({ report: settings, ...schedule }) => {
       if (settings !== null) {
         const { report, recipients } = reportOf(settings, config, templates)
@@ -68,10 +71,8 @@ async function run(terminal: Terminal): Promise<void> {
       const next = nextSlot(timing, new Date())?.toISOString() ?? 'never'
       log.info({ schedule: name, when: timing.expression, timeZone: timing.timeZone, next }, 'scheduled')
     }
-    await runDaemon(
-      { store, log, now: work.now, schedules, afterwards: (signal) => deliverWaiting(work, signal) },
-      terminal.signal,
-    )
+    const monotonicMs = () => performance.now()
+    await runDaemon({ store, log, now: work.now, monotonicMs, schedules, post }, terminal.signal)
     log.info('stopped')
   })
 }

@@ -1,21 +1,37 @@
 /**
- * The daemon: a minute clock, the schedules, and the letters that wait for another attempt. One thing at a
- * time, in this order, so that a report never runs beside the sync it needs.
+ * The daemon: a minute clock and two lanes. In one the schedules run, one thing at a time and in their order, so that
+ * a report never runs beside the sync it needs; the other delivers letters and notices meanwhile.
  */
 import cron from 'node-cron'
-import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { claimLease } from '../store/lease.ts'
-import type { Store } from '../store/open.ts'
-import { noteSlots, runDue, type Schedule } from './schedule.ts'
+import { endUnknownSlots } from '../store/schedule-slot.ts'
+import { logFailure } from './failure.ts'
+import { createLane, type Lane } from './lane.ts'
+import { noteSlots } from './note-slots.ts'
+import { openPulse, type Pulse, type PulseDeps } from './pulse.ts'
+import { runDue } from './run-due.ts'
+import type { Schedule } from './schedule.ts'
 
-export interface Daemon {
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
+export interface Daemon extends PulseDeps {
   readonly schedules: readonly Schedule[]
-  /** What is done each minute after the schedules. */
-  readonly afterwards: (signal: AbortSignal) => Promise<void>
+  /** What leaves the house: deliveries, notices. Poked each minute, and whenever there is something to send. */
+  readonly post: Lane
+}
+
+/** A daemon whose clock somebody else winds. */
+export interface StartedDaemon {
+  /** Aborted when it has to stop, also because another one took over. */
+  readonly signal: AbortSignal
+  /** To be called each minute: notes what has come, and has both lanes look after it. */
+  tick(): Promise<void>
+  /** Resolves when no lane has anything in hand. */
+  idle(): Promise<void>
+  /**
+   * Resolves when the work in hand is put down; the signal must be aborted by then.
+   * @throws LeadsheetError job_busy where another daemon took over
+   */
+  stop(): Promise<void>
 }
 
 /**
@@ -23,28 +39,62 @@ export interface Daemon {
  * @throws LeadsheetError job_busy when another daemon runs on the same data
  */
 export async function runDaemon(daemon: Daemon, signal: AbortSignal): Promise<void> {
-  const lease = await claimLease(daemon.store, 'daemon', daemon.now)
-  const stop = AbortSignal.any([signal, lease.lost])
+  const started = await startDaemon(daemon, signal)
   try {
-    await untilAborted(stop, () => tick(daemon, stop))
-    lease.lost.throwIfAborted()
+    await untilAborted(started)
   } finally {
+    await started.stop()
+  }
+}
+
+/** @throws LeadsheetError job_busy when another daemon runs on the same data */
+export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<StartedDaemon> {
+  const { store, log, now, schedules, post } = daemon
+  const lease = await claimLease(store, 'daemon', now)
+  const stop = AbortSignal.any([signal, lease.lost])
+  const work = createLane(log, (until) => runAll(daemon, until))
+  let pulse: Pulse
+  try {
+    const names = schedules.map(({ name }) => name)
+    await store.write((trx) => endUnknownSlots(trx, names, now().toISOString()))
+    pulse = await openPulse(daemon)
+  } catch (thrown) {
     await lease.release()
+    throw thrown
+  }
+  for (const lane of [work, post]) lane.open(stop)
+  const idle = async (): Promise<void> => {
+    await Promise.all([work.idle(), post.idle()])
+  }
+  return {
+    signal: stop,
+    async tick() {
+      await quietly(log, {}, pulse.beat)
+      for (const schedule of schedules)
+        await quietly(log, { schedule: schedule.name }, () => note(daemon, schedule))
+      work.poke()
+      post.poke()
+    },
+    idle,
+    async stop() {
+      await idle()
+      await quietly(log, {}, pulse.end)
+      await lease.release()
+      lease.lost.throwIfAborted()
+    },
   }
 }
 
 /** Ticks at once and then each minute, never two at a time; a tick that node-cron loses is made up for by the next. */
-async function untilAborted(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-  let inHand: Promise<void> = Promise.resolve()
-  let isBusy = false
+async function untilAborted({ signal, tick }: StartedDaemon): Promise<void> {
+  let inHand: Promise<void> | null = null
   const beat = (): void => {
-    if (isBusy || signal.aborted) return
-    isBusy = true
-    inHand = work().finally(() => {
-      isBusy = false
+    if (inHand !== null || signal.aborted) return
+    inHand = tick().finally(() => {
+      inHand = null
     })
   }
-  const clock = cron.schedule('* * * * *', beat, { timezone: 'UTC' })
+  const clock = cron.schedule('* * * * *', beat, { timezone: 'UTC', suppressMissedWarning: true })
   beat()
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve()
@@ -54,15 +104,30 @@ async function untilAborted(signal: AbortSignal, work: () => Promise<void>): Pro
   await inHand
 }
 
-async function tick(daemon: Daemon, signal: AbortSignal): Promise<void> {
+async function note({ store, log, now }: Daemon, schedule: Schedule): Promise<void> {
+  const missed = await noteSlots(store, schedule, now())
+  const [first] = missed
+  if (first === undefined) return
+  const at = { schedule: schedule.name, slots: missed.length, from: first.slot, to: missed.at(-1)?.slot }
+  log.warn(at, first.message ?? 'missed')
+}
+
+async function runAll(daemon: Daemon, signal: AbortSignal): Promise<void> {
+  for (const schedule of daemon.schedules) {
+    if (signal.aborted) return
+    await quietly(daemon.log, { schedule: schedule.name }, () => runDue(daemon, schedule, signal))
+  }
+}
+
+/** What one schedule meets must not keep the others from running; the next tick tries it again. */
+async function quietly(
+  log: Log,
+  at: Readonly<Record<string, string>>,
+  work: () => Promise<void>,
+): Promise<void> {
   try {
-    for (const schedule of daemon.schedules) {
-      await noteSlots(daemon.store, schedule, daemon.now())
-      await runDue(daemon, schedule, signal)
-    }
-    if (!signal.aborted) await daemon.afterwards(signal)
+    await work()
   } catch (thrown) {
-    const at = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
-    daemon.log.error(at, `${errorText(thrown)}; the next tick, in a minute, tries again`)
+    logFailure(log, thrown, at)
   }
 }

@@ -1,5 +1,4 @@
 /** The ledger of due times: each slot of a schedule is one row, whoever notices it and however late. */
-import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import type { ScheduleSlotTable } from './tables.ts'
@@ -35,29 +34,35 @@ export async function addSlot(
 
 /** Whether a slot of the schedule can be begun, or was left by a process that is no more. */
 export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<boolean> {
-  const oldest = await findOldestOpen(db, schedule)
-  return oldest !== undefined && (oldest.not_before === null || oldest.not_before <= at)
+  const open = await listOpenSlots(db, schedule)
+  return open.some(({ not_before }) => not_before === null || not_before <= at)
 }
 
-/**
- * Takes the oldest open slot of a schedule, under the schedule's lease: one that runs was left by a killed process.
- * Undefined when none is open, or it is not to be begun yet.
- */
-export async function claimSlot(trx: Trx, schedule: string, at: Instant): Promise<Slot | undefined> {
-  const oldest = await findOldestOpen(trx, schedule)
-  if (!oldest || (oldest.not_before !== null && oldest.not_before > at)) return undefined
-  return trx
-    .updateTable('schedule_slot')
+/** Those of a schedule of which something is still to come, oldest first. */
+export async function listOpenSlots(db: Db, schedule: string): Promise<Slot[]> {
+  return db
+    .selectFrom('schedule_slot')
     .where('schedule', '=', schedule)
-    .where('slot', '=', oldest.slot)
-    .set({
-      state: 'running',
-      started_at: at,
-      // A held one is only asked again.
-      attempts: oldest.state === 'held' ? oldest.attempts : sql`attempts + 1`,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow()
+    .where('state', 'in', OPEN)
+    .selectAll()
+    .orderBy('slot')
+    .execute()
+}
+
+/** To be called under the schedule's lease. A held slot is only asked again: that is no other attempt. */
+export async function beginSlot(trx: Trx, slot: Slot, at: Instant): Promise<Slot> {
+  const begun = {
+    state: 'running' as const,
+    started_at: at,
+    attempts: slot.attempts + (slot.state === 'held' ? 0 : 1),
+  }
+  await trx
+    .updateTable('schedule_slot')
+    .where('schedule', '=', slot.schedule)
+    .where('slot', '=', slot.slot)
+    .set(begun)
+    .execute()
+  return { ...slot, ...begun }
 }
 
 export async function finishSlot(
@@ -78,13 +83,12 @@ export async function listSlots(db: Db, limit: number): Promise<Slot[]> {
   return db.selectFrom('schedule_slot').selectAll().orderBy('slot', 'desc').limit(limit).execute()
 }
 
-async function findOldestOpen(db: Db, schedule: string): Promise<Slot | undefined> {
-  return db
-    .selectFrom('schedule_slot')
-    .where('schedule', '=', schedule)
+/** Ends what is open of schedules that the settings no longer have. */
+export async function endUnknownSlots(trx: Trx, known: readonly string[], at: Instant): Promise<void> {
+  await trx
+    .updateTable('schedule_slot')
     .where('state', 'in', OPEN)
-    .selectAll()
-    .orderBy('slot')
-    .limit(1)
-    .executeTakeFirst()
+    .where('schedule', 'not in', known)
+    .set({ state: 'skipped', finished_at: at, message: 'the settings have no such schedule any longer' })
+    .execute()
 }

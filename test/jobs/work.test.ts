@@ -24,7 +24,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT })
   const work: Work = {
     ...mailingDeps(store, () => now),
-    ...{ source, transport, log: SILENT, publish: async () => {} },
+    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => {} },
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal) => ({
       ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal },

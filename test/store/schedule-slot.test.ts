@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { Store } from '../../src/store/open.ts'
 import {
   addSlot,
-  claimSlot,
+  beginSlot,
+  endUnknownSlots,
   findLastSlot,
   finishSlot,
   isAnyOpen,
+  listOpenSlots,
   listSlots,
+  type Slot,
 } from '../../src/store/schedule-slot.ts'
 import { openEmptyStore } from '../support/store.ts'
 
@@ -31,7 +34,13 @@ function due(slot: string) {
   }
 }
 
-const claim = (store: Store) => store.write((trx) => claimSlot(trx, 'sync', EIGHT))
+/** The oldest that is open. */
+async function begin(store: Store): Promise<Slot> {
+  const [oldest] = await listOpenSlots(store.db, 'sync')
+  if (oldest === undefined) throw new Error('nothing is open')
+  return store.write((trx) => beginSlot(trx, oldest, EIGHT))
+}
+
 const finish = (store: Store, slot: string, end: 'done' | 'held', at: string | null = EIGHT) =>
   store.write((trx) =>
     finishSlot(
@@ -43,54 +52,58 @@ const finish = (store: Store, slot: string, end: 'done' | 'held', at: string | n
 const states = async (store: Store) => (await listSlots(store.db, 9)).map((slot) => [slot.slot, slot.state])
 
 describe('the slots of a schedule', () => {
-  it('are claimed once each, the oldest first, and only of that schedule', async () => {
+  it('are open until they are over, the oldest first, and only of that schedule', async () => {
     const store = await withSlots(SEVEN, SIX)
-    expect(await store.write((trx) => claimSlot(trx, 'report:daily', EIGHT))).toBeUndefined()
-    expect(await claim(store)).toMatchObject({ slot: SIX, state: 'running', attempts: 1 })
+    expect(await listOpenSlots(store.db, 'report:daily')).toEqual([])
+    expect(await begin(store)).toMatchObject({ slot: SIX, state: 'running', attempts: 1, started_at: EIGHT })
     await finish(store, SIX, 'done')
-    expect(await claim(store)).toMatchObject({ slot: SEVEN })
+    expect(await begin(store)).toMatchObject({ slot: SEVEN })
     await finish(store, SEVEN, 'done')
-    expect(await claim(store)).toBeUndefined()
+    expect(await listOpenSlots(store.db, 'sync')).toEqual([])
     await store.close()
   })
 
   it('stay as they are when they are noted again', async () => {
     const store = await withSlots(SIX)
-    await claim(store)
+    await begin(store)
     await finish(store, SIX, 'done')
     await store.write((trx) => addSlot(trx, due(SIX)))
-    expect(await claim(store)).toBeUndefined()
     expect(await listSlots(store.db, 9)).toMatchObject([
       { state: 'done', message: 'all well', finished_at: EIGHT },
     ])
     await store.close()
   })
 
-  it('are taken up again when a killed process left them running, and that counts as another attempt', async () => {
-    const store = await withSlots(SIX, SEVEN)
-    await claim(store)
-    expect(await claim(store)).toMatchObject({ slot: SIX, attempts: 2 })
-    expect(await states(store)).toEqual([
-      [SEVEN, 'due'],
-      [SIX, 'running'],
-    ])
-    await store.close()
-  })
-
-  it('are asked again while they are held, which is no other attempt', async () => {
+  it('count how often they were begun, but not how often a held one was asked again', async () => {
     const store = await withSlots(SIX)
-    await claim(store)
+    await begin(store)
+    expect(await begin(store)).toMatchObject({ attempts: 2 })
     await finish(store, SIX, 'held', null)
-    expect(await claim(store)).toMatchObject({ slot: SIX, state: 'running', attempts: 1 })
+    expect(await begin(store)).toMatchObject({ state: 'running', attempts: 2 })
     await store.close()
   })
 
-  it('are not begun before their time, nor those behind them', async () => {
-    const store = await withSlots(SEVEN)
-    await store.write((trx) => addSlot(trx, { ...due(SIX), not_before: '2026-11-21T08:00:00.001Z' }))
-    expect(await isAnyOpen(store.db, 'sync', EIGHT)).toBe(false)
-    expect(await claim(store)).toBeUndefined()
-    expect(await isAnyOpen(store.db, 'sync', '2026-11-21T08:00:00.001Z')).toBe(true)
+  it('are not begun before their time', async () => {
+    const store = await openEmptyStore()
+    await store.write((trx) => addSlot(trx, { ...due(SIX), not_before: EIGHT }))
+    expect(await isAnyOpen(store.db, 'sync', SEVEN)).toBe(false)
+    expect(await isAnyOpen(store.db, 'sync', EIGHT)).toBe(true)
+    await store.close()
+  })
+
+  it('are over when the settings have no such schedule any longer', async () => {
+    const store = await withSlots(SIX, SEVEN)
+    await finish(store, SEVEN, 'done')
+    await store.write((trx) => endUnknownSlots(trx, ['sync'], EIGHT))
+    expect(await states(store)).toEqual([
+      [SEVEN, 'done'],
+      [SIX, 'due'],
+    ])
+    await store.write((trx) => endUnknownSlots(trx, ['report:daily'], EIGHT))
+    expect(await states(store)).toEqual([
+      [SEVEN, 'done'],
+      [SIX, 'skipped'],
+    ])
     await store.close()
   })
 

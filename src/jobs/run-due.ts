@@ -1,0 +1,139 @@
+/**
+ * Runs the slots of a schedule that are due, under its lease, so that no second process and no command by hand does
+ * the same beside it. What becomes of each is noted with the lease's fence.
+ */
+import type { Log } from '../log.ts'
+import { findGap } from '../store/daemon-span.ts'
+import { claimLease, type Lease } from '../store/lease.ts'
+import type { Store, Trx } from '../store/open.ts'
+import { beginSlot, finishSlot, isAnyOpen, listOpenSlots, type Slot } from '../store/schedule-slot.ts'
+import { afterFailure, logFailure } from './failure.ts'
+import { startOf } from './note-slots.ts'
+import { type DueSlot, LATE_MS, type Late, type Schedule, type SlotEnd, tellInstant } from './schedule.ts'
+
+const HOUR_MS = 60 * 60_000
+
+export interface DueDeps {
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+}
+
+/**
+ * Until nothing is due, or what is has to wait. A failure is noted and logged, and never ends the process.
+ * @throws LeadsheetError job_busy where another process is at it: to be tried at the next tick
+ */
+export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSignal): Promise<void> {
+  if (!(await isAnyOpen(deps.store.db, schedule.name, deps.now().toISOString()))) return
+  const lease = await claimLease(deps.store, schedule.leaseName, deps.now)
+  try {
+    const stop = AbortSignal.any([signal, lease.lost])
+    let mayFollow = true
+    while (mayFollow && !stop.aborted) mayFollow = await runNext(deps, schedule, lease, stop)
+  } finally {
+    await lease.release()
+  }
+}
+
+/** Whether another one may follow at once. */
+async function runNext(
+  deps: DueDeps,
+  schedule: Schedule,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { store, now } = deps
+  const slot = await store.write(async (trx) => {
+    await lease.renew(trx, now())
+    return claimNext(trx, schedule, now())
+  })
+  if (slot === null) return false
+  const end = withinWindow(schedule, slot, await runSlot(deps, schedule, slot, lease, signal))
+  const { state, message } = end
+  deps.log.info({ schedule: schedule.name, slot: slot.slot, state }, message ?? state)
+  const isOver = state !== 'again' && state !== 'held'
+  await store.write(async (trx) => {
+    await lease.renew(trx, now())
+    await finishSlot(trx, slot, {
+      state: state === 'again' ? 'due' : state,
+      not_before: state === 'again' ? end.notBefore : null,
+      finished_at: isOver ? now().toISOString() : null,
+      message,
+    })
+  })
+  return isOver
+}
+
+/**
+ * The slot whose turn it is: the latest, or the oldest where all are made up for. Those that it leaves behind end
+ * here. One that stands as running was left by a killed process, for who calls this holds the lease.
+ */
+async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Slot | null> {
+  const takesAll = schedule.catchUp.policy === 'all'
+  for (;;) {
+    const open = await listOpenSlots(trx, schedule.name)
+    const next = (takesAll ? open.find(({ state }) => state !== 'held') : undefined) ?? open.at(-1)
+    if (!next || (next.not_before !== null && next.not_before > now.toISOString())) return null
+    const end = { not_before: null, finished_at: now.toISOString() }
+    for (const left of open.filter((slot) => slot !== next && (!takesAll || slot.state === 'held')))
+      await finishSlot(trx, left, { ...end, state: 'skipped', message: tellLeft(left, next) })
+    if (next.state === 'held' || !isPast(schedule, next, now.getTime()))
+      return beginSlot(trx, next, now.toISOString())
+    const { windowHours } = schedule.catchUp
+    const message = `${next.message ?? 'not begun'}; more than ${windowHours} hours ago`
+    await finishSlot(trx, next, { ...end, state: next.attempts > 0 ? 'failed' : 'skipped', message })
+  }
+}
+
+function tellLeft(left: Slot, next: Slot): string {
+  const later = `that of ${tellInstant(next.slot)} came`
+  if (left.state === 'held') return `held until ${later}: ${left.message}`
+  return left.attempts === 0
+    ? `overlapped: not begun when ${later}`
+    : `given up when ${later}: ${left.message ?? 'stopped half-way'}`
+}
+
+function isPast({ catchUp }: Schedule, { slot }: Slot, atMs: number): boolean {
+  return atMs > Date.parse(slot) + catchUp.windowHours * HOUR_MS
+}
+
+async function runSlot(
+  { store, log, now }: DueDeps,
+  schedule: Schedule,
+  slot: Slot,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<SlotEnd> {
+  const due: DueSlot = {
+    slot: new Date(slot.slot),
+    attempt: slot.attempts,
+    late: await findLate(store, schedule, slot, now()),
+    isReleased: slot.released_at !== null,
+  }
+  try {
+    return await schedule.run(due, lease, signal)
+  } catch (thrown) {
+    logFailure(log, thrown, { schedule: schedule.name, slot: slot.slot })
+    return afterFailure(thrown, slot.attempts, now())
+  }
+}
+
+/** A try that would come after the window is over is none. */
+function withinWindow(schedule: Schedule, slot: Slot, end: SlotEnd): SlotEnd {
+  if (end.state !== 'again' || end.notBefore === null) return end
+  if (!isPast(schedule, slot, Date.parse(end.notBefore))) return end
+  return {
+    state: 'failed',
+    message: `${end.message}; after ${schedule.catchUp.windowHours} hours it is let go`,
+  }
+}
+
+async function findLate(store: Store, schedule: Schedule, slot: Slot, now: Date): Promise<Late | null> {
+  const start = startOf(store, schedule, new Date(slot.slot))
+  if (now.getTime() - start.getTime() <= LATE_MS) return null
+  const gap = await findGap(store.db, slot.slot)
+  const whole = { from: slot.slot, to: now.toISOString() }
+  return gap === null
+    ? { ...whole, why: 'waited' }
+    : { from: gap.from ?? whole.from, to: gap.to ?? whole.to, why: gap.why }
+}

@@ -1,0 +1,72 @@
+/** When the daemon ran: times without a gap, by which it can be said why something was late or missed. */
+import { hostname } from 'node:os'
+import { sql } from 'kysely'
+import type { Instant } from '../model.ts'
+import type { Db, Trx } from './open.ts'
+import type { DaemonSpanTable } from './tables.ts'
+
+/** A daemon that is started again and again must not fill the disk. */
+const SPANS_MAX = 1000
+
+/** Begins a new one, and returns its id. */
+export async function addSpan(
+  trx: Trx,
+  { at, after }: { readonly at: Instant; readonly after: DaemonSpanTable['began_after'] },
+): Promise<number> {
+  const { id } = await trx
+    .insertInto('daemon_span')
+    .values({
+      ...{ began_at: at, began_after: after, last_tick_at: at, ended_at: null },
+      ...{ host: hostname(), pid: process.pid },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await trx
+    .deleteFrom('daemon_span')
+    .where('id', '<=', id - SPANS_MAX)
+    .execute()
+  return id
+}
+
+export async function touchSpan(trx: Trx, id: number, at: Instant): Promise<void> {
+  await trx.updateTable('daemon_span').where('id', '=', id).set({ last_tick_at: at }).execute()
+}
+
+export async function endSpan(trx: Trx, id: number, at: Instant): Promise<void> {
+  await trx.updateTable('daemon_span').where('id', '=', id).set({ last_tick_at: at, ended_at: at }).execute()
+}
+
+/** A time through which no daemon did anything, and why; without an end while none has begun since. */
+export interface Gap {
+  /** Null where none ran before. */
+  readonly from: Instant | null
+  readonly to: Instant | null
+  readonly why: DaemonSpanTable['began_after']
+}
+
+/** The gap that an instant lies in; null where the daemon ran then. */
+export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
+  const covering = await db
+    .selectFrom('daemon_span')
+    .where('began_at', '<=', at)
+    .where('last_tick_at', '>=', at)
+    .select('id')
+    .executeTakeFirst()
+  if (covering) return null
+  const before = await db
+    .selectFrom('daemon_span')
+    .where('last_tick_at', '<', at)
+    .select(sql<Instant | null>`max(last_tick_at)`.as('last_tick_at'))
+    .executeTakeFirst()
+  const after = await db
+    .selectFrom('daemon_span')
+    .where('began_at', '>', at)
+    .select(['began_at', 'began_after'])
+    .orderBy('began_at')
+    .executeTakeFirst()
+  return {
+    from: before?.last_tick_at ?? null,
+    to: after?.began_at ?? null,
+    why: after?.began_after ?? 'down',
+  }
+}
