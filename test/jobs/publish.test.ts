@@ -4,10 +4,12 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { publishIfDue, publishSnapshot } from '../../src/jobs/publish.ts'
 import { snapshotSchedule } from '../../src/jobs/snapshot-schedule.ts'
+import { claimLease } from '../../src/store/lease.ts'
 import { makeSnapshot } from '../../src/store/snapshot.ts'
 import { startRun } from '../../src/store/sync-run.ts'
 import { folderWith } from '../support/folder.ts'
 import { ask, publishing } from '../support/publishing.ts'
+import { dueAt, scheduleOf } from '../support/schedule.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
 
 const NEVER = new AbortController().signal
@@ -162,8 +164,10 @@ describe('a snapshot with due times of its own', () => {
   it('is made then, and the slot says what it covers', async () => {
     const { store, folder } = await openFilledStore()
     const deps = publishing(store, folder)
-    const schedule = snapshotSchedule(deps, { cron: '0 5 * * *', timeZone: 'UTC' })
-    const { state, message } = await schedule.run(new Date('2026-11-21T05:00:00Z'), NEVER)
+    const schedule = snapshotSchedule(deps, scheduleOf({ name: 'snapshot' }))
+    const lease = await claimLease(store, schedule.leaseName, deps.now)
+    const { state, message } = await schedule.run(dueAt(new Date('2026-11-21T05:00:00Z')), lease, NEVER)
+    await lease.release()
     await store.close()
     expect([state, message]).toEqual(['done', expect.stringContaining('leads as of 2026-11-21T06:00')])
     expect(existsSync(deps.files.snapshot)).toBe(true)

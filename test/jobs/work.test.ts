@@ -11,7 +11,7 @@ import { claimLease } from '../../src/store/lease.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
-import { scheduleOf } from '../support/schedule.ts'
+import { dueAt, scheduleOf } from '../support/schedule.ts'
 import { SILENT } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
 
@@ -34,7 +34,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const countDetails = async () =>
     (await store.db.selectFrom('lead_detail').select('lead_id').execute()).length
   const { signal } = new AbortController()
-  const due = { slot: now, attempt: 1, late: null, isReleased: false }
+  const due = dueAt(now)
   const lease = await claimLease(store, 'report:daily', () => now)
   const recipients = [recipient('ana@example.com')]
   const report = reportSchedule(work, DAILY, { ...scheduleOf(), recipients })

@@ -1,11 +1,16 @@
 /** A schedule for tests of when things run: daily at 07:00 UTC, with nothing to do. */
-import type { Schedule } from '../../src/jobs/schedule.ts'
+import type { DueSlot, Schedule } from '../../src/jobs/schedule.ts'
 import type { CatchUp, Timing } from '../../src/schedule/timing.ts'
 
 export const LATEST: CatchUp = { policy: 'latest', windowHours: 24 }
 
 export function timing(expression: string, timeZone = 'UTC', holidays: readonly string[] = []): Timing {
   return { expression, timeZone, holidays }
+}
+
+/** In time, and for the first time. */
+export function dueAt(slot: Date): DueSlot {
+  return { slot, attempt: 1, late: null, isReleased: false }
 }
 
 export function scheduleOf(settings: Partial<Schedule> = {}): Schedule {
