@@ -13,6 +13,7 @@ import {
   findEdition,
   findLastSent,
   findLastSentEnd,
+  type SeriesKey,
   saveEdition,
   type UnsavedEdition,
 } from '../store/edition.ts'
@@ -66,7 +67,7 @@ export async function findPeriod(
   const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
   if (kind !== 'since_last') return never
   // Before its end, so that a report of today that was sent already is found, and not followed by an empty one.
-  const lastEnd = await findLastSentEnd(store.db, keyOf(report, reader), never.to)
+  const lastEnd = await findLastSentEnd(store.db, seriesOf(report, reader), never.to)
   return periodOf(kind, at, timeZone, { holidays, lastEnd })
 }
 
@@ -176,7 +177,7 @@ async function requestFor(
   const { kind, stalledDays, topScore } = report
   const { filter } = audience[0]
   const hasFiles = [report, ...audience].some(({ attachments }) => attachments.length > 0)
-  const last = await findLastSent(store.db, keyOf(report, { filter }), period.to)
+  const last = await findLastSent(store.db, seriesOf(report, { filter }), period.to)
   return {
     kind,
     period,
@@ -190,6 +191,10 @@ async function requestFor(
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
     asKnownAt: null,
   }
+}
+
+function seriesOf(report: Report, reader: Pick<Reader, 'filter'>): SeriesKey {
+  return { ...keyOf(report, reader), kind: report.kind }
 }
 
 function keyOf(report: Report, reader: Pick<Reader, 'filter'>): { report: string; variant: string } {

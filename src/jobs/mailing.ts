@@ -135,7 +135,7 @@ async function judge(
   report: Report,
   edition: UnsavedEdition,
 ): Promise<string | null> {
-  const last = await findLastSent(store.db, edition, edition.period.to)
+  const last = await findLastSent(store.db, { ...edition, kind: report.kind }, edition.period.to)
   return reasonNotToSend(report.send, edition.figures, last?.figures ?? null)
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import type { ReportFigures } from '../figures.ts'
+import type { PeriodKind, ReportFigures } from '../figures.ts'
 import type { Instant, Period, Rendered } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import type { ReportEditionTable } from './tables.ts'
@@ -32,6 +32,11 @@ export interface Edition extends EditionKey, Rendered {
 /** One that is not in the store. */
 export type UnsavedEdition = Omit<Edition, 'id' | 'isMailed' | 'notSent'>
 
+/** Those editions of a report that follow one another: of the same leads, and of the same kind of period. */
+export interface SeriesKey extends Pick<EditionKey, 'report' | 'variant'> {
+  readonly kind: PeriodKind
+}
+
 /** What the next edition has to know of the last one that was sent. */
 export interface SentEdition {
   readonly periodTo: Instant
@@ -54,20 +59,20 @@ export async function findEdition(
   return row && editionOf(row, await hasLetters(db, row.id))
 }
 
-/** The end of the last period of a variant that ended before an instant and of which letters exist. */
+/** The end of the last period of a series that ended before an instant and of which letters exist. */
 export async function findLastSentEnd(
   db: Db,
-  key: Pick<EditionKey, 'report' | 'variant'>,
+  key: SeriesKey,
   before: Instant,
 ): Promise<Instant | null> {
   const row = await sentEditions(db, key, before).select('period_to').executeTakeFirst()
   return row?.period_to ?? null
 }
 
-/** The last edition of a variant whose period ended by an instant and of which letters exist. */
+/** The last edition of a series whose period ended by an instant and of which letters exist. */
 export async function findLastSent(
   db: Db,
-  key: Pick<EditionKey, 'report' | 'variant'>,
+  key: SeriesKey,
   by: Instant,
 ): Promise<SentEdition | null> {
   const row = await sentEditions(db, key, by, '<=')
@@ -106,12 +111,35 @@ export async function saveEdition(
       subject: edition.subject,
       html: edition.html,
       text: edition.text,
+      kind: edition.figures.kind,
       variant: edition.variant,
       not_sent: notSent,
       program_version: edition.programVersion,
     })
     .execute()
   return { id, ...edition, notSent, isMailed: false }
+}
+
+/** Whether a report of a period that ended within a span went out, or was not worth it: to whomever, of any leads. */
+export async function hasGoneOut(
+  db: Db,
+  report: string,
+  { from, to }: { readonly from: Instant; readonly to: Instant },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('report_edition')
+    .where('report', '=', report)
+    .where('period_to', '>=', from)
+    .where('period_to', '<', to)
+    .where(({ or, eb, exists, selectFrom }) =>
+      or([
+        eb('not_sent', 'is not', null),
+        exists(selectFrom('delivery').whereRef('edition_id', '=', 'report_edition.id').select('message_id')),
+      ]),
+    )
+    .select('id')
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** @param reason null where it is sent after all */
@@ -121,7 +149,7 @@ export async function noteNotSent(trx: Trx, id: string, reason: string | null): 
 
 function sentEditions(
   db: Db,
-  { report, variant }: Pick<EditionKey, 'report' | 'variant'>,
+  { report, variant, kind }: SeriesKey,
   end: Instant,
   comparison: '<' | '<=' = '<',
 ) {
@@ -129,6 +157,7 @@ function sentEditions(
     .selectFrom('report_edition')
     .where('report', '=', report)
     .where('variant', '=', variant)
+    .where('kind', '=', kind)
     .where('period_to', comparison, end)
     .where(({ exists, selectFrom }) =>
       exists(selectFrom('delivery').whereRef('edition_id', '=', 'report_edition.id').select('message_id')),

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { enqueueLetter } from '../../src/store/delivery.ts'
-import { findEdition, findLastSent, findLastSentEnd, saveEdition } from '../../src/store/edition.ts'
+import {
+  findEdition,
+  findLastSent,
+  findLastSentEnd,
+  hasGoneOut,
+  noteNotSent,
+  saveEdition,
+} from '../../src/store/edition.ts'
 import type { Store } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
 import { LETTER } from '../support/letter.ts'
@@ -87,16 +94,43 @@ describe('the last edition that was sent', () => {
     await send(store, (await keepDay(store, '12')).id)
     await send(store, (await keepDay(store, '13', '{"tags":["x"]}')).id)
     await keepDay(store, '14')
-    const find = (by: string) => findLastSent(store.db, { report: 'daily', variant: '' }, by)
+    const find = (by: string) => findLastSent(store.db, { report: 'daily', variant: '', kind: 'day' }, by)
     expect(await find('2026-11-15T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-12T24:00:00.000Z' })
     expect(await find('2026-11-12T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-10T24:00:00.000Z' })
     expect(await find('2026-11-10T00:00:00.000Z')).toBeNull()
     await store.close()
   })
 
+  it('is one of the same kind of period, where some read it weekly', async () => {
+    const store = await openEmptyStore()
+    const week = { ...onDay('15'), figures: { ...figures, kind: 'week' } } as const
+    await send(store, (await keepDay(store, '14')).id)
+    await send(store, (await store.write((trx) => saveEdition(trx, week))).id)
+    const key = { report: 'daily', variant: '' }
+    const find = (kind: 'day' | 'week') =>
+      findLastSent(store.db, { ...key, kind }, '2026-11-30T00:00:00.000Z')
+    expect(await find('day')).toMatchObject({ periodTo: '2026-11-14T24:00:00.000Z' })
+    expect(await find('week')).toMatchObject({ periodTo: '2026-11-15T24:00:00.000Z' })
+    await store.close()
+  })
+
+  it('is told of a span of time, be it that it was sent or was not worth it, but not of one only looked at', async () => {
+    const store = await openEmptyStore()
+    const hasIt = () =>
+      hasGoneOut(store.db, 'daily', { from: '2026-11-12T24:00:00.000Z', to: '2026-11-14T24:00:00.000Z' })
+    await send(store, (await keepDay(store, '11')).id)
+    await send(store, (await keepDay(store, '14')).id)
+    const looked = await keepDay(store, '13')
+    expect(await hasIt()).toBe(false)
+    await store.write((trx) => noteNotSent(trx, looked.id, 'quiet'))
+    expect(await hasIt()).toBe(true)
+    expect(await hasGoneOut(store.db, 'weekly', { from: '2026-11-01', to: '2026-12-01' })).toBe(false)
+    await store.close()
+  })
+
   it('says where the report of these leads ended last, before an instant', async () => {
     const store = await openEmptyStore()
-    const all = { report: 'daily', variant: '' }
+    const all = { report: 'daily', variant: '', kind: 'day' } as const
     await send(store, (await keepDay(store, '12')).id)
     await send(store, (await keepDay(store, '13')).id)
     await send(store, (await keepDay(store, '14', '{"tags":["x"]}')).id)
