@@ -45,8 +45,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/jobs/deliver.ts',
-        find: "const onData = async (): Promise<void> => void (await move(['sending'], 'data'))",
-        replace: "const onData = async (): Promise<void> => void (await move(['sending'], 'sent'))",
+        find: "await move(['sending'], { state: 'data' })",
+        replace: "await move(['sending'], { state: 'sent', nextAttemptAt: null })",
       },
     ],
     caughtBy: [
@@ -60,6 +60,51 @@ export const SABOTAGES: readonly Sabotage[] = [
         file: 'test/jobs/deliver.test.ts',
         title: 'has the state on disk before the first byte of the message leaves',
         because: /to deeply equal \[ \+0/,
+      },
+      {
+        file: 'test/crash/outbox.test.ts',
+        title:
+          'all arrive or are known to be in doubt, more than once only where they were in doubt, and byte for byte the same (row 60)',
+        because: /expected \[ \{.*\} \] to deeply equal \[\]/,
+      },
+    ],
+  },
+  {
+    name: 'a letter whose sender was killed as it left is taken for unsent',
+    edits: [
+      {
+        file: 'src/store/delivery.ts',
+        find: "await left.where('state', '=', 'sending')",
+        replace: "await left.where('state', 'in', ['sending', 'data'])",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/delivery-failures.test.ts',
+        title: 'is left to a person at once where the settings say so, also after a crash',
+        because: /expected 2 to be 1/,
+      },
+    ],
+  },
+  {
+    name: 'what is due is what the tick meets: the tick is the job',
+    edits: [
+      {
+        file: 'src/jobs/note-slots.ts',
+        find: 'slotsBetween(schedule.timing, new Date(last.slot), now)',
+        replace: 'slotsBetween(schedule.timing, new Date(now.getTime() - 60_000), now)',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/schedule.test.ts',
+        title: 'runs a slot late when nothing ran at its time',
+        because: /expected \[\] to deeply equal \[ '2026-11-20T07/,
+      },
+      {
+        file: 'test/jobs/schedule.test.ts',
+        title: 'runs only the latest of several missed slots, and shows the others',
+        because: /expected \[\] to deeply equal \[ '2026-11-23T07/,
       },
     ],
   },
