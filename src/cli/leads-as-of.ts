@@ -1,7 +1,7 @@
 /** `leadsheet leads list --as-of`: the leads at a past moment, from the local copy; the service only knows the present. */
 import { LeadsheetError } from '../errors.ts'
 import type { Instant } from '../model.ts'
-import { startOfDay } from '../report/zone.ts'
+import { startOfDay } from '../schedule/zone.ts'
 import { findHistoryStart, listLeadsAsOf, type PastFilter, type PastLead } from '../store/lead-as-of.ts'
 import type { Db } from '../store/open.ts'
 import { openDataIfThere } from './installation.ts'

@@ -1,7 +1,7 @@
 /** Instants and periods as a locale writes them: instants on the clock of the reader, periods on their own calendar. */
 import type { PeriodKind } from '../figures.ts'
 import type { Instant, Period } from '../model.ts'
-import { localDay } from './zone.ts'
+import { localDay } from '../schedule/zone.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 

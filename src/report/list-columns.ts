@@ -3,9 +3,9 @@
  * Times stand on the reader's clock, as they do in the mail, and their heading names the zone.
  */
 import type { Instant, Money } from '../model.ts'
+import { wallMs } from '../schedule/zone.ts'
 import { oneLine } from './text.ts'
 import type { Voice } from './voice.ts'
-import { wallMs } from './zone.ts'
 
 /** Of a cell; what Excel can hold, with room for a mark before it. */
 const TEXT_LENGTH = 32_000

@@ -4,9 +4,9 @@
  */
 import type { PeriodKind } from '../figures.ts'
 import type { Instant, Period } from '../model.ts'
-import { dayHolding, startOfDay } from './zone.ts'
+import { DAY_MS, dateOf, firstOfMonth, isWorkingDay, mondayOf } from '../schedule/calendar.ts'
+import { dayHolding, isLeftOut, startOfDay } from '../schedule/zone.ts'
 
-const DAY_MS = 86_400_000
 const SPARK_DAYS = 14
 const SPARK_WEEKS = 12
 const SPARK_MONTHS = 12
@@ -142,28 +142,8 @@ function daysOf({ from, to, timeZone }: Period): { from: number; to: number } {
 
 function lastWorkingDay(today: number, timeZone: string, holidays: readonly string[]): number {
   let day = today - 1
-  while (isFree(day, holidays) || startOfDay(day, timeZone) === startOfDay(day + 1, timeZone)) day--
+  while (!isWorkingDay(day, holidays) || isLeftOut(day, timeZone)) day--
   return day
-}
-
-function isFree(day: number, holidays: readonly string[]): boolean {
-  return day - mondayOf(day) >= 5 || holidays.includes(dateOf(day))
-}
-
-/** `2026-11-20` */
-function dateOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10)
-}
-
-/** 1970-01-01 was a Thursday. */
-function mondayOf(day: number): number {
-  return day - ((day + 3) % 7)
-}
-
-/** The first date of the month of a date, or of one so many months later. */
-function firstOfMonth(day: number, later = 0): number {
-  const date = new Date(day * DAY_MS)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1) / DAY_MS
 }
 
 function spanOf(fromDay: number, toDay: number, timeZone: string): Period {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PeriodKind } from '../../src/figures.ts'
 import type { Period } from '../../src/model.ts'
 import { type PeriodOptions, periodBetween, periodOf, periodsUpTo, priorOf } from '../../src/report/period.ts'
-import { localDay, startOfDay } from '../../src/report/zone.ts'
+import { localDay, startOfDay } from '../../src/schedule/zone.ts'
 
 const DAY_MS = 86_400_000
 const NEVER: PeriodOptions = { holidays: [], lastEnd: null }

@@ -7,7 +7,7 @@ import {
   periodBetween,
   weekBefore,
 } from '../../src/report/period.ts'
-import { localDay } from '../../src/report/zone.ts'
+import { localDay } from '../../src/schedule/zone.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,9 +1,10 @@
 /**
- * The calendar of a time zone, by Intl alone: which local date an instant lies in, and when that date begins.
- * A date is a number of days since 1970-01-01, so that calendar arithmetic never meets a clock change.
+ * The clock of a time zone, by Intl alone: what it shows at an instant, and when it shows a time or a date begins.
+ * What it shows is told in ms as if it were UTC, and a date in days since 1970-01-01, so that calculating with them
+ * never meets a clock change.
  */
+import { DAY_MS } from './calendar.ts'
 
-const DAY_MS = 86_400_000
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
 /** The local date of an instant, in days since 1970-01-01. */
@@ -16,11 +17,28 @@ export function localDay(atMs: number, timeZone: string): number {
  * Midnight that comes twice: its first occurrence. A date that a zone left out is empty: it begins where the next does.
  */
 export function startOfDay(day: number, timeZone: string): number {
-  const midnight = day * DAY_MS
-  const offsets = [midnight - DAY_MS, midnight + DAY_MS].map((atMs) => wallMs(atMs, timeZone) - atMs)
-  const candidates = offsets.map((offset) => midnight - offset)
-  const real = candidates.filter((atMs) => wallMs(atMs, timeZone) === midnight)
-  return real.length > 0 ? Math.min(...real) : endOfGap(day, timeZone)
+  return instantOf(day * DAY_MS, timeZone)
+}
+
+/** Whether the zone jumped over a whole date. */
+export function isLeftOut(day: number, timeZone: string): boolean {
+  return startOfDay(day, timeZone) === startOfDay(day + 1, timeZone)
+}
+
+/**
+ * The instant at which the clock shows a time: the first of two, and for one that it jumps over the first instant
+ * after the jump.
+ */
+export function instantOf(shownMs: number, timeZone: string): number {
+  const offsets = [shownMs - DAY_MS, shownMs + DAY_MS].map((atMs) => offsetMs(atMs, timeZone))
+  const candidates = offsets.map((offset) => shownMs - offset)
+  const real = candidates.filter((atMs) => wallMs(atMs, timeZone) === shownMs)
+  return real.length > 0 ? Math.min(...real) : endOfGap(shownMs, timeZone)
+}
+
+/** How far the clock is ahead of UTC. */
+export function offsetMs(atMs: number, timeZone: string): number {
+  return wallMs(atMs, timeZone) - atMs
 }
 
 /** The date whose span holds the instant; differs from {@link localDay} where a clock is put back over midnight. */
@@ -29,16 +47,20 @@ export function dayHolding(atMs: number, timeZone: string): number {
   return startOfDay(day + 1, timeZone) <= atMs ? day + 1 : day
 }
 
-/** Bisects to the instant at which the clock jumps over midnight into the date, or past it. */
-function endOfGap(day: number, timeZone: string): number {
-  let before = day * DAY_MS - 2 * DAY_MS
-  let after = day * DAY_MS + 2 * DAY_MS
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2)
-    if (localDay(middle, timeZone) < day) before = middle
-    else after = middle
+function endOfGap(shownMs: number, timeZone: string): number {
+  const isPast = (atMs: number) => wallMs(atMs, timeZone) >= shownMs
+  return firstInstant(shownMs - 2 * DAY_MS, shownMs + 2 * DAY_MS, isPast)
+}
+
+/** The first instant after `before`, and no later than `after`, from which on it holds. */
+export function firstInstant(before: number, after: number, holds: (atMs: number) => boolean): number {
+  let [no, yes] = [before, after]
+  while (yes - no > 1) {
+    const middle = Math.floor((no + yes) / 2)
+    if (holds(middle)) yes = middle
+    else no = middle
   }
-  return after
+  return yes
 }
 
 /** What the local clock shows, read as if it were UTC, in ms. */
