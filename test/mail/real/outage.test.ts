@@ -1,22 +1,21 @@
 /** A mail server as it is on a bad day, and the daemon that delivers a report through it. */
-import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { countSyncs, type Installation, readLedger, runUntil, statesIn } from '../../support/daemon-run.ts'
-import { folderWith } from '../../support/folder.ts'
-import { startService } from '../../support/service.ts'
+import { describe, expect, it } from 'vitest'
+import {
+  at,
+  countSyncs,
+  type Installation,
+  openInstallation,
+  readLedger,
+  runUntil,
+  statesIn,
+} from '../../support/daemon-run.ts'
 import { startGreylisting } from './greylisting.ts'
 import { GONE } from './postfix.ts'
 import { isWithoutServers, startServers, untilArrived } from './servers.ts'
 
 const TEST_MS = 180_000
-const HISTORY_DAYS = 20
 const ANA = 'ana@example.org'
 const DANA = 'dana@example.org'
-
-/** On the morning of the report. */
-function at(time: string): string {
-  return `2026-11-24T${time}:00Z`
-}
 
 describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day', () => {
   it(
@@ -24,7 +23,7 @@ describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day
     async () => {
       const greylisting = await startGreylisting([ANA])
       const servers = await startServers(greylisting.port)
-      const installation = await openInstallation(servers.url)
+      const installation = await openInstallation([ANA, DANA, GONE], servers.url)
       await runUntil(installation, at('06:55'), () => countSyncs(installation) > 0)
 
       await servers.postfix.stop()
@@ -66,29 +65,4 @@ function repliesIn(installation: Installation): string {
   return readLedger(installation)
     .map(({ response }) => response)
     .join('\n')
-}
-
-async function openInstallation(smtpUrl: string): Promise<Installation> {
-  const service = await startService(folderWith(), new Date(at('06:50')), HISTORY_DAYS)
-  onTestFinished(() => service.close())
-  const cwd = folderWith({
-    'leadsheet.yaml': `
-data_dir: data
-snapshot: { when: never }
-sync: { full: "0 3 * * *" }
-details: { policy: none }
-reports: [{ name: daily, schedule: "0 7 * * *" }]
-recipients: [${ANA}, ${DANA}, ${GONE}]
-mail: { from: reports@example.com }
-`,
-  })
-  return {
-    cwd,
-    file: join(cwd, 'data', 'leadsheet.db'),
-    env: {
-      LEADSHEET_API_URL: service.url,
-      LEADSHEET_API_KEY: await service.createKey({ name: 'test', scope: 'read' }),
-      LEADSHEET_SMTP_URL: smtpUrl,
-    },
-  }
 }
