@@ -18,6 +18,8 @@ export interface SmtpTimeouts {
   readonly socketMs: number
   /** Wait for the reply to a whole message. A short one manufactures duplicates (RFC 5321, 4.5.3.2.6). */
   readonly dataReplyMs: number
+  /** How long a connection waits for another letter, shorter than servers do. */
+  readonly idleMs: number
   /** Everything that one letter may take. */
   readonly totalMs: number
 }
@@ -27,6 +29,7 @@ const TIMEOUTS: SmtpTimeouts = {
   greetingMs: 10_000,
   socketMs: 60_000,
   dataReplyMs: 600_000,
+  idleMs: 10_000,
   totalMs: 900_000,
 }
 

@@ -1,6 +1,6 @@
 /**
- * A mail server. One connection, opened for the first letter and kept while it lasts; one letter at a time, each
- * with an envelope of its own, so that one recipient's refusal says nothing about another.
+ * A mail server. One connection, opened for the first letter and kept for those that follow soon; one letter at a time,
+ * each with an envelope of its own, so that one recipient's refusal says nothing about another.
  */
 import type { Log } from '../log.ts'
 import type { Letter } from '../model.ts'
@@ -18,6 +18,9 @@ export interface SmtpOptions {
   readonly timeouts?: Partial<SmtpTimeouts>
 }
 
+/** Servers end a connection after some letters, many after a hundred; ours has ended by then. */
+const LETTERS_PER_CONNECTION = 50
+
 /**
  * @param url `smtp:` or `smtps:`, already checked to have a host
  * @returns a `Transport`
@@ -25,6 +28,8 @@ export interface SmtpOptions {
 export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) {
   const server = serverOf(url, timeouts)
   let kept: SmtpSession | null = null
+  let letters = 0
+  let idle: NodeJS.Timeout | undefined
   // A connection carries one letter at a time, so letters wait for one another.
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -35,6 +40,18 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
   const drop = () => {
     kept?.close()
     kept = null
+  }
+  const quit = () => {
+    clearTimeout(idle)
+    kept?.quit()
+    drop()
+  }
+  /** The connection waits for the next letter, if there is room for one. */
+  const rest = () => {
+    letters++
+    if (letters % LETTERS_PER_CONNECTION === 0) return quit()
+    idle = setTimeout(() => void inTurn(async () => quit()), server.timeouts.idleMs)
+    idle.unref()
   }
 
   const attempt = async (letter: Letter, message: Buffer, handover: Handover): Promise<string> => {
@@ -62,18 +79,16 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
     }
   }
 
-  const close = () =>
-    inTurn(async () => {
-      kept?.quit()
-      drop()
-    })
+  const close = () => inTurn(async () => quit())
   return {
     name: server.name,
     send: (letter: Letter, handover: Handover): Promise<Receipt> =>
       inTurn(async () => {
+        clearTimeout(idle)
         const message = await buildMessage(letter, dkim)
         const signal = AbortSignal.any([handover.signal, AbortSignal.timeout(server.timeouts.totalMs)])
         const response = await attempt(letter, message, { ...handover, signal })
+        rest()
         log.debug({ server: server.name, messageId: letter.messageId, response }, 'letter handed over')
         return { response }
       }),

@@ -1,55 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { deliverDue, deliverEditions, sendTest } from '../../src/jobs/deliver.ts'
 import { letterFor } from '../../src/jobs/letter.ts'
+import { createPace } from '../../src/jobs/pace.ts'
 import type { Transport } from '../../src/mail/transport.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { enqueueLetter, moveDelivery } from '../../src/store/delivery.ts'
-import { type Edition, saveEdition } from '../../src/store/edition.ts'
-import { openStore } from '../../src/store/open.ts'
-import { busyDay } from '../support/figures.ts'
-import { folderWith } from '../support/folder.ts'
-import { SENDER } from '../support/letter.ts'
+import { enqueueNotice, moveDelivery } from '../../src/store/delivery.ts'
+import { claimLease } from '../../src/store/lease.ts'
+import { listMailOutages } from '../../src/store/mail-outage.ts'
+import { CONTENT, openLedger } from '../support/ledger.ts'
+import { LETTER, SENDER } from '../support/letter.ts'
 import { openMailServer, openScriptedServer } from '../support/mail-server.ts'
-import { AT_ONCE } from '../support/mailing.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const signal = new AbortController().signal
-const CONTENT = { subject: 's', html: 'h', text: 't', lang: 'en', files: [] }
 
-/** A store with an edition whose letters wait. */
 async function openEdition(recipients: readonly string[]) {
-  const clock = { now: new Date('2026-11-21T07:00:00Z') }
-  const store = await openStore(`${folderWith()}/leadsheet.db`, clock.now)
-  const figures = busyDay()
-  const edition: Edition = await store.write((trx) =>
-    saveEdition(trx, {
-      report: 'daily',
-      period: figures.period,
-      renderedAt: clock.now.toISOString(),
-      figures,
-      variant: '',
-      programVersion: null,
-      subject: 's',
-      html: 'h',
-      text: 't',
-    }),
-  )
-  const letters = recipients.map((to) =>
-    letterFor(store, edition, { address: to, name: null }, CONTENT, SENDER),
-  )
-  await store.write(async (trx) => {
-    for (const letter of letters) await enqueueLetter(trx, edition.id, letter, edition.renderedAt)
-  })
-  const deps = { store, log: SILENT, now: () => clock.now, policy: AT_ONCE }
-  const states = async () => {
-    const rows = await store.db
-      .selectFrom('delivery')
-      .select(['recipient', 'state', 'attempts'])
-      .orderBy('recipient')
-      .execute()
-    return rows.map((row) => [row.recipient, row.state, row.attempts])
-  }
-  return { store, edition, clock, deps, states, [Symbol.asyncDispose]: store.close }
+  const ledger = await openLedger(recipients)
+  const states = async () =>
+    (await ledger.deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts])
+  return { ...ledger, states }
 }
 
 describe('delivery', () => {
@@ -225,5 +194,122 @@ describe('delivery', () => {
     expect(server.received.map((one) => one.to)).toEqual([['me@example.com']])
     expect(server.received[0]?.mail.subject).toMatch(/^\[Test\] /)
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
+  })
+
+  it('takes no letter of a notice for one of an edition, and sends it with the others', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    await made.store.write((trx) => enqueueNotice(trx, LETTER, made.clock.now.toISOString()))
+    expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
+    await deliverDue({ ...made.deps, transport }, signal)
+    expect(server.received.map((one) => one.to[0])).toEqual(['ana@example.com', LETTER.to])
+  })
+
+  it('sends again the same bytes, header and boundaries included', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using server = await openMailServer()
+    const taken: Buffer[] = []
+    await using losing = await openMailServer({
+      onData: (stream, _session, done) => {
+        const chunks: Buffer[] = []
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+        stream.on('end', () => {
+          taken.push(Buffer.concat(chunks))
+          done(Object.assign(new Error('later'), { responseCode: 451 }))
+        })
+      },
+    })
+    for (const { url } of [losing, losing, server]) {
+      await using transport = openTransport(url, { log: SILENT })
+      made.clock.now = new Date(made.clock.now.getTime() + 60_000_000)
+      await deliverDue({ ...made.deps, transport }, signal)
+    }
+    expect(await made.states()).toEqual([['ana@example.com', 'sent', 3]])
+    const [first, ...others] = [...taken, server.received[0]?.raw]
+    expect(first?.toString()).toMatch(/^Date: Sat, 21 Nov 2026 07:00:00 \+0000/m)
+    for (const other of others) expect(other?.equals(first ?? Buffer.of())).toBe(true)
+  })
+})
+
+describe('letters that wait', () => {
+  it('go out in the order in which they came, so many a minute, once the server is back', async () => {
+    const addresses = ['cleo', 'ana', 'ben'].map((name) => `${name}@example.com`)
+    await using made = await openLedger([])
+    await using server = await openMailServer()
+    const policy = { ...made.deps.policy, pace: createPace(2) }
+    for (const [hour, to] of addresses.entries()) {
+      const at = new Date(made.clock.now.getTime() + hour * 3_600_000).toISOString()
+      await made.store.write((trx) => enqueueNotice(trx, { ...LETTER, to, messageId: `<${hour}@x>` }, at))
+    }
+    made.clock.now = new Date('2026-11-23T07:00:00Z')
+    await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    await deliverDue({ ...made.deps, policy, transport: away }, signal)
+    expect(await listMailOutages(made.store.db)).toMatchObject([{ failures: 1 }])
+    await using transport = openTransport(server.url, { log: SILENT })
+    const rounds: (string | undefined)[][] = []
+    for (let minute = 1; minute <= 3; minute++) {
+      made.clock.now = new Date(made.clock.now.getTime() + 60_000)
+      await deliverDue({ ...made.deps, policy, transport }, signal)
+      rounds.push(server.received.map((one) => one.to[0]))
+    }
+    expect(rounds).toEqual([addresses.slice(0, 2), addresses, addresses])
+  })
+
+  it('are not tried before the server is, and all of them then; the outage is over with the first', async () => {
+    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    const deps = { ...made.deps, transport }
+    await using gone = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    await deliverDue({ ...deps, transport: { ...gone, name: transport.name } }, signal)
+    made.clock.now = new Date('2026-11-21T07:00:40Z')
+    expect(await deliverDue(deps, signal)).toBe(false)
+    made.clock.now = new Date('2026-11-21T07:01:15Z')
+    expect(await deliverDue(deps, signal)).toBe(true)
+    expect(server.received).toHaveLength(2)
+    expect(await listMailOutages(made.store.db)).toEqual([])
+  })
+
+  it('wait too while another process sends', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    const lease = await claimLease(made.store, 'delivery', made.deps.now)
+    expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(false)
+    await lease.release()
+    expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(true)
+    expect(server.received).toHaveLength(1)
+  })
+
+  it('stay as they were when all is to stop, but the one that is leaving gets its answer', async () => {
+    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    const stop = new AbortController()
+    await using server = await openMailServer({
+      onData: (stream, _session, done) => {
+        stream.resume()
+        stream.on('end', () => {
+          stop.abort()
+          setTimeout(done, 50)
+        })
+      },
+    })
+    await using transport = openTransport(server.url, { log: SILENT })
+    await deliverDue({ ...made.deps, transport }, stop.signal)
+    expect(await made.states()).toEqual([
+      ['ana@example.com', 'sent', 1],
+      ['ben@example.com', 'pending', 0],
+    ])
+    expect(await listMailOutages(made.store.db)).toEqual([])
+  })
+
+  it('count no attempt that was broken off before anything left', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    const stop = new AbortController()
+    await using server = await openMailServer({ onRcptTo: () => stop.abort() })
+    await using transport = openTransport(server.url, { log: SILENT })
+    await deliverDue({ ...made.deps, transport }, stop.signal)
+    expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
+    expect(await listMailOutages(made.store.db)).toEqual([])
   })
 })

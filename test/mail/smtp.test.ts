@@ -36,6 +36,17 @@ describe('a letter sent over SMTP', () => {
     expect(server.connections()).toBe(1)
   })
 
+  it('has another connection long before servers end one for its many letters, and none that is idle', async () => {
+    await using server = await openMailServer()
+    await using transport = open(server.url, { idleMs: 50 })
+    for (let letter = 0; letter < 60; letter++) await transport.send(LETTER, { signal })
+    expect(server.received).toHaveLength(60)
+    expect(server.connections()).toBe(2)
+    await expect.poll(() => server.open()).toBe(0)
+    await transport.send(LETTER, { signal })
+    expect(server.connections()).toBe(3)
+  })
+
   it('goes over a new connection when the server closed the idle one', async () => {
     await using server = await openMailServer()
     await using transport = open(server.url)

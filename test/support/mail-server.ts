@@ -17,12 +17,20 @@ export interface MailServer extends AsyncDisposable {
   readonly received: readonly Received[]
   /** Connections made so far. */
   connections(): number
+  /** Connections that are open. */
+  open(): number
   /** Ends every open connection, as a server does with idle ones. */
   dropConnections(): void
 }
 
-/** Takes everything, unless the options say otherwise. Without STARTTLS and logins unless they turn them on. */
-export async function openMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
+/**
+ * Takes everything, unless the options say otherwise. Without STARTTLS and logins unless they turn them on.
+ * @param beforeReply awaited when a letter has been received, before that is said
+ */
+export async function openMailServer(
+  options: SMTPServerOptions = {},
+  beforeReply: () => Promise<void> = async () => {},
+): Promise<MailServer> {
   const received: Received[] = []
   const sockets = new Set<Socket>()
   let connections = 0
@@ -42,6 +50,7 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
           raw,
           mail: await PostalMime.parse(raw),
         })
+        await beforeReply()
         done()
       })
     },
@@ -52,6 +61,7 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
   server.server.on('connection', (socket: Socket) => {
     connections++
     sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
   })
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
@@ -61,6 +71,7 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
     url: `smtp://127.0.0.1:${port}`,
     received,
     connections: () => connections,
+    open: () => sockets.size,
     dropConnections: () => {
       for (const socket of sockets) socket.destroy()
     },
@@ -70,13 +81,15 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
 
 /** A reply, or what else may happen in its place. */
 export type Answer = string | 'drop' | 'stall'
-export type Step = 'greeting' | 'EHLO' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'body'
+export type Step = 'greeting' | 'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'body' | 'QUIT'
 
 export interface ScriptedServer extends AsyncDisposable {
   readonly port: number
   readonly url: string
   /** Every line that clients sent outside of a body. */
   readonly commands: readonly string[]
+  /** Connections made so far. */
+  connections(): number
   /** Bodies that arrived up to their final dot, whatever was answered to them. */
   bodies(): number
 }
@@ -84,19 +97,23 @@ export interface ScriptedServer extends AsyncDisposable {
 const USUAL: Readonly<Record<Step, Answer>> = {
   greeting: '220 mail.example.com ESMTP',
   EHLO: '250-mail.example.com\r\n250 AUTH PLAIN',
+  STARTTLS: '502 5.5.2 Command not recognized',
   AUTH: '235 2.7.0 Accepted',
   MAIL: '250 2.1.0 Ok',
   RCPT: '250 2.1.5 Ok',
   DATA: '354 Go ahead',
   body: '250 2.0.0 Queued as 4F2A',
+  QUIT: '221 Bye',
 }
 
 /** Answers as usual but where the script has something else. */
 export async function openScriptedServer(script: Partial<Record<Step, Answer>>): Promise<ScriptedServer> {
   const commands: string[] = []
   let bodies = 0
+  let connections = 0
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
+    connections++
     sockets.add(socket)
     socket.on('error', () => {})
     let isBody = false
@@ -105,6 +122,7 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>):
       const reply = script[step] ?? USUAL[step]
       if (reply === 'drop') socket.destroy()
       else if (reply !== 'stall') socket.write(`${reply}\r\n`)
+      if (step === 'QUIT') socket.end()
       if (step === 'DATA') isBody = reply.startsWith('354')
     }
     const take = (line: string): void => {
@@ -116,9 +134,8 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>):
         return
       }
       commands.push(line)
-      const verb = line.slice(0, 4).toUpperCase()
-      if (verb === 'QUIT') socket.end('221 Bye\r\n')
-      else if (verb in USUAL) answer(verb as Step)
+      const verb = line.split(' ')[0]?.toUpperCase() ?? ''
+      if (verb in USUAL) answer(verb as Step)
       else socket.write('502 5.5.2 Command not recognized\r\n')
     }
     socket.on('data', (chunk) => {
@@ -135,6 +152,7 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>):
     port,
     url: `smtp://127.0.0.1:${port}`,
     commands,
+    connections: () => connections,
     bodies: () => bodies,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()

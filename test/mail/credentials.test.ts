@@ -1,0 +1,183 @@
+/** What anybody on the way to a mail server can read: never who logs in, nor with what. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setDefaultCACertificates } from 'node:tls'
+import { describe, expect, it } from 'vitest'
+import { classifySendFailure } from '../../src/mail/failure.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
+import { LETTER } from '../support/letter.ts'
+import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
+import { SILENT } from '../support/syncing.ts'
+
+const { signal } = new AbortController()
+const USER = 'dana'
+const PASSWORD = 'hunter22'
+/** As they are, and as the ways to log in write them. */
+const CREDENTIALS = [PASSWORD, USER, `\0${USER}\0${PASSWORD}`].flatMap((text) => [
+  text,
+  Buffer.from(text).toString('base64'),
+])
+
+interface Tap extends AsyncDisposable {
+  readonly url: string
+  /** All that the client sent, as it went over the wire. */
+  sent(): string
+}
+
+/** As latin1 each byte stays what it is. */
+const asItIs = (text: string) => text
+
+/**
+ * Listens on the way to a server, and may change what either says. It is reached by 0.0.0.0, a name that does not count
+ * as this machine, so that TLS is required.
+ */
+async function openTap(port: number, { said = asItIs, sent = asItIs } = {}): Promise<Tap> {
+  const chunks: Buffer[] = []
+  const sockets = new Set<Socket>()
+  const tap = createServer((client) => {
+    const server = connect(port, '127.0.0.1')
+    for (const socket of [client, server]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+    }
+    client.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      server.write(sent(chunk.toString('latin1')), 'latin1')
+    })
+    server.on('data', (chunk) => client.write(said(chunk.toString('latin1')), 'latin1'))
+    client.on('close', () => server.destroy())
+    server.on('close', () => client.end())
+  })
+  tap.listen(0, '127.0.0.1')
+  await once(tap, 'listening')
+  return {
+    url: `smtp://${USER}:${PASSWORD}@0.0.0.0:${(tap.address() as AddressInfo).port}`,
+    sent: () => Buffer.concat(chunks).toString('latin1'),
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      tap.close()
+    },
+  }
+}
+
+/** @returns the failure, or null where the letter was taken */
+async function send(url: string): Promise<unknown> {
+  await using transport = openTransport(url, { log: SILENT, timeouts: { greetingMs: 200, socketMs: 300 } })
+  return transport.send(LETTER, { signal }).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+}
+
+/** A server that takes mail from nobody but Dana, over TLS only. */
+function openSecureServer(logins: string[], certificate: { key?: string; cert?: string }) {
+  return openMailServer({
+    ...certificate,
+    disabledCommands: [],
+    authOptional: false,
+    onAuth: ({ username, password }, _session, done) => {
+      logins.push(`${username} ${password}`)
+      const isRight = username === USER && password === PASSWORD
+      if (isRight) done(null, { user: username })
+      else done(Object.assign(new Error('wrong'), { responseCode: 535 }))
+    },
+  })
+}
+
+const TRUSTED = { key: CERTIFICATE_KEY, cert: CERTIFICATE }
+const stripped = (said: string) => said.replace(/^250([- ])STARTTLS\r\n/m, '250$1HELP\r\n')
+
+function expectNothingToldBy(tap: Tap): void {
+  for (const secret of CREDENTIALS) expect(tap.sent()).not.toContain(secret)
+  expect(tap.sent()).not.toMatch(/^(?:AUTH|MAIL|RCPT|DATA)/m)
+}
+
+describe('credentials', () => {
+  it('reach a server whose certificate holds, and nobody on the way', async () => {
+    setDefaultCACertificates([CERTIFICATE])
+    const logins: string[] = []
+    await using server = await openSecureServer(logins, TRUSTED)
+    await using tap = await openTap(server.port)
+    expect(await send(tap.url)).toBeNull()
+    expect(logins).toEqual([`${USER} ${PASSWORD}`])
+    expect(server.received).toHaveLength(1)
+    expect(tap.sent()).toContain('STARTTLS')
+    expectNothingToldBy(tap)
+  })
+
+  it('are not in what is told of a login that was refused', async () => {
+    setDefaultCACertificates([CERTIFICATE])
+    const logins: string[] = []
+    await using server = await openSecureServer(logins, TRUSTED)
+    await using tap = await openTap(server.port)
+    const failure = await send(tap.url.replace(PASSWORD, 'hunter33'))
+    expect(classifySendFailure(failure)).toBe('configuration')
+    expect(logins).toEqual([`${USER} hunter33`])
+    expect(String(failure)).not.toContain('hunter33')
+    expectNothingToldBy(tap)
+  })
+
+  it('are encrypted also when somebody on the way hides that the server can', async () => {
+    setDefaultCACertificates([CERTIFICATE])
+    const logins: string[] = []
+    await using server = await openSecureServer(logins, TRUSTED)
+    await using tap = await openTap(server.port, { said: stripped })
+    expect(await send(tap.url)).toBeNull()
+    expect(logins).toHaveLength(1)
+    expectNothingToldBy(tap)
+  })
+
+  it('stay here when somebody on the way keeps the encryption from beginning', async () => {
+    setDefaultCACertificates([CERTIFICATE])
+    const logins: string[] = []
+    await using server = await openSecureServer(logins, TRUSTED)
+    const sent = (text: string) => text.replace('STARTTLS', 'XXXXXXXX')
+    await using tap = await openTap(server.port, { said: stripped, sent })
+    expect(classifySendFailure(await send(tap.url))).toBe('configuration')
+    expect([logins, server.received]).toEqual([[], []])
+    expectNothingToldBy(tap)
+  })
+
+  it('stay here when somebody on the way answers before the encryption begins', async () => {
+    setDefaultCACertificates([CERTIFICATE])
+    const logins: string[] = []
+    await using server = await openSecureServer(logins, TRUSTED)
+    const injected =
+      '250-mail.example.com\r\n250 AUTH PLAIN LOGIN\r\n235 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n250 ok\r\n'
+    await using tap = await openTap(server.port, {
+      said: (text) => text.replace(/^(220 .*TLS.*\r\n)$/, `$1${injected}`),
+    })
+    await send(tap.url)
+    expectNothingToldBy(tap)
+  })
+
+  it('stay here when the certificate is of nobody who is known', async () => {
+    setDefaultCACertificates([])
+    const logins: string[] = []
+    await using server = await openSecureServer(logins, TRUSTED)
+    await using tap = await openTap(server.port)
+    expect(classifySendFailure(await send(tap.url))).toBe('configuration')
+    expect([logins, server.received]).toEqual([[], []])
+    expectNothingToldBy(tap)
+  })
+
+  const scripts: readonly (readonly [string, Partial<Record<Step, Answer>>])[] = [
+    ['is busy', { greeting: '421 too busy' }],
+    ['says nothing', { greeting: 'stall' }],
+    ['knows no encryption', {}],
+    [
+      'refuses to begin with it',
+      { EHLO: '250-mail\r\n250-STARTTLS\r\n250 AUTH PLAIN', STARTTLS: '454 later' },
+    ],
+    ['wants a login first', { MAIL: '530 log in first' }],
+  ]
+  it.each(scripts)('stay here when the server %s (row 57)', async (_when, script) => {
+    await using server = await openScriptedServer(script)
+    await using tap = await openTap(server.port)
+    const failure = await send(tap.url)
+    expect(failure).toMatchObject({ code: 'mail_unreachable' })
+    expectNothingToldBy(tap)
+    expect(JSON.stringify([String(failure), failure])).not.toContain(PASSWORD)
+  })
+})
