@@ -5,6 +5,7 @@ import {
   countSyncs,
   type Installation,
   openInstallation,
+  outagesIn,
   readLedger,
   runUntil,
   statesIn,
@@ -27,7 +28,7 @@ describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day
       await runUntil(installation, at('06:55'), () => countSyncs(installation) > 0)
 
       await servers.postfix.stop()
-      await runUntil(installation, at('07:00'), () => /ECONNREFUSED/.test(repliesIn(installation)))
+      await runUntil(installation, at('07:00'), () => /ECONNREFUSED/.test(outagesIn(installation).join()))
       expect(statesIn(installation)).toEqual([`${ANA} pending`, `${DANA} pending`, `${GONE} pending`])
 
       await servers.postfix.start()
