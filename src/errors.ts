@@ -22,6 +22,8 @@ export const ERROR_CODES = {
   mail_rejected: 'the mail server refused the message or a recipient',
   mail_unreachable: 'the mail server could not be reached or did not let us in',
   query_failed: 'the SQL of a query has a mistake, does more than read, or took too long',
+  report_failed: 'the numbers of a report cannot be read, or its page came out empty, so it was not sent',
+  report_held: 'the data of a report are old or odd, and its settings hold it back then',
   report_not_kept: 'no such edition or letter of the report is kept',
   report_unknown: 'there is no report of that name',
   report_no_data: 'nothing has been synced yet, so there is nothing to report',
@@ -34,6 +36,7 @@ export const ERROR_CODES = {
   store_newer: 'the database was written by a newer leadsheet',
   store_busy: 'the database is locked by another process',
   usage_invalid: 'a command, option or argument is wrong',
+  web_port: 'the pages for recipients cannot be served at web.listen',
 } as const
 
 export type ErrorCode = keyof typeof ERROR_CODES

@@ -2,7 +2,7 @@
  * What a report tells, as data: types only. `store/figures/` reads it, `report/` makes words of it, and it is
  * kept as JSON with each edition. How each number is counted stands in `store/figures/`, and `explainReport` tells it.
  */
-import type { PERIOD_KINDS } from './choices.ts'
+import type { BlockName, PERIOD_KINDS } from './choices.ts'
 import type { Freshness, FunnelStage, Instant, Money, Period, Ratio } from './model.ts'
 
 /** A value of the period beside the same value of the period it is compared with. */
@@ -58,8 +58,43 @@ export interface ReportFigures {
   readonly agents: Agents
   readonly serviceStats: readonly StatDifference[]
   readonly dataQuality: DataQuality
-  /** What the SQL of the report's own folder found, in its order. */
+  /** What the SQL of the report's own folder found, in its order; one that failed has neither columns nor rows. */
   readonly queries: readonly QueryTable[]
+  /** What could not be read: its values above are empty, and mean nothing. */
+  readonly failed: readonly FailedSection[]
+  /** What a reader must know before any number, whatever blocks they have. */
+  readonly warnings: readonly ReportWarning[]
+}
+
+/** A part of a report that could not be made. */
+export interface FailedSection {
+  /** Of `kpis` only the lines below the numbers: without the numbers there is no report. */
+  readonly block: BlockName
+  /** The name of one of the report's own queries; null of other blocks. */
+  readonly query: string | null
+  readonly message: string
+}
+
+export type ReportWarning = LateWarning | UnusualWarning
+
+/** Made and sent later than it was due, and why: between these instants. */
+export interface LateWarning {
+  readonly kind: 'late'
+  readonly from: Instant
+  readonly to: Instant
+  readonly why: 'down' | 'blocked' | 'clock' | 'waited'
+}
+
+/**
+ * Fewer leads than a service loses in good faith. `scope`: this report is about `is` leads, the last one that was sent
+ * about `was`. `scan`: the last whole reading of the list met `is` leads, the one before it `was`. `removal`: the last
+ * whole reading met only `is` of the `was` leads that there are, so none of the others is taken to be gone.
+ */
+export interface UnusualWarning {
+  readonly kind: 'unusual'
+  readonly what: 'scope' | 'scan' | 'removal'
+  readonly was: number
+  readonly is: number
 }
 
 /**

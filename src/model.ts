@@ -168,6 +168,9 @@ export interface Freshness {
   readonly dataAsOf: Instant | null
   /** Whether `dataAsOf` is at or after the end of the period. */
   readonly coversPeriod: boolean
+  /** When the service's own statistics were last read, and below it the state of the agents; null where never. */
+  readonly statsAsOf: Instant | null
+  readonly agentsAsOf: Instant | null
   /** The last sync that failed or stopped half-way, if nothing whole came after it. */
   readonly lastFailure: { readonly at: Instant; readonly message: string } | null
   readonly runId: string | null
@@ -207,7 +210,7 @@ export interface LetterFile {
 export interface Unsubscribe {
   /** An address, or `Name <address>`. */
   readonly mailto: string
-  /** An https address that takes the wish by one POST without any question (RFC 8058); null where there is none. */
+  /** An address that takes the wish by one POST without any question (RFC 8058); null where there is none. */
   readonly url: string | null
 }
 
@@ -310,6 +313,8 @@ export interface ScanReport {
   readonly mended: number
   /** Texts of more than 64 kB, which were cut. */
   readonly cut: number
+  /** Leads that are there and were not met, too many to be believed gone: none is marked removed. */
+  readonly heldBack: number
   /** What is odd and does not fail the run. */
   readonly warnings: readonly string[]
   readonly drift: readonly FieldDrift[]

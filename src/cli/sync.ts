@@ -170,6 +170,7 @@ function scanJson(scan: ScanReport) {
     moved: scan.moved,
     mended: scan.mended,
     cut: scan.cut,
+    held_back: scan.heldBack,
     warnings: scan.warnings,
     drift: scan.drift,
   }

@@ -3,18 +3,20 @@
  * language, files made once for those who want the same.
  */
 import type { BlockName } from '../choices.ts'
-import type { ReportFigures } from '../figures.ts'
+import type { FailedSection, ReportFigures } from '../figures.ts'
 import { fitFiles } from '../mail/fit-files.ts'
 import { unsubscribeLink } from '../mail/unsubscribe.ts'
 import type { Instant, LetterFile } from '../model.ts'
-import { type ChartFile, drawCharts, findCharts } from '../report/charts/draw.ts'
+import { type ChartFile, type DrawnCharts, drawCharts, findCharts } from '../report/charts/draw.ts'
 import { chartLabels } from '../report/charts/labels.ts'
+import type { Resend } from '../report/context.ts'
+import { checkRendered } from '../report/rendered.ts'
 import { composeReport } from '../report/report.ts'
 import type { Templates } from '../report/templates.ts'
 import { createVoice, type Voice } from '../report/voice.ts'
 import type { Edition } from '../store/edition.ts'
 import { type Attachment, makeAttachments } from './attachment.ts'
-import type { LetterContent, Sender } from './letter.ts'
+import { type LetterContent, type Sender, unsubscribeFor } from './letter.ts'
 import type { Reader, Report } from './report.ts'
 
 export interface ContentDeps {
@@ -29,8 +31,16 @@ export interface EditionContent extends LetterContent {
   readonly leftOut: readonly LetterFile[]
 }
 
-/** The edition as a reader gets it; of nobody for the archive, with null. */
-export type FindContent = (reader: Reader, recipient: string | null) => Promise<EditionContent>
+/**
+ * The edition as a reader gets it; of nobody for the archive, with null.
+ * @param resend where the reader has had a letter of it before
+ * @throws LeadsheetError report_template, report_failed
+ */
+export type FindContent = (
+  reader: Reader,
+  recipient: string | null,
+  resend?: Resend | null,
+) => Promise<EditionContent>
 
 const MEGABYTE = 1_000_000
 
@@ -47,18 +57,23 @@ export function createContents(
   edition: { readonly figures: ReportFigures; readonly renderedAt: Instant },
 ): FindContent {
   const { figures, renderedAt } = edition
-  const pictures = new Map<string, Promise<readonly ChartFile[]>>()
+  const pictures = new Map<string, Promise<DrawnCharts>>()
   const files = new Map<string, Promise<readonly Attachment[]>>()
   const draw = (voice: Voice) => once(pictures, voice.locale, () => drawCharts(figures, chartLabels(voice)))
   const attach = (voice: Voice, wanted: readonly string[]) =>
     once(files, JSON.stringify([voice.locale, voice.timeZone, wanted]), async () => {
       const { name, leadUrl } = report
-      return makeAttachments(wanted, { report: name, figures, charts: await draw(voice), voice, leadUrl })
+      const { files: charts } = await draw(voice)
+      return makeAttachments(wanted, { report: name, figures, charts, voice, leadUrl })
     })
-  return async (reader, recipient) => {
+  return async (reader, recipient, resend = null) => {
     const voice = createVoice(reader.locale, reader.timeZone, renderedAt)
-    const charts = await draw(voice)
-    const attachments = await attach(voice, reader.attachments)
+    const { files: charts, failed } = await draw(voice)
+    const notMade = reader.attachments.filter((name) => isOfFailed(name, [...figures.failed, ...failed]))
+    const attachments = await attach(
+      voice,
+      reader.attachments.filter((name) => !notMade.includes(name)),
+    )
     const shown = charts.map(pictureOf)
     const { left } = fitFiles([...shown, ...attachments.map(({ file }) => file)], deps.maxBytes)
     const kept = attachments.filter(({ file }) => !left.includes(file))
@@ -70,9 +85,12 @@ export function createContents(
       charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
       attached: attachedLists(kept),
       leftOut: left.map(({ name, content }) => ({ name, megabytes: content.length / MEGABYTE })),
-      unsubscribe: unsubscribeLink(deps.sender.unsubscribe, report.name),
+      ...{ notMade, failed, resend },
+      unsubscribe:
+        recipient && unsubscribeLink(unsubscribeFor(deps.sender, report.name, recipient), report.name),
     })
     const rendered = deps.templates.render(report.template, view)
+    checkRendered(rendered, view, report.name)
     const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))
     const lang = new Intl.Locale(reader.locale).language
     return { ...rendered, lang, files: [...used, ...kept.map(({ file }) => file)], leftOut: left }
@@ -82,6 +100,12 @@ export function createContents(
 /** It tells of files that were left out, also to those who do not want it otherwise. */
 function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
   return blocks.includes('attention') ? blocks : ['attention', ...blocks]
+}
+
+/** Whether what `charts`, `stalled.xlsx` or such would hold is not known. */
+function isOfFailed(attachment: string, failed: readonly FailedSection[]): boolean {
+  const list = attachment === 'charts' ? 'trend' : attachment.replace(/\.\w+$/, '')
+  return failed.some(({ block, query }) => (query ?? block) === list)
 }
 
 /** The file that holds a list whole, where one does; of two formats the first. */

@@ -13,6 +13,7 @@ import {
   findEdition,
   findLastSent,
   findLastSentEnd,
+  type SentEdition,
   type SeriesKey,
   saveEdition,
   type UnsavedEdition,
@@ -25,6 +26,7 @@ import { type ContentDeps, contentsOf, createContents, type FindContent } from '
 import { explainEdition } from './explain-edition.ts'
 import { findRequest } from './recompute-edition.ts'
 import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report.ts'
+import { findUnusual } from './unusual.ts'
 
 /** Those whose letters are of one edition: the leads are the same for all. */
 export type Audience = readonly [Reader, ...Reader[]]
@@ -74,7 +76,7 @@ export async function findPeriod(
 /**
  * Composes the edition of a period, and keeps it in the store and in the archive: to be looked at, since no letter of
  * it is written.
- * @throws LeadsheetError report_no_data, report_template, query_failed, data_unwritable
+ * @throws LeadsheetError report_no_data, report_failed, report_template, data_unwritable
  */
 export async function makeEdition(
   deps: EditionDeps,
@@ -92,7 +94,8 @@ export async function makeEdition(
  * The edition of a period for readers of the same leads, as the archive shows it: in the report's own language, with
  * its blocks and files. One that was mailed stands as it was mailed; one that was only looked at is made anew from the
  * data of now.
- * @throws LeadsheetError report_no_data, report_template, query_failed
+ * @param late where it is made later than it was due
+ * @throws LeadsheetError report_no_data, report_failed, report_template
  */
 export async function composeEdition(
   deps: EditionDeps,
@@ -100,12 +103,14 @@ export async function composeEdition(
   period: Period,
   audience: Audience,
   signal: AbortSignal,
+  late: LateWarning | null = null,
 ): Promise<ComposedEdition> {
   const key = { ...keyOf(report, audience[0]), period }
   const mailed = await findEdition(deps.store.db, key)
   if (mailed?.isMailed) return { edition: mailed, mailed, findContent: contentsOf(deps, report, mailed) }
   const renderedAt = deps.now().toISOString()
-  const figures = await readEditionFigures(deps, report, period, audience, signal)
+  const read = await readEditionFigures(deps, report, period, audience, signal)
+  const figures = late === null ? read : { ...read, warnings: [late, ...read.warnings] }
   const findContent = createContents(deps, report, { figures, renderedAt })
   const { subject, html, text } = await findContent(report, null)
   const programVersion = deps.program
@@ -155,8 +160,8 @@ async function attachmentsFor(
 }
 
 /**
- * The figures that such an edition would have now.
- * @throws LeadsheetError report_no_data, query_failed
+ * The figures that such an edition would have now, and what is unusual about them.
+ * @throws LeadsheetError report_no_data, report_failed
  */
 export async function readEditionFigures(
   deps: Pick<EditionDeps, 'store'>,
@@ -165,19 +170,21 @@ export async function readEditionFigures(
   audience: Audience,
   signal: AbortSignal,
 ): Promise<ReportFigures> {
-  return readFigures(deps, report, await requestFor(deps, report, period, audience), signal)
+  const last = await findLastSent(deps.store.db, seriesOf(report, audience[0]), period.to)
+  const figures = await readFigures(deps, report, requestFor(report, period, audience, last), signal)
+  const warnings = await findUnusual(deps.store.db, figures, last?.figures ?? null)
+  return { ...figures, warnings }
 }
 
-async function requestFor(
-  { store }: Pick<EditionDeps, 'store'>,
+function requestFor(
   report: Report,
   period: Period,
   audience: Audience,
-): Promise<ReportRequest> {
+  last: SentEdition | null,
+): ReportRequest {
   const { kind, stalledDays, topScore } = report
   const { filter } = audience[0]
   const hasFiles = [report, ...audience].some(({ attachments }) => attachments.length > 0)
-  const last = await findLastSent(store.db, seriesOf(report, { filter }), period.to)
   return {
     kind,
     period,

@@ -2,6 +2,7 @@
  * The figures of a kept edition beside the same ones asked for again. Compared is what a period tells; not what only
  * tells how things stood when it was asked (agents, freshness, the service's own numbers), nor what leads are called.
  */
+import type { BlockName } from '../choices.ts'
 import type { ReportFigures } from '../figures.ts'
 
 export interface FigureDifference {
@@ -12,22 +13,23 @@ export interface FigureDifference {
   readonly now: string | number | null
 }
 
-const COMPARED = [
-  'leads',
-  'newLeads',
-  'won',
-  'lost',
-  'wonValue',
-  'winRate',
-  'openValue',
-  'sparklines',
-  'trend',
-  'changes',
-  'topLeads',
-  'stalled',
-  'byPipeline',
-  'bySource',
-] as const satisfies readonly (keyof ReportFigures)[]
+/** What is compared, and the block that says so where it could not be read; the headline's never fails alone. */
+const COMPARED = {
+  leads: 'headline',
+  newLeads: 'headline',
+  won: 'headline',
+  lost: 'headline',
+  wonValue: 'headline',
+  winRate: 'headline',
+  openValue: 'headline',
+  sparklines: 'kpis',
+  trend: 'trend',
+  changes: 'changes',
+  topLeads: 'top_leads',
+  stalled: 'stalled',
+  byPipeline: 'pipelines',
+  bySource: 'sources',
+} as const satisfies Partial<Record<keyof ReportFigures, BlockName>>
 
 /** Entries of two lists are the same where the first of these that they have is. */
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
@@ -38,12 +40,16 @@ const DESCRIPTIONS = new Set([
   ...['pipelineName', 'name', 'source', 'status', 'changedAt'],
 ])
 
-type ComparedFigures = Pick<ReportFigures, (typeof COMPARED)[number]>
+type ComparedFigures = Pick<ReportFigures, keyof typeof COMPARED | 'failed'>
 type Fields = Readonly<Record<string, unknown>>
 
-/** Empty where all are equal. */
+/** Empty where all are equal. What could not be read on one side is not compared. */
 export function compareFigures(kept: ComparedFigures, now: ComparedFigures): FigureDifference[] {
-  return COMPARED.flatMap((name) => compareValues(snakeCase(name), kept[name], now[name]))
+  const failed = new Set([...kept.failed, ...now.failed].map(({ block }) => block))
+  const names = Object.keys(COMPARED) as (keyof typeof COMPARED)[]
+  return names
+    .filter((name) => !failed.has(COMPARED[name]))
+    .flatMap((name) => compareValues(snakeCase(name), kept[name], now[name]))
 }
 
 function compareValues(figure: string, kept: unknown, now: unknown): FigureDifference[] {

@@ -2,6 +2,7 @@
  * The letters of a report: an edition for each choice of leads that its recipients have, and in the ledger a letter
  * for each of them. What was made for some is let go before the next, so that it takes no more room for a thousand.
  */
+import type { LateWarning } from '../figures.ts'
 import { enqueueLetters, listDeliveries } from '../store/delivery.ts'
 import { type Edition, findLastSent, noteNotSent, type UnsavedEdition } from '../store/edition.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
@@ -29,6 +30,8 @@ export interface DueReport {
   readonly at: Date
   /** Of its schedule: whoever has it alone may write its letters. */
   readonly lease: Pick<Lease, 'renew'>
+  /** What kept it; absent where it is made at its time, or by hand. */
+  readonly late?: LateWarning | null
 }
 
 /** An edition and what is to become of it. */
@@ -45,8 +48,8 @@ type Recipients = readonly [Recipient, ...Recipient[]]
 /**
  * Who has a letter already keeps it, and who is new gets the edition that the others got. An edition and all its
  * letters are written at once, so that a kill leaves all of it or nothing; its folder in the archive follows.
- * @throws LeadsheetError report_no_data, report_template, query_failed, job_busy; data_unwritable, also of the archive,
- * when all letters are in the ledger
+ * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy; data_unwritable, also of the
+ * archive, when all letters are in the ledger
  */
 export async function enqueueReport(
   deps: MailingDeps,
@@ -113,11 +116,11 @@ async function enqueueEdition(
   deps: MailingDeps,
   report: Report,
   recipients: Recipients,
-  { at, lease }: DueReport,
+  { at, lease, late = null }: DueReport,
   signal: AbortSignal,
 ): Promise<{ edition: Edition; findContent: FindContent }> {
   const period = await findPeriod(deps.store, report, at, recipients[0])
-  const composed = await composeEdition(deps, report, period, recipients, signal)
+  const composed = await composeEdition(deps, report, period, recipients, signal, late)
   const notSent = composed.mailed === null ? await judge(deps, report, composed.edition) : null
   const pack = notSent === null ? await packLetters(deps, composed, recipients) : createLetterPack()
   const edition = await deps.store.write(async (trx) => {

@@ -1,6 +1,7 @@
 /** A report to look at: of real figures or made-up ones, and neither kept nor sent. */
 import type { ReportFigures } from '../figures.ts'
 import { periodOf, priorOf } from '../report/period.ts'
+import { checkRendered } from '../report/rendered.ts'
 import { composeReport } from '../report/report.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../report/sample.ts'
 import type { Templates } from '../report/templates.ts'
@@ -42,7 +43,7 @@ export async function renderPreview(
  * Whether a report could be sent: its SQL is understood, and its templates can be filled in, be there much to tell or
  * next to nothing.
  * @param deps.file of a store, of which nothing is read but its schema
- * @throws LeadsheetError report_template, query_failed
+ * @throws LeadsheetError report_template, report_failed, query_failed
  */
 export async function tryReport(
   { templates, ...deps }: TrialDeps,
@@ -61,9 +62,12 @@ export async function tryReport(
       charts: new Map(),
       attached: new Map(),
       leftOut: [],
+      notMade: [],
+      failed: [],
+      resend: null,
       unsubscribe: null,
     })
-    templates.render(report.template, view)
+    checkRendered(templates.render(report.template, view), view, report.name)
   }
 }
 

@@ -54,6 +54,8 @@ export function reasonNotToSend(
   figures: ReportFigures,
   last: ReportFigures | null,
 ): string | null {
+  // What failed is unknown, which is no quiet day either.
+  if (figures.failed.length > 0) return null
   const now = numbersOf(figures)
   if (typeof policy !== 'string') {
     return isTrueOf(policy.if_threshold, now) ? null : `quiet: not ${policy.if_threshold}`

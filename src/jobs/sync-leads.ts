@@ -135,6 +135,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
   return writeHolding(run, async (trx) => {
     const problems: SyncProblem[] = []
+    let heldBack = 0
     if (verdict === 'complete') {
       const isProof = scan.mode === 'full' && provesAbsence(scan)
       const absence = isProof
@@ -145,12 +146,15 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
       await markLeadsWhole(trx, run.runId, scan.started_at, absence.removed)
       if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)
       if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
-      if (absence.refused !== null) problems.push(massAbsence(absence.refused))
+      if (absence.refused !== null) {
+        heldBack = absence.refused.absent
+        problems.push(massAbsence(absence.refused))
+      }
     } else {
       problems.push(unproven(scan))
     }
     const drift = await memory.watch.save(trx, seen.at)
-    const report = { ...reportOf(scan, end), warnings: warningsOf(scan), drift }
+    const report = { ...reportOf(scan, end), heldBack, warnings: warningsOf(scan), drift }
     await saveVerdict(trx, run.runId, report, seen.at)
     await clearScan(trx)
     return problems
@@ -185,6 +189,7 @@ function reportOf(scan: Scan, { verdict, stop }: Verdict): ScanReport {
     moved: scan.moved,
     mended: scan.mended,
     cut: scan.cut,
+    heldBack: 0,
     warnings: [],
     drift: [],
   }

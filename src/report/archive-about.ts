@@ -1,8 +1,9 @@
 /** What the archive tells of an edition below its mail: the facts, and how each figure is made. In English. */
 import type { BlockName } from '../choices.ts'
-import type { Compared, FilterCondition, LeadFilter, ReportFigures } from '../figures.ts'
+import type { Compared, FailedSection, FilterCondition, LeadFilter, ReportFigures } from '../figures.ts'
 import type { Instant, Money } from '../model.ts'
 import type { AboutView } from './archive-pages.ts'
+import { hasFailed } from './failed.ts'
 import { numbersOf } from './numbers.ts'
 import { tellDates } from './period.ts'
 import { oneLine } from './text.ts'
@@ -65,15 +66,21 @@ export function composeAbout({
         value: freshness.dataAsOf === null ? 'no complete sync' : utc(freshness.dataAsOf),
       },
       { name: 'Made', value: `${utc(renderedAt)}${program === null ? '' : ` by leadsheet ${program}`}` },
+      ...figures.failed.map((section) => ({ name: 'Could not be made', value: failedText(section) })),
     ],
     blocks: [...blocks].map(([block, all]) => ({
       title: TITLES[block],
       figures: all.map(({ figure, title, meaning, sql, priorSql }) => {
-        const { now = null, before = null } = VALUES[figure ?? '']?.(figures) ?? {}
+        const isKnown = figure !== null && !hasFailed(figures, block)
+        const { now = null, before = null } = (isKnown && VALUES[figure]?.(figures)) || {}
         return { title, meaning, value: now, before, sql, priorSql }
       }),
     })),
   }
+}
+
+function failedText({ block, query, message }: FailedSection): string {
+  return oneLine(`${TITLES[block]}${query === null ? '' : `, ${query}`}: ${message}`, TEXT_LENGTH)
 }
 
 interface Value {

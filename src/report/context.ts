@@ -1,5 +1,7 @@
 /** What a report is made for, beside its figures: its reader's wishes, and what goes with the mail. */
 import type { ATTACHED_LISTS, BlockName } from '../choices.ts'
+import type { FailedSection } from '../figures.ts'
+import type { Instant } from '../model.ts'
 
 export type ListName = (typeof ATTACHED_LISTS)[number]
 
@@ -10,6 +12,15 @@ export interface ChartSource {
   readonly dark: string | null
   readonly width: number
   readonly height: number
+}
+
+/** A letter of an edition that is sent once more. */
+export interface Resend {
+  readonly at: Instant
+  /** When the first one was made. */
+  readonly first: Instant
+  /** Why, in the operator's words; null where none are given. */
+  readonly reason: string | null
 }
 
 export type ChartName = 'trend' | 'spark-new-leads' | 'spark-won' | 'spark-win-rate' | 'spark-open-value'
@@ -28,6 +39,12 @@ export interface ReportContext {
   readonly attached: ReadonlyMap<string, string>
   /** Files that would have made the mail too large, with their size. */
   readonly leftOut: readonly { readonly name: string; readonly megabytes: number }[]
+  /** Wanted files of which the figures failed, as they were asked for: `stalled.xlsx`. */
+  readonly notMade: readonly string[]
+  /** Charts that could not be drawn, by the block that would show them. */
+  readonly failed: readonly FailedSection[]
+  /** Where this reader has had a letter of the edition before; null of the first one. */
+  readonly resend: Resend | null
   /** Where one can stop getting it, a mailto: or https: address; null for nowhere. */
   readonly unsubscribe: string | null
 }

@@ -1,4 +1,5 @@
 /** How much of its period a report can vouch for. */
+import type { BlockName } from '../choices.ts'
 import type { ReportFigures } from '../figures.ts'
 
 /**
@@ -17,4 +18,29 @@ export function coverageOf({ freshness, period, newLeads, won }: ReportFigures):
 /** Whether nothing at all is known of the time before, so that there is nothing to compare with. */
 export function isFirst({ newLeads, won, winRate, openValue }: ReportFigures): boolean {
   return newLeads.prior + won.prior + winRate.prior.whole + openValue.prior.length === 0
+}
+
+/** What a sync reads of the upstream that reports show. */
+export type Resource = 'leads' | 'stats' | 'agents'
+
+const SHOWN_IN: Readonly<Record<Exclude<Resource, 'leads'>, readonly BlockName[]>> = {
+  stats: ['funnel', 'service_stats'],
+  agents: ['agents', 'attention'],
+}
+
+/** What was last read before the end of the period, of that which these blocks show. */
+export function listOld(
+  { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
+  blocks: readonly BlockName[],
+): Resource[] {
+  const isShown = (resource: Exclude<Resource, 'leads'>) =>
+    SHOWN_IN[resource].some((block) => blocks.includes(block))
+  const isOld = (asOf: string | null) => asOf !== null && asOf < period.to
+  // What a filter asks for, the service's own statistics do not tell apart.
+  const hasStats = filter.conditions.length === 0 && isShown('stats')
+  return [
+    ...(freshness.coversPeriod ? [] : (['leads'] as const)),
+    ...(hasStats && isOld(freshness.statsAsOf) ? (['stats'] as const) : []),
+    ...(isShown('agents') && isOld(freshness.agentsAsOf) ? (['agents'] as const) : []),
+  ]
 }

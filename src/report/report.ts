@@ -3,7 +3,9 @@
  * cannot contradict one another. No HTML here, and no words: those are in `words/`.
  */
 import type { BlockName } from '../choices.ts'
-import type { ReportFigures } from '../figures.ts'
+import { errorText } from '../errors.ts'
+import type { FailedSection, ReportFigures } from '../figures.ts'
+import { type BannerView, composeBanner, markOf } from './banner.ts'
 import { composeAgents } from './blocks/agents.ts'
 import { composeAttention } from './blocks/attention.ts'
 import { composeChanges } from './blocks/changes.ts'
@@ -21,11 +23,12 @@ import { composeTopLeads } from './blocks/top-leads.ts'
 import { composeTrend } from './blocks/trend.ts'
 import type { ReportContext } from './context.ts'
 import { namePeriod } from './dates.ts'
+import { CORE_BLOCKS, composeFailed, type FailedView } from './failed.ts'
 import { oneLine } from './text.ts'
 import type { Voice } from './voice.ts'
 
 /** What a template of a block gets; `kind` is the name of the template. */
-export type BlockView = ReturnType<(typeof COMPOSE)[BlockName]>[number]
+export type BlockView = ReturnType<(typeof COMPOSE)[BlockName]>[number] | FailedView
 
 export interface ReportView {
   /** BCP 47 */
@@ -38,6 +41,10 @@ export interface ReportView {
   readonly verdict: string
   /** What a mail client shows behind the subject. */
   readonly preheader: string
+  /** What the subject begins with where the data are old or odd; else empty. */
+  readonly mark: string
+  /** What stands above everything; null where there is nothing to note. */
+  readonly banner: BannerView | null
   /** In the order of the report; those with nothing to tell are left out or say so. */
   readonly blocks: readonly BlockView[]
   /** The same by their kind, for templates that place them by hand. */
@@ -85,18 +92,59 @@ export function composeReport(figures: ReportFigures, voice: Voice, context: Rep
   const names = namePeriod(voice.locale, figures.kind, figures.period)
   const headline = composeHeadline(figures, voice, context)
   const few = figures.freshness.dataAsOf === null ? UNREAD : isQuiet(figures) ? QUIET : null
-  const wanted = few === null ? context.blocks : context.blocks.filter((name) => few.includes(name))
-  const blocks = wanted.flatMap((name): readonly BlockView[] => COMPOSE[name](figures, voice, context))
+  const wanted =
+    few === null
+      ? context.blocks
+      : context.blocks.filter(
+          (name) => few.includes(name) || figures.failed.some(({ block }) => block === name),
+        )
+  const made = wanted.map((name) => composeBlock(name, figures, voice, context))
+  const blocks = made.flatMap((each) => each.views)
+  const failed = [...figures.failed, ...context.failed, ...made.flatMap((each) => each.failed)]
+  const banner = composeBanner(figures, failed, voice, context)
+  const [first = ''] = banner?.lines ?? []
   return {
     lang: voice.locale,
     dir: words.dir,
     title,
     period: { long: words.period.long(names), short: words.period.short(names) },
     verdict: headline.subject,
-    preheader: preheaderOf(headline.text, figures, voice, context),
+    preheader: `${first} ${preheaderOf(headline.text, figures, voice, context)}`.trim(),
+    mark: markOf(figures, voice),
+    banner,
     blocks,
     block: Object.fromEntries(blocks.map((block) => [block.kind, block])),
     footer: footerOf(figures, voice, context, title),
+  }
+}
+
+interface MadeBlock {
+  readonly views: readonly BlockView[]
+  /** What went wrong only here, beside what the figures lack. */
+  readonly failed: readonly FailedSection[]
+}
+
+/** Of what failed a box in its place; behind it where only something beside the numbers did. */
+function composeBlock(
+  block: BlockName,
+  figures: ReportFigures,
+  voice: Voice,
+  context: ReportContext,
+): MadeBlock {
+  const box = (section: FailedSection) => composeFailed(section, figures, voice)
+  const isCore = CORE_BLOCKS.includes(block)
+  const unread = figures.failed.find((each) => each.block === block && each.query === null)
+  if (unread !== undefined && !isCore) return { views: [box(unread)], failed: [] }
+  const beside = [
+    ...(unread === undefined ? [] : [unread]),
+    ...context.failed.filter((each) => each.block === block),
+  ]
+  try {
+    return { views: [...COMPOSE[block](figures, voice, context), ...beside.map(box)], failed: [] }
+  } catch (thrown) {
+    if (isCore) throw thrown
+    const section = { block, query: null, message: errorText(thrown) }
+    return { views: [box(section)], failed: [section] }
   }
 }
 
@@ -128,6 +176,9 @@ function footerOf(
     unsubscribe:
       unsubscribe === null || recipient === null
         ? null
-        : { url: unsubscribe, text: words.footer.unsubscribe },
+        : {
+            url: unsubscribe,
+            text: words.footer[unsubscribe.startsWith('mailto:') ? 'unsubscribe' : 'change'],
+          },
   }
 }

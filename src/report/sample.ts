@@ -66,6 +66,8 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
     freshness: {
       dataAsOf: new Date(Date.parse(period.to) + 6 * HOUR_MS).toISOString(),
       coversPeriod: true,
+      statsAsOf: ago(-6),
+      agentsAsOf: ago(-6),
       lastFailure: null,
       runId: 'sample',
       requests: 42,
@@ -158,6 +160,8 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       lastScan: { verdict: 'complete', at: ago(-6) },
     },
     queries: scope.queries,
+    failed: [],
+    warnings: [],
   }
 }
 

@@ -21,7 +21,12 @@ export interface Templates {
    * Fills in the templates of a report. Pure; the view is plain data of ready strings.
    * @throws LeadsheetError report_unknown, report_template
    */
-  render(name: string, view: object): Rendered
+  render<View extends TemplateView>(name: string, view: View): Rendered
+}
+
+export interface TemplateView {
+  /** What stands before the subject, whatever its template says; may be empty. */
+  readonly mark: string
 }
 
 export interface TemplatePlaces {
@@ -61,7 +66,7 @@ export async function openTemplates(
 
 interface Report {
   readonly definition: ReportDefinition
-  readonly render: (view: object) => Rendered
+  readonly render: (view: TemplateView) => Rendered
 }
 
 /** @throws LeadsheetError report_template also for a file that nothing would read, since its name is misspelt */
@@ -80,7 +85,7 @@ function openReport(files: TemplateFiles, name: string): Report {
 }
 
 /** HTML and text each have parts of their own: `kpis.html.hbs` and `kpis.text.hbs` are both `{{> kpis}}`. */
-function compileReport(files: TemplateFiles, name: string): (view: object) => Rendered {
+function compileReport(files: TemplateFiles, name: string): (view: TemplateView) => Rendered {
   const html = new Map<string, TemplateFile>()
   const text = new Map<string, TemplateFile>()
   for (const [file, partial] of files.partials(name)) {
@@ -91,22 +96,24 @@ function compileReport(files: TemplateFiles, name: string): (view: object) => Re
   }
   html.set('body', partOf(files, name, 'html'))
   const pageOf = createCompiler('html', html)(layoutOf(files, 'page.hbs'))
+  text.set('body', partOf(files, name, 'text'))
   const compileText = createCompiler('text', text)
   const subjectFile = partOf(files, name, 'subject')
   const subjectOf = compileText(subjectFile)
-  const textOf = compileText(partOf(files, name, 'text'))
+  const textOf = compileText(layoutOf(files, 'page.text.hbs'))
   const styles = {
     inline: files.styles(name, 'styles.css'),
     mobile: files.styles(name, 'mobile.css'),
     dark: files.styles(name, 'dark.css'),
   }
   return (view) => {
-    const subject = finishSubject(subjectOf(view))
-    if (subject === '') {
+    const line = finishSubject(subjectOf(view))
+    if (line === '') {
       throw new LeadsheetError('report_template', `template ${subjectFile.path}: the subject is empty`, {
         hint: 'Write one, or take the file away; nothing was sent.',
       })
     }
+    const subject = finishSubject(`${view.mark} ${line}`)
     return {
       subject,
       html: finishHtml(pageOf({ ...view, subject }), styles),

@@ -60,38 +60,27 @@ export async function findEdition(
 }
 
 /** The end of the last period of a series that ended before an instant and of which letters exist. */
-export async function findLastSentEnd(
-  db: Db,
-  key: SeriesKey,
-  before: Instant,
-): Promise<Instant | null> {
+export async function findLastSentEnd(db: Db, key: SeriesKey, before: Instant): Promise<Instant | null> {
   const row = await sentEditions(db, key, before).select('period_to').executeTakeFirst()
   return row?.period_to ?? null
 }
 
 /** The last edition of a series whose period ended by an instant and of which letters exist. */
-export async function findLastSent(
-  db: Db,
-  key: SeriesKey,
-  by: Instant,
-): Promise<SentEdition | null> {
+export async function findLastSent(db: Db, key: SeriesKey, by: Instant): Promise<SentEdition | null> {
   const row = await sentEditions(db, key, by, '<=')
     // Older programs kept other figures.
     .where('program_version', 'is not', null)
     .select(['period_to', 'rendered_at', 'figures'])
     .executeTakeFirst()
   if (!row) return null
-  return { periodTo: row.period_to, renderedAt: row.rendered_at, figures: JSON.parse(row.figures) }
+  return { periodTo: row.period_to, renderedAt: row.rendered_at, figures: figuresOf(row.figures) }
 }
 
 /**
  * Keeps an edition. An earlier one of the same key is replaced, unless a letter of it exists: what was sent stays as
  * it was sent, and the earlier one comes back. Why it was not sent stays too.
  */
-export async function saveEdition(
-  trx: Trx,
-  edition: UnsavedEdition,
-): Promise<Edition> {
+export async function saveEdition(trx: Trx, edition: UnsavedEdition): Promise<Edition> {
   const earlier = await findEdition(trx, edition)
   if (earlier?.isMailed) return earlier
   if (earlier) await trx.deleteFrom('report_edition').where('id', '=', earlier.id).execute()
@@ -175,6 +164,14 @@ async function hasLetters(trx: Db, editionId: string): Promise<boolean> {
   return row !== undefined
 }
 
+/** Editions of before these were told have neither failures nor warnings. */
+function figuresOf(json: string): ReportFigures {
+  const figures = JSON.parse(json)
+  const { freshness = {}, failed = [], warnings = [] } = figures
+  const { statsAsOf = null, agentsAsOf = null } = freshness
+  return { ...figures, freshness: { ...freshness, statsAsOf, agentsAsOf }, failed, warnings }
+}
+
 function editionOf(row: Selectable<ReportEditionTable>, isMailed: boolean): Edition {
   return {
     id: row.id,
@@ -182,7 +179,7 @@ function editionOf(row: Selectable<ReportEditionTable>, isMailed: boolean): Edit
     period: { from: row.period_from, to: row.period_to, timeZone: row.time_zone },
     variant: row.variant,
     renderedAt: row.rendered_at,
-    figures: JSON.parse(row.figures),
+    figures: figuresOf(row.figures),
     programVersion: row.program_version,
     notSent: row.not_sent,
     subject: row.subject,

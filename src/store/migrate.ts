@@ -17,6 +17,7 @@ import * as schedules from './migrations/013-schedules.ts'
 import * as deliveries from './migrations/014-deliveries.ts'
 import * as subscriptions from './migrations/015-subscriptions.ts'
 import * as notices from './migrations/016-notices.ts'
+import * as gate from './migrations/017-gate.ts'
 import type { Tables } from './tables.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
@@ -36,6 +37,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '014-deliveries': deliveries,
   '015-subscriptions': subscriptions,
   '016-notices': notices,
+  '017-gate': gate,
 }
 
 /**

@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { LeadsheetError } from '../errors.ts'
-import type { LeadFilter, QueryTable } from '../figures.ts'
+import { errorText, LeadsheetError } from '../errors.ts'
+import type { FailedSection, LeadFilter, QueryTable } from '../figures.ts'
 import type { Period } from '../model.ts'
 import { askChild } from './ask-child.ts'
 import { chosenLeadsSql, chosenValues, EVERY_LEAD } from './figures/lead-filter.ts'
@@ -44,30 +44,53 @@ const CHILD = fileURLToPath(new URL('report-query-child.ts', import.meta.url))
 const LIMITS = { rowsMax: 100, bytesMax: 2 ** 20 }
 const TIMEOUT_MS = 30_000
 
+export interface QueryAnswers {
+  /** In the order of the queries; one that failed has neither columns nor rows. */
+  readonly tables: readonly QueryTable[]
+  readonly failed: readonly FailedSection[]
+}
+
 /**
+ * One that fails leaves the others as they are, but for the time that they have together.
  * @param file of the store
- * @throws LeadsheetError query_failed, naming query and place: a mistake in the SQL, an unknown parameter, more than
- *   reading, too long; and the reason of the signal
+ * @throws the reason of the signal
  */
 export async function runReportQueries(
   file: string,
   queries: readonly ReportQuery[],
   scope: QueryScope,
   options: QueryOptions,
-): Promise<QueryTable[]> {
-  return ask(file, queries, { values: valuesOf(scope), filter: scope.filter, isTrial: false }, options)
+): Promise<QueryAnswers> {
+  const what = { values: valuesOf(scope), filter: scope.filter, isTrial: false }
+  const answers = await ask(file, queries, what, options).catch((thrown: unknown) => {
+    options.signal.throwIfAborted()
+    return queries.map(() => thrown)
+  })
+  const failed: FailedSection[] = []
+  const tables = queries.map(({ name, title, note, sql }, index): QueryTable => {
+    const answer = answers[index]
+    if (isTable(answer)) return answer
+    failed.push({ block: 'queries', query: name, message: errorText(answer) })
+    return { name, title, note, sql, columns: [], rows: [], isCut: false }
+  })
+  return { tables, failed }
 }
 
 /**
  * Whether the queries would run, without running them; the tables have columns and no rows.
- * @throws LeadsheetError query_failed, as {@link runReportQueries}
+ * @throws LeadsheetError query_failed, naming query and place: a mistake in the SQL, an unknown parameter, more than
+ *   reading, too long; and the reason of the signal
  */
 export async function tryReportQueries(
   file: string,
   queries: readonly ReportQuery[],
   options: QueryOptions,
 ): Promise<QueryTable[]> {
-  return ask(file, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
+  const answers = await ask(file, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
+  return answers.map((answer) => {
+    if (isTable(answer)) return answer
+    throw answer
+  })
 }
 
 const NO_VALUES = {
@@ -122,18 +145,22 @@ async function ask(
   queries: readonly ReportQuery[],
   what: Pick<ReportQueryJob, 'values' | 'filter' | 'isTrial'>,
   options: QueryOptions,
-): Promise<QueryTable[]> {
+): Promise<(QueryTable | LeadsheetError)[]> {
   for (const query of queries) refuseBadText(query)
   if (queries.length === 0) return []
   const job = { ...what, file: resolve(file), sqls: queries.map(({ sql }) => sql), ...LIMITS }
   const answers = await askInTime(job, queries, options)
   return queries.map((query, index) => {
     const selected = answers[index] ?? { error: 'there is no answer' }
-    if ('error' in selected) throw failed(query, selected.error)
+    if ('error' in selected) return failed(query, selected.error)
     const { name, title, note, sql } = query
     const { columns, rows, isCut } = selected
     return { name, title, note, sql, columns, rows: rows.map((row) => row.map(plain)), isCut }
   })
+}
+
+function isTable(answer: unknown): answer is QueryTable {
+  return typeof answer === 'object' && answer !== null && 'rows' in answer
 }
 
 async function askInTime(

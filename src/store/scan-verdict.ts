@@ -1,4 +1,5 @@
 /** What each run's scan of the leads came to. */
+import { sql } from 'kysely'
 import type { Instant, ScanReport } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 
@@ -24,9 +25,30 @@ export async function saveVerdict(
       moved: report.moved,
       mended: report.mended,
       cut: report.cut,
+      held_back: report.heldBack,
       warnings: JSON.stringify(report.warnings),
       drift: JSON.stringify(report.drift),
     })
+    .execute()
+}
+
+/** What a whole reading of the list met. */
+export interface WholeScan {
+  readonly leads: number
+  /** Leads that are there and were not met, too many to be believed gone. */
+  readonly heldBack: number
+}
+
+/** The last readings of the whole list that proved complete, the newest first. */
+export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]> {
+  return db
+    .selectFrom('sync_scan_verdict as verdict')
+    .innerJoin('sync_run', 'sync_run.id', 'verdict.run_id')
+    .where('verdict.mode', '=', 'full')
+    .where('verdict.verdict', '=', 'complete')
+    .select(['distinct_leads as leads', 'held_back as heldBack'])
+    .orderBy(sql`sync_run.rowid`, 'desc')
+    .limit(limit)
     .execute()
 }
 
@@ -50,6 +72,7 @@ export async function findVerdict(db: Db, runId: string): Promise<ScanReport | n
     moved: row.moved,
     mended: row.mended,
     cut: row.cut,
+    heldBack: row.held_back,
     warnings: JSON.parse(row.warnings),
     drift: JSON.parse(row.drift),
   }

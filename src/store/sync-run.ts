@@ -127,7 +127,7 @@ export interface RunSummary {
   readonly requests: number
   readonly retries: number
   readonly durationMs: number | null
-  readonly problems: readonly { part: string; code: string; message: string }[]
+  readonly problems: readonly { part: string; code: string; message: string; hint: string | null }[]
 }
 
 /** The order in which runs were begun, whatever the clock said then. */
@@ -168,6 +168,19 @@ export async function findLastWholeRun(
     .executeTakeFirst()
   if (!row || row.leads_as_of === null) return undefined
   return { id: row.id, asOf: row.leads_as_of, requests: row.finished_at === null ? null : row.requests }
+}
+
+/** When the last run began that read all statistics or agents, or found that the upstream has none; null before. */
+export async function findLastReading(db: Db, part: 'stats' | 'agents'): Promise<Instant | null> {
+  const row = await db
+    .selectFrom('sync_run')
+    .where(({ or, eb }) => or([eb(part, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
+    .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${part})`)
+    .select('started_at')
+    .orderBy(begun, 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.started_at ?? null
 }
 
 /** The last run that failed or stopped half-way, from the last on that read all leads: that one's other parts count. */

@@ -213,6 +213,7 @@ interface SyncScanVerdict {
   cut: number
   warnings: string
   drift: string
+  held_back: Generated<number>
 }
 
 interface FieldSeen {

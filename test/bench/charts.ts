@@ -18,7 +18,7 @@ let bytes = 0
 console.log('editions\tMB of memory')
 for (let edition = 1; edition <= editions; edition++) {
   const start = performance.now()
-  const files = await drawCharts(figures(), labels)
+  const { files } = await drawCharts(figures(), labels)
   times.push(performance.now() - start)
   bytes += sizeOf(files)
   if (edition % Math.ceil(editions / PARTS) === 0)

@@ -29,6 +29,7 @@ const KEPT = {
       winRate: { part: 1, whole: 4 },
     },
   ],
+  failed: [],
 } satisfies Parameters<typeof compareFigures>[0]
 
 describe('figures that were kept, beside those of now', () => {

@@ -14,7 +14,7 @@ export interface MailPage {
 }
 
 async function makePage(name: string, figures: ReportFigures, making: Making = {}): Promise<MailPage> {
-  const files = await drawCharts(figures, chartLabels(voiceOf(making)))
+  const { files } = await drawCharts(figures, chartLabels(voiceOf(making)))
   const charts = findCharts(files, (file) => `cid:${file}`)
   return {
     name,

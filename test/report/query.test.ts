@@ -25,12 +25,14 @@ const table = (change: Partial<QueryTable> = {}): QueryTable => ({
 async function compose(change: Partial<QueryTable> = {}, locale = 'en-GB', file?: string) {
   const voice = createVoice(locale, 'Europe/Berlin', NOW)
   const attached = new Map(file === undefined ? [] : [['by-industry', file]])
-  const [view] = composeQueries({ queries: [table(change)] }, voice, { attached })
-  if (view === undefined) throw new Error('no view')
+  const [view] = composeQueries({ queries: [table(change)], failed: [] }, voice, { attached })
+  if (view?.kind !== 'query') throw new Error('no view')
   const page = {
     lang: 'en',
     dir: 'ltr',
     preheader: '',
+    mark: '',
+    banner: null,
     title: 'Mine',
     footer: { lines: [], unsubscribe: null },
     verdict: '',

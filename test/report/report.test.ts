@@ -119,11 +119,17 @@ describe('data that does not cover the day', () => {
   })
 
   it('is said in amber: until when, since when and why', () => {
-    expect(block('freshness', staleDay())).toMatchObject({
-      isStale: true,
-      text:
+    expect(compose(staleDay()).banner).toEqual({
+      isWarning: true,
+      title: 'Please note',
+      lines: [
         'The data ends Fri 20 Nov, 14:10, 15 hours before this report; what came after is missing below. ' +
-        'The sync at 06:00 did not finish: https://api.example.com answered 503 to five attempts at GET /leads.',
+          'The sync at 06:00 did not finish: https://api.example.com answered 503 to five attempts at GET /leads.',
+      ],
+    })
+    expect(block('freshness', staleDay())).toMatchObject({
+      isStale: false,
+      text: 'Data as of Fri 20 Nov, 14:10, 15 hours before this report.',
     })
   })
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openTemplates } from '../../src/report/templates.ts'
+import { openTemplates, type TemplateView } from '../../src/report/templates.ts'
 import { busyDay, hostileDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
 import { compose, REPORTS, renderReport, TEMPLATES_FOLDER } from '../support/report.ts'
@@ -222,12 +222,17 @@ describe('a mistake in a template', () => {
 })
 
 describe('an own folder', () => {
-  const render = async (own: Readonly<Record<string, string>>, name: string, shown: object) =>
-    (await openTemplates(TEMPLATES_FOLDER, { own: folderWith(own) })).render(name, shown)
+  const render = async <View extends TemplateView>(
+    own: Readonly<Record<string, string>>,
+    name: string,
+    shown: View,
+  ) => (await openTemplates(TEMPLATES_FOLDER, { own: folderWith(own) })).render(name, shown)
   const page = {
     lang: 'en',
     dir: 'ltr',
     preheader: '',
+    mark: '',
+    banner: null,
     title: 'Mine',
     footer: { lines: [], unsubscribe: null },
     verdict: '',

@@ -46,11 +46,18 @@ async function ask(
   return runReportQueries(store.file, queries, scope(filter), { signal, ...options })
 }
 
+/** Where none fails. */
+async function tablesOf(...asked: Parameters<typeof ask>) {
+  const { tables, failed } = await ask(...asked)
+  expect(failed).toEqual([])
+  return tables
+}
+
 describe('a query of a report', () => {
   test('is bound to its period, to the one before, and to the settings of the report', async () => {
     const sql = `SELECT id, :top_score AS top, :stalled_days AS days, :prior_to AS prior, :pipelines AS pipelines
       FROM lead WHERE created_at >= :from AND created_at < :to ORDER BY id;`
-    const [table] = await ask(sql)
+    const [table] = await tablesOf(sql)
     expect(table).toEqual({
       name: 'query-1',
       title: 'Mine',
@@ -67,7 +74,7 @@ describe('a query of a report', () => {
 
   test('finds the leads that the report is about in `chosen`', async () => {
     const sql = 'SELECT id FROM lead WHERE id IN chosen ORDER BY id'
-    const rows = async (filter: LeadFilter) => (await ask(sql, { filter }))[0]?.rows.flat()
+    const rows = async (filter: LeadFilter) => (await tablesOf(sql, { filter }))[0]?.rows.flat()
     expect(await rows(EVERY)).toEqual(['ld_1', 'ld_2', 'ld_3'])
     expect(await rows({ pipelineIds: ['p1'], conditions: [] })).toEqual(['ld_1', 'ld_3'])
     const german = { field: 'company_country', in: ['DE'] }
@@ -77,18 +84,18 @@ describe('a query of a report', () => {
   })
 
   test('answers after the others of its report, in their order', async () => {
-    const tables = await ask(['SELECT 1 AS one', "SELECT 'x' AS two, NULL AS three, 0.5 AS four"])
+    const tables = await tablesOf(['SELECT 1 AS one', "SELECT 'x' AS two, NULL AS three, 0.5 AS four"])
     expect(tables.map(({ columns, rows }) => ({ columns, rows }))).toEqual([
       { columns: ['one'], rows: [[1]] },
       { columns: ['two', 'three', 'four'], rows: [['x', null, 0.5]] },
     ])
-    expect(await ask([])).toEqual([])
+    expect(await tablesOf([])).toEqual([])
   })
 
   test('answers with 100 rows at most, and says that there are more', async () => {
     const count = (n: number) =>
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${n}) SELECT i FROM n`
-    const tables = await ask([count(100), count(101)])
+    const tables = await tablesOf([count(100), count(101)])
     expect(tables.map(({ rows, isCut }) => [rows.length, isCut])).toEqual([
       [100, false],
       [100, true],
@@ -96,18 +103,18 @@ describe('a query of a report', () => {
   })
 
   test('keeps the digits of a whole number that is too large for one', async () => {
-    expect((await ask('SELECT 9007199254740993 AS big'))[0]?.rows).toEqual([['9007199254740993']])
+    expect((await tablesOf('SELECT 9007199254740993 AS big'))[0]?.rows).toEqual([['9007199254740993']])
   })
 
   test('may read views, also by a CTE, a subquery and json_each', async () => {
     const sql = `WITH mine AS (SELECT * FROM lead_now) SELECT count(*) AS leads FROM mine
       WHERE pipeline_id IN (SELECT value FROM json_each('["p1"]'))`
-    expect((await ask(sql))[0]?.rows).toEqual([[2]])
+    expect((await tablesOf(sql))[0]?.rows).toEqual([[2]])
   })
 
   test('may count the rows of a CTE without reading any of their columns', async () => {
     const sql = 'WITH days (day) AS (VALUES (1), (2)) SELECT count(*) FROM days'
-    expect((await ask(sql))[0]?.rows).toEqual([[2]])
+    expect((await tablesOf(sql))[0]?.rows).toEqual([[2]])
   })
 })
 
@@ -136,18 +143,37 @@ describe('a query that will not do', () => {
       code: 'query_failed',
       message: expect.stringContaining(`templates/mine/report.yaml:5:10  query query-1: ${told}`),
     }
-    await expect(ask(sql)).rejects.toMatchObject(problem)
+    const [failed] = (await ask(sql)).failed
+    expect(failed).toEqual({ block: 'queries', query: 'query-1', message: problem.message })
     await using store = await openEmptyStore()
     const signal = new AbortController().signal
     const trying = tryReportQueries(store.file, [query(sql, 'query-1')], { signal })
     await expect(trying).rejects.toMatchObject(problem)
   })
 
+  test('leaves the others of its report as they are, those behind it too', async () => {
+    const overflow = 'SELECT sum(9223372036854775807) FROM lead WHERE id IN chosen'
+    const { tables, failed } = await ask(['SELECT 1 AS one', overflow, 'SELECT 3 AS three'])
+    expect(tables.map(({ name, rows }) => [name, rows])).toEqual([
+      ['query-1', [[1]]],
+      ['query-2', []],
+      ['query-3', [[3]]],
+    ])
+    expect(failed.map(({ query: name, message }) => [name, message])).toEqual([
+      ['query-2', 'templates/mine/report.yaml:5:10  query query-2: integer overflow'],
+    ])
+  })
+
   test('takes no longer than it may, and is not run when it is tried', async () => {
-    await expect(ask(FOREVER, { timeoutMs: 500 })).rejects.toMatchObject({
-      code: 'query_failed',
-      message: expect.stringContaining('(query-1) took longer than 0.5 s'),
-    })
+    const { tables, failed } = await ask(FOREVER, { timeoutMs: 500 })
+    expect(tables).toMatchObject([{ name: 'query-1', title: 'Mine', columns: [], rows: [] }])
+    expect(failed).toEqual([
+      {
+        block: 'queries',
+        query: 'query-1',
+        message: expect.stringContaining('(query-1) took longer than 0.5 s'),
+      },
+    ])
     await using store = await openEmptyStore()
     const signal = new AbortController().signal
     expect(await tryReportQueries(store.file, [query(FOREVER)], { signal })).toMatchObject([
@@ -172,7 +198,9 @@ test('a query with all values in it gives any SQLite program the same', async ()
     FROM lead JOIN chosen ON lead_id = id WHERE created_at >= :from;`
   await using store = await openFilled()
   const signal = new AbortController().signal
-  const [answer] = await runReportQueries(store.file, [query(sql)], scope(filter), { signal })
+  const {
+    tables: [answer],
+  } = await runReportQueries(store.file, [query(sql)], scope(filter), { signal })
   const printed = execFileSync('sqlite3', ['-json', store.file], {
     input: explainReportQuery(sql, scope(filter)),
     encoding: 'utf8',

@@ -36,6 +36,9 @@ export const CONTEXT: ReportContext = {
   charts: CHARTS,
   attached: new Map(),
   leftOut: [],
+  notMade: [],
+  failed: [],
+  resend: null,
   unsubscribe: null,
 }
 
@@ -49,6 +52,8 @@ export function busyDay(): ReportFigures {
     freshness: {
       dataAsOf: DATA_AS_OF,
       coversPeriod: true,
+      statsAsOf: DATA_AS_OF,
+      agentsAsOf: DATA_AS_OF,
       lastFailure: null,
       runId: '01JDA7K2QX',
       requests: 14,
@@ -193,7 +198,14 @@ export function busyDay(): ReportFigures {
       lastScan: { verdict: 'complete', at: DATA_AS_OF },
     },
     queries: [],
+    failed: [],
+    warnings: [],
   }
+}
+
+/** Everything was read whole at that instant. */
+function freshAt(at: string): ReportFigures['freshness'] {
+  return { ...busyDay().freshness, dataAsOf: at, statsAsOf: at, agentsAsOf: at }
 }
 
 /** A Sunday on which nothing happened and nothing is wrong. */
@@ -203,7 +215,7 @@ export function quietDay(): ReportFigures {
     ...busy,
     period: { ...PERIOD, from: '2026-11-21T23:00:00.000Z', to: '2026-11-22T23:00:00.000Z' },
     prior: { ...PRIOR, from: '2026-11-14T23:00:00.000Z', to: '2026-11-15T23:00:00.000Z' },
-    freshness: { ...busy.freshness, dataAsOf: '2026-11-23T05:00:00.000Z' },
+    freshness: freshAt('2026-11-23T05:00:00.000Z'),
     pipelines: ['EU mid-market'],
     newLeads: { current: 0, prior: 2 },
     won: { current: 0, prior: 0 },
@@ -239,7 +251,7 @@ export function staleDay(): ReportFigures {
     ...busy,
     freshness: {
       ...busy.freshness,
-      dataAsOf: '2026-11-20T13:10:00.000Z',
+      ...freshAt('2026-11-20T13:10:00.000Z'),
       coversPeriod: false,
       lastFailure: {
         at: '2026-11-21T05:00:00.000Z',
@@ -302,6 +314,8 @@ export function emptyDay(): ReportFigures {
     freshness: {
       dataAsOf: null,
       coversPeriod: false,
+      statsAsOf: null,
+      agentsAsOf: null,
       lastFailure: null,
       runId: null,
       requests: null,
@@ -327,6 +341,8 @@ export function emptyDay(): ReportFigures {
     serviceStats: [],
     dataQuality: { held: [], drift: [], lastScan: null },
     queries: [],
+    failed: [],
+    warnings: [],
   }
 }
 
@@ -346,7 +362,7 @@ export function busyWeek(): ReportFigures {
         { field: 'score', min: 60, max: null },
       ],
     },
-    freshness: { ...busy.freshness, dataAsOf: asOf },
+    freshness: freshAt(asOf),
     newLeads: { current: 284, prior: 301 },
     won: { current: 14, prior: 11 },
     lost: { current: 31, prior: 28 },

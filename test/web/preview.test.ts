@@ -36,6 +36,8 @@ async function openMine(html = HTML) {
         lang: 'en',
         dir: 'ltr',
         preheader: 'Now & before',
+        mark: '',
+        banner: null,
         footer: { lines: [], unsubscribe: null },
         blocks: [],
       }

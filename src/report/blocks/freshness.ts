@@ -1,10 +1,15 @@
-/** The line that says what the data covers, and why it does not cover more. */
+/**
+ * The line that says what the data covers. Where that is not all of the period, the banner above the report says so
+ * and why, and here stands only of when the data is.
+ */
 import type { ReportFigures } from '../../figures.ts'
+import type { Instant } from '../../model.ts'
 import { oneLine } from '../text.ts'
 import type { Voice } from '../voice.ts'
 
 export interface FreshnessView {
   readonly kind: 'freshness'
+  /** Whether a sync failed since. */
   readonly isStale: boolean
   readonly text: string
 }
@@ -15,26 +20,35 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 export function composeFreshness(figures: ReportFigures, voice: Voice): FreshnessView {
-  const { lastFailure, coversPeriod } = figures.freshness
-  const failure = lastFailure
-    ? voice.words.freshness.failed(voice.dates.recent(lastFailure.at), sentence(lastFailure.message))
-    : null
-  const text = [extent(figures, voice), failure].filter((part) => part !== null).join(' ')
-  return { kind: 'freshness', isStale: !coversPeriod || lastFailure !== null, text }
+  const { words, dates } = voice
+  const { dataAsOf, coversPeriod, lastFailure } = figures.freshness
+  const isStale = coversPeriod && lastFailure !== null
+  if (dataAsOf === null) return { kind: 'freshness', isStale, text: words.freshness.never }
+  const at = dates.recent(dataAsOf)
+  const text = isStale
+    ? [words.freshness.coveredThenFailed(at), ...explainFailure(figures, voice)].join(' ')
+    : words.freshness.fresh(at, ageOf(dataAsOf, voice))
+  return { kind: 'freshness', isStale, text }
 }
 
-function extent({ freshness, period }: ReportFigures, voice: Voice): string {
+/** Up to when the leads go, where that is not the end of the period. */
+export function explainExtent({ freshness, period }: ReportFigures, voice: Voice): string {
   const { words, dates } = voice
-  const { dataAsOf, coversPeriod, lastFailure } = freshness
+  const { dataAsOf } = freshness
   if (dataAsOf === null) return words.freshness.never
-  const age = formatAge(Date.parse(voice.now) - Date.parse(dataAsOf), voice)
-  if (!coversPeriod) {
-    const say = dataAsOf > period.from ? words.freshness.ends : words.freshness.before
-    return say(dates.instant(dataAsOf), age)
-  }
-  return lastFailure
-    ? words.freshness.coveredThenFailed(dates.recent(dataAsOf))
-    : words.freshness.fresh(dates.recent(dataAsOf), age)
+  const say = dataAsOf > period.from ? words.freshness.ends : words.freshness.before
+  return say(dates.instant(dataAsOf), ageOf(dataAsOf, voice))
+}
+
+/** Why they do not go further; empty where the last sync was whole. */
+export function explainFailure({ freshness }: ReportFigures, { words, dates }: Voice): string[] {
+  const { lastFailure } = freshness
+  if (lastFailure === null) return []
+  return [words.freshness.failed(dates.recent(lastFailure.at), sentence(lastFailure.message))]
+}
+
+function ageOf(at: Instant, voice: Voice): string {
+  return formatAge(Date.parse(voice.now) - Date.parse(at), voice)
 }
 
 /** `4 minutes`, `3 hours`, `19 days`: the largest unit, rounded down. */

@@ -42,7 +42,9 @@ export function composeHeadline(figures: ReportFigures, voice: Voice, context: R
   const names = namePeriod(voice.locale, figures.kind, figures.period)
   const verdict = verdictOf(figures, names, voice)
   const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
-  const isCalm = isWhole && composeAttention(figures, voice, context).items.length === 0
+  // Of what could not be read nobody knows that it is well.
+  const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
+  const isCalm = isWhole && isKnown && composeAttention(figures, voice, context).items.length === 0
   const failing = listFailing(figures).length
   const needs = [
     isWhole && figures.stalled.total > 0 && words.subject.stalled(figures.stalled.total),
@@ -148,7 +150,8 @@ function namePipelines(names: readonly string[], voice: Voice): string {
   return voice.words.and(names.map((name) => oneLine(name, NAME_LENGTH)))
 }
 
-function nameCondition(condition: FilterCondition, voice: Voice): string {
+/** `score 60 or more` */
+export function nameCondition(condition: FilterCondition, voice: Voice): string {
   const { fields, scope, or } = voice.words
   const field = fields[condition.field] ?? condition.field.replaceAll('_', ' ')
   if ('in' in condition) {

@@ -1,6 +1,10 @@
-/** The answers to a report's own queries: a table each. Columns that a phone has no room for stand below their row. */
+/**
+ * The answers to a report's own queries: a table each, and a box for one that failed. Columns that a phone has no room
+ * for stand below their row.
+ */
 import type { QueryTable, ReportFigures } from '../../figures.ts'
 import type { ReportContext } from '../context.ts'
+import { composeFailed, type FailedView } from '../failed.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../text.ts'
 import type { Voice } from '../voice.ts'
 
@@ -47,11 +51,16 @@ const NUMBER_ROOM = 1.3
 const TEXT_COLUMNS = 72
 
 export function composeQueries(
-  { queries }: Pick<ReportFigures, 'queries'>,
+  { queries, failed }: Pick<ReportFigures, 'queries' | 'failed'>,
   voice: Voice,
   { attached }: Pick<ReportContext, 'attached'>,
-): QueryView[] {
-  return queries.map((query) => composeQuery(query, voice, attached.get(query.name)))
+): (QueryView | FailedView)[] {
+  return queries.map((query) => {
+    const missing = failed.find((each) => each.query === query.name)
+    return missing === undefined
+      ? composeQuery(query, voice, attached.get(query.name))
+      : composeFailed(missing, { queries }, voice)
+  })
 }
 
 /** @param file that holds every row which is kept */

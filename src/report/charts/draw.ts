@@ -2,7 +2,9 @@
  * The charts of an edition as PNG files, drawn once for all its readers of one language. What has too few values to
  * show anything is left out.
  */
-import type { ReportFigures, TrendDay } from '../../figures.ts'
+import type { BlockName } from '../../choices.ts'
+import { errorText } from '../../errors.ts'
+import type { FailedSection, ReportFigures, TrendDay } from '../../figures.ts'
 import type { ChartName, ChartSource } from '../context.ts'
 import type { ChartLabels } from './labels.ts'
 import { encodePng } from './png.ts'
@@ -45,25 +47,45 @@ const CHART_NAMES = [
   'spark-open-value',
 ] as const satisfies readonly ChartName[]
 
+export interface DrawnCharts {
+  readonly files: readonly ChartFile[]
+  /** Blocks whose charts could not be drawn. */
+  readonly failed: readonly FailedSection[]
+}
+
+/** One block's charts that cannot be drawn leave the other's as they are. */
 export async function drawCharts(
   { trend, sparklines }: Pick<ReportFigures, 'trend' | 'sparklines'>,
   labels: ChartLabels,
-): Promise<readonly ChartFile[]> {
-  const drawings = [
-    ...drawTrends(trend, labels),
-    ...drawSpark('spark-new-leads', sparklines.newLeads),
-    ...drawSpark('spark-won', sparklines.won),
-    ...drawSpark('spark-win-rate', sparklines.winRate),
-    ...drawSpark('spark-open-value', sparklines.openValue),
-  ]
-  return Promise.all(
-    drawings.map(async ({ name, svg, zoom, width, height }) => ({
-      name,
-      content: encodePng(await rasterise(svg, DENSITY * zoom)),
-      width: Math.round(width * zoom),
-      height: Math.round(height * zoom),
-    })),
-  )
+): Promise<DrawnCharts> {
+  const all = await Promise.all([
+    drawFor('trend', () => drawTrends(trend, labels)),
+    drawFor('kpis', () => [
+      ...drawSpark('spark-new-leads', sparklines.newLeads),
+      ...drawSpark('spark-won', sparklines.won),
+      ...drawSpark('spark-win-rate', sparklines.winRate),
+      ...drawSpark('spark-open-value', sparklines.openValue),
+    ]),
+  ])
+  return { files: all.flatMap(({ files }) => files), failed: all.flatMap(({ failed }) => failed) }
+}
+
+async function drawFor(block: BlockName, draw: () => readonly Drawing[]): Promise<DrawnCharts> {
+  try {
+    const files = await Promise.all(draw().map(makeFile))
+    return { files, failed: [] }
+  } catch (thrown) {
+    return { files: [], failed: [{ block, query: null, message: errorText(thrown) }] }
+  }
+}
+
+async function makeFile({ name, svg, zoom, width, height }: Drawing): Promise<ChartFile> {
+  return {
+    name,
+    content: encodePng(await rasterise(svg, DENSITY * zoom)),
+    width: Math.round(width * zoom),
+    height: Math.round(height * zoom),
+  }
 }
 
 /**

@@ -165,6 +165,39 @@ export function german(numbers: Numbers, locale: string): Words {
         `Die Daten sind von ${at}, ${age} vor diesem Bericht; alles unten zeigt den Stand jener Zeit.`,
       never: 'Noch kein Abgleich hat alles gelesen.',
       failed: (at, message) => `Der Abgleich von ${at} kam nicht zu Ende: ${message}`,
+      oldStats: (at) => `Die eigene Statistik des Dienstes ist von ${at}, vor dem Ende dieses Berichts.`,
+      oldAgents: (at) => `Die Agenten sind auf dem Stand von ${at}, vor dem Ende dieses Berichts.`,
+    },
+
+    banner: {
+      title: 'Bitte beachten',
+      stale: 'Alte Daten',
+      unusual: 'Auffällige Daten',
+      scope: (leads, before) =>
+        `In diesem Bericht geht es um ${leads === 0 ? 'keine Leads' : plural(leads, 'Lead', 'Leads')}, im vorigen waren es ${count(before)}: Bitte prüfen, ob das stimmt, bevor die Zahlen verwendet werden.`,
+      scan: (leads, before) =>
+        `Beim letzten vollständigen Lesen listete der Dienst ${leads === 0 ? 'keine Leads' : plural(leads, 'Lead', 'Leads')} auf, beim Mal davor ${count(before)}: Bitte den Dienst prüfen, bevor die Zahlen verwendet werden.`,
+      removal: (met, of) =>
+        `Beim letzten vollständigen Lesen listete der Dienst nur ${count(met)} von ${count(of)} Leads auf. Dass die anderen fehlen, gilt als Fehler; sie sind hier noch mitgezählt.`,
+      failed: (n, names) =>
+        `${n === 1 ? 'Ein Teil dieses Berichts konnte' : `${count(n)} Teile dieses Berichts konnten`} nicht erstellt werden: ${names}.`,
+      notMade: (names) => `Nicht angehängt, weil es nicht erstellt werden konnte: ${names}.`,
+      late: {
+        down: (from, to) => `Verspätet: leadsheet lief von ${from} bis ${to} nicht.`,
+        blocked: (from, to) => `Verspätet: leadsheet war von ${from} bis ${to} mit anderem beschäftigt.`,
+        clock: (from, to) => `Verspätet: Die Uhr des Rechners wurde umgestellt, von ${from} auf ${to}.`,
+        waited: (from, to) => `Verspätet: Der Bericht hat von ${from} bis ${to} gewartet.`,
+      },
+      resend: (at, first, reason) =>
+        `Erneut gesendet (${at}), anstelle der Mail von ${first}${reason ? `: ${reason}` : '.'}`,
+    },
+
+    failed: {
+      note: 'Dieser Teil konnte nicht erstellt werden; der übrige Bericht ist davon nicht betroffen.',
+      headline: 'Überschrift',
+      freshness: 'Datenstand',
+      kpis: 'Linien unter den Zahlen',
+      queries: 'Tabellen dieses Berichts',
     },
 
     attention: {
@@ -378,6 +411,7 @@ export function german(numbers: Numbers, locale: string): Words {
       zone: (name) => `Zeiten in ${name}`,
       recipient: (address, title) => `Gesendet an ${address} als Empfänger von „${title}“.`,
       unsubscribe: 'Abbestellen',
+      change: 'Pausieren, ändern oder abbestellen',
     },
   }
 }

@@ -148,6 +148,44 @@ export function english(numbers: Numbers, locale: string) {
         `The data is from ${at}, ${age} before this report; everything below shows the state of that time.`,
       never: 'No sync has read everything yet.',
       failed: (at: string, message: string) => `The sync at ${at} did not finish: ${message}`,
+      oldStats: (at: string) => `The service’s own statistics are from ${at}, before this report ends.`,
+      oldAgents: (at: string) => `The agents are shown as they were at ${at}, before this report ends.`,
+    },
+
+    /** What stands above a report that is not as it should be. */
+    banner: {
+      title: 'Please note',
+      /** These two begin the subject, in brackets. */
+      stale: 'Stale data',
+      unusual: 'Unusual data',
+      scope: (leads: number, before: number) =>
+        `This report is about ${leads === 0 ? 'no leads' : plural(leads, 'lead', 'leads')}, the one before it was about ${count(before)}: make sure that this is so before you rely on the numbers.`,
+      scan: (leads: number, before: number) =>
+        `The last whole reading of the service listed ${leads === 0 ? 'no leads' : plural(leads, 'lead', 'leads')}, the one before it ${count(before)}: make sure that the service is well before you rely on the numbers.`,
+      removal: (met: number, of: number) =>
+        `The last whole reading of the service listed only ${count(met)} of ${count(of)} leads. The others are taken for missing by a fault, and are still counted here.`,
+      failed: (n: number, names: string) =>
+        `${n === 1 ? 'A part of this report' : `${count(n)} parts of this report`} could not be made: ${names}.`,
+      notMade: (names: string) => `Not attached, because it could not be made: ${names}.`,
+      late: {
+        down: (from: string, to: string) => `Sent late: leadsheet was not running from ${from} to ${to}.`,
+        blocked: (from: string, to: string) =>
+          `Sent late: leadsheet was busy with something else from ${from} to ${to}.`,
+        clock: (from: string, to: string) =>
+          `Sent late: the clock of the computer was changed, from ${from} to ${to}.`,
+        waited: (from: string, to: string) => `Sent late: it waited from ${from} to ${to}.`,
+      },
+      resend: (at: string, first: string, reason: string) =>
+        `Sent again at ${at}, in place of the mail of ${first}${reason ? `: ${reason}` : '.'}`,
+    },
+
+    /** In the place of what could not be made. */
+    failed: {
+      note: 'This part could not be made; the rest of the report is not affected.',
+      headline: 'Headline',
+      freshness: 'Age of the data',
+      kpis: 'Lines below the numbers',
+      queries: 'Tables of this report',
     },
 
     attention: {
@@ -380,6 +418,8 @@ export function english(numbers: Numbers, locale: string) {
       zone: (name: string) => `times in ${name}`,
       recipient: (address: string, title: string) => `Sent to ${address} as a recipient of “${title}”.`,
       unsubscribe: 'Unsubscribe',
+      /** Of the page on which one can do more than that. */
+      change: 'Pause, change or unsubscribe',
     },
   }
 }

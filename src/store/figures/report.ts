@@ -1,8 +1,11 @@
 /**
  * All figures of a report, from one moment of the store. Numbers come from the definitions of `definition.ts`, or of
- * many spans or groups at once, and then are the same.
+ * many spans or groups at once, and then are the same. Without its core numbers there is no report; of the other
+ * sections each is read by itself, and one that fails leaves the others as they are.
  */
-import type { Compared, PeriodKind, ReportFigures } from '../../figures.ts'
+import type { BlockName } from '../../choices.ts'
+import { errorText, LeadsheetError } from '../../errors.ts'
+import type { Compared, FailedSection, PeriodKind, ReportFigures } from '../../figures.ts'
 import type { Money, Period, Ratio } from '../../model.ts'
 import type { Db } from '../open.ts'
 import { listOf } from '../sqlite.ts'
@@ -34,9 +37,10 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
 }
 
 /**
- * `queries` is left empty: a report's own SQL is asked elsewhere.
+ * `queries` and `warnings` are left empty: a report's own SQL is asked elsewhere.
  * @param db not one inside a transaction
- * @throws LeadsheetError config_invalid for a filter that cannot be
+ * @throws LeadsheetError config_invalid for a filter that cannot be; report_failed where the core numbers cannot be
+ *   read, and what any use of the store throws
  */
 export async function readReportFigures(db: Db, request: ReportRequest): Promise<ReportFigures> {
   return atOneMoment(db, async (moment) =>
@@ -44,8 +48,36 @@ export async function readReportFigures(db: Db, request: ReportRequest): Promise
   )
 }
 
+type CoreFigures = Pick<
+  ReportFigures,
+  'freshness' | 'leads' | 'newLeads' | 'won' | 'lost' | 'wonValue' | 'winRate' | 'openValue'
+> & { readonly pipelines: readonly { readonly id: string; readonly name: string }[] }
+
+type Sections = Omit<
+  ReportFigures,
+  keyof CoreFigures | 'kind' | 'period' | 'prior' | 'filter' | 'queries' | 'failed' | 'warnings'
+>
+
 async function readAt(moment: Moment, request: ReportRequest): Promise<ReportFigures> {
-  const { kind, period, prior, filter, rowsMax } = request
+  const { kind, period, prior, filter } = request
+  const { pipelines, ...core } = await readCore(moment, request).catch((thrown: unknown) => {
+    throw thrown instanceof LeadsheetError ? thrown : unreadable(thrown)
+  })
+  const { sections, failed } = await readSections(moment, request, { ...core, pipelines })
+  const names = pipelines.map(({ name }) => name)
+  return {
+    ...{ kind, period, prior, filter },
+    ...core,
+    pipelines: names,
+    ...sections,
+    queries: [],
+    failed,
+    warnings: [],
+  }
+}
+
+async function readCore(moment: Moment, request: ReportRequest): Promise<CoreFigures> {
+  const { period, prior, filter } = request
   const { db } = moment
   const scope = scopeOf(request, period)
   const compared = async <T>(
@@ -55,37 +87,87 @@ async function readAt(moment: Moment, request: ReportRequest): Promise<ReportFig
     current: read(await readFigureAt(moment, name, scope)),
     prior: read(await readFigureAt(moment, name, scopeOf(request, prior))),
   })
-  const freshness = await readFreshness(db, period.to)
-  const pipelines = await listPipelines(db, filter.pipelineIds)
-  const openValue = await compared('open_value', moneyIn)
-  const currency = openValue.current[0]?.currency ?? null
   return {
-    kind,
-    period,
-    prior,
-    filter,
-    freshness,
-    pipelines: pipelines.map(({ name }) => name),
+    freshness: await readFreshness(db, period.to),
+    pipelines: await listPipelines(db, filter.pipelineIds),
     leads: countIn(await readFigureAt(moment, 'leads', scope)),
     newLeads: await compared('new_leads', countIn),
     won: await compared('won', countIn),
     lost: await compared('lost', countIn),
     wonValue: await compared('won_value', moneyIn),
     winRate: await compared('win_rate', ratioIn),
-    openValue,
-    sparklines: await readSparklines(moment, scope, request.sparkPeriods, currency, freshness.dataAsOf),
-    trend: await readTrend(moment, scope, request.trendDays, freshness.dataAsOf),
-    funnel: await readFunnel(moment, scope, freshness.dataAsOf),
-    changes: await readChanges(moment, scope, request.since, rowsMax),
-    topLeads: await readTopLeads(moment, scope, request.topScore, rowsMax),
-    stalled: await readStalled(moment, scope, rowsMax),
-    byPipeline: await readByPipeline(moment, scope, prior, pipelines),
-    bySource: await readBySource(moment, scope, prior),
-    agents: await readAgents(moment, scope),
-    serviceStats: await readServiceStats(moment, scope),
-    dataQuality: await readDataQuality(moment, scope),
-    queries: [],
+    openValue: await compared('open_value', moneyIn),
   }
+}
+
+async function readSections(
+  moment: Moment,
+  request: ReportRequest,
+  { freshness, openValue, pipelines }: CoreFigures,
+): Promise<{ sections: Sections; failed: FailedSection[] }> {
+  const { period, prior, topScore, rowsMax } = request
+  const scope = scopeOf(request, period)
+  const currency = openValue.current[0]?.currency ?? null
+  const failed: FailedSection[] = []
+  const section = async <T>(block: BlockName, read: Promise<T>, empty: T): Promise<T> => {
+    try {
+      return await read
+    } catch (thrown) {
+      failed.push({ block, query: null, message: errorText(thrown) })
+      return empty
+    }
+  }
+  const { sparkPeriods, trendDays, since } = request
+  const { dataAsOf } = freshness
+  const sections: Sections = {
+    sparklines: await section('kpis', readSparklines(moment, scope, sparkPeriods, currency, dataAsOf), {
+      newLeads: [],
+      won: [],
+      winRate: [],
+      openValue: [],
+    }),
+    trend: await section('trend', readTrend(moment, scope, trendDays, dataAsOf), []),
+    funnel: await section('funnel', readFunnel(moment, scope, dataAsOf), {
+      source: 'service',
+      asOf: null,
+      stages: [],
+    }),
+    changes: await section('changes', readChanges(moment, scope, since, rowsMax), {
+      since: since?.at ?? period.from,
+      kinds: [],
+    }),
+    topLeads: await section('top_leads', readTopLeads(moment, scope, topScore, rowsMax), {
+      minScore: topScore,
+      total: 0,
+      rows: [],
+    }),
+    stalled: await section('stalled', readStalled(moment, scope, rowsMax), {
+      days: scope.stalledDays,
+      total: 0,
+      rows: [],
+    }),
+    byPipeline: await section('pipelines', readByPipeline(moment, scope, prior, pipelines), []),
+    bySource: await section('sources', readBySource(moment, scope, prior), []),
+    agents: await section('agents', readAgents(moment, scope), { asOf: null, rows: [], outages: [] }),
+    serviceStats: await section('service_stats', readServiceStats(moment, scope), []),
+    dataQuality: await section('data_quality', readDataQuality(moment, scope), {
+      held: [],
+      drift: [],
+      lastScan: null,
+    }),
+  }
+  return { sections, failed }
+}
+
+function unreadable(cause: unknown): LeadsheetError {
+  return new LeadsheetError(
+    'report_failed',
+    `The numbers of the report cannot be read: ${errorText(cause)}`,
+    {
+      hint: 'Nothing was sent. `leadsheet doctor` checks the database.',
+      cause,
+    },
+  )
 }
 
 export function scopeOf(

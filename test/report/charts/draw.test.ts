@@ -22,7 +22,7 @@ const FIGURES = {
 
 describe('the charts of an edition', () => {
   it('are the trend in two schemes and a sparkline for each number at the top', async () => {
-    const files = await drawCharts(FIGURES, english)
+    const { files } = await drawCharts(FIGURES, english)
     expect(files.map(({ name, width, height }) => [name, width, height])).toEqual([
       ['trend-light.png', 552, 257],
       ['trend-dark.png', 552, 257],
@@ -34,7 +34,7 @@ describe('the charts of an edition', () => {
   })
 
   it('have two pixels for each of the page, and are small files', async () => {
-    const files = await drawCharts(FIGURES, english)
+    const { files } = await drawCharts(FIGURES, english)
     for (const { name, content, width, height } of files) {
       const picture = PNG.sync.read(Buffer.from(content))
       expect([picture.width, picture.height], name).toEqual([width * 2, height * 2])
@@ -47,8 +47,12 @@ describe('the charts of an edition', () => {
   })
 
   it('speak the language of their readers', async () => {
-    const [inEnglish] = await drawCharts(FIGURES, english)
-    const [inGerman] = await drawCharts(FIGURES, labelsIn('de-DE'))
+    const {
+      files: [inEnglish],
+    } = await drawCharts(FIGURES, english)
+    const {
+      files: [inGerman],
+    } = await drawCharts(FIGURES, labelsIn('de-DE'))
     expect(inGerman?.content).not.toEqual(inEnglish?.content)
   })
 
@@ -59,13 +63,27 @@ describe('the charts of an edition', () => {
       () => null,
     )
     const sparklines = { newLeads: [null, null, 5], won: [], winRate: [null], openValue: [null, 1, 2] }
-    const files = await drawCharts({ trend, sparklines }, english)
+    const { files } = await drawCharts({ trend, sparklines }, english)
     expect(files.map(({ name }) => name)).toEqual(['spark-open-value.png'])
   })
 
   it('are none without figures', async () => {
     const sparklines = { newLeads: [], won: [], winRate: [], openValue: [] }
-    expect(await drawCharts({ trend: [], sparklines }, english)).toEqual([])
+    expect(await drawCharts({ trend: [], sparklines }, english)).toEqual({ files: [], failed: [] })
+  })
+})
+
+describe('a chart that cannot be drawn', () => {
+  it('leaves the others, and says of which block it is', async () => {
+    const trend = JSON.parse(JSON.stringify(Array(96).fill(null)))
+    const { files, failed } = await drawCharts({ ...FIGURES, trend }, english)
+    expect(files.map(({ name }) => name)).toEqual([
+      'spark-new-leads.png',
+      'spark-won.png',
+      'spark-win-rate.png',
+      'spark-open-value.png',
+    ])
+    expect(failed).toEqual([{ block: 'trend', query: null, message: expect.stringMatching(/\w/) }])
   })
 })
 
@@ -119,7 +137,7 @@ describe('the days of the trend', () => {
 
 describe('where a page finds the charts', () => {
   it('is one picture for both schemes, except of the trend', async () => {
-    const charts = findCharts(await drawCharts(FIGURES, english), (name) => `cid:${name}`)
+    const charts = findCharts((await drawCharts(FIGURES, english)).files, (name) => `cid:${name}`)
     expect(charts.get('trend')).toEqual({
       light: 'cid:trend-light.png',
       dark: 'cid:trend-dark.png',
