@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   service: ['contract', 'errors', 'log', 'retry'],
-  web: ['errors'],
+  web: ['errors', 'log', 'report'],
   cli: [
     ...['errors', 'model', 'choices', 'figures', 'log', 'retry', 'config', 'contract'],
     ...['source', 'store', 'report', 'mail', 'schedule', 'jobs', 'service', 'web'],
