@@ -8,9 +8,12 @@ import type { DkimKey } from '../mail/dkim.ts'
 /** Of letters that are only looked at, where no sender is set. */
 const NOBODY = 'leadsheet@localhost.invalid'
 
-export function senderOf({ from, replyTo, unsubscribe }: MailConfig): Sender {
+export function senderOf(
+  { from, replyTo, unsubscribe }: MailConfig,
+  pageOf: Sender['unsubscribe']['pageOf'],
+): Sender {
   const sender = from ?? NOBODY
-  return { from: sender, replyTo, unsubscribe: { mailto: unsubscribe ?? replyTo ?? sender, url: null } }
+  return { from: sender, replyTo, unsubscribe: { mailto: unsubscribe ?? replyTo ?? sender, pageOf } }
 }
 
 export function dkimOf({ dkim }: MailConfig): DkimKey | null {

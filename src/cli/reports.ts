@@ -11,6 +11,7 @@ import type { Templates } from '../report/templates.ts'
 import type { Store } from '../store/open.ts'
 import { pathsIn, TEMPLATES } from './installation.ts'
 import { senderOf } from './mail.ts'
+import { subscriptionLinks } from './subscription-links.ts'
 import { readVersion } from './version.ts'
 
 const MEGABYTE = 1_000_000
@@ -83,7 +84,7 @@ export async function openMailing(config: Config, store: Store, templates: Templ
     store,
     templates,
     archive: { folder: pathsIn(config.dataDir).archive, pages: await openArchivePages(TEMPLATES) },
-    sender: senderOf(config.mail),
+    sender: senderOf(config.mail, await subscriptionLinks(config, store)),
     maxBytes: config.mail.maxMb * MEGABYTE,
     program: readVersion(),
     now: () => new Date(),

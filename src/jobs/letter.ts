@@ -1,5 +1,6 @@
 /** The letter of an edition to one recipient. */
 import { messageId } from '../mail/letter.ts'
+import type { LinkSubject } from '../mail/link-token.ts'
 import type { Letter, LetterFile, Rendered, Unsubscribe } from '../model.ts'
 import type { Edition } from '../store/edition.ts'
 import type { Store } from '../store/open.ts'
@@ -8,7 +9,12 @@ import type { Store } from '../store/open.ts'
 export interface Sender {
   readonly from: string
   readonly replyTo: string | null
-  readonly unsubscribe: Unsubscribe
+  readonly unsubscribe: {
+    /** An address, or `Name <address>`. */
+    readonly mailto: string
+    /** The page of a recipient, of its own for each; null where none are served. */
+    readonly pageOf: ((subject: LinkSubject) => string) | null
+  }
 }
 
 /** What it says. */
@@ -27,7 +33,7 @@ export function letterFor(
   sender: Sender,
   revision = 0,
 ): Letter {
-  const { from, replyTo, unsubscribe } = sender
+  const { from, replyTo } = sender
   const { subject, html, text, lang, files } = content
   const { report, period, renderedAt: date } = edition
   const { installationId } = store
@@ -37,7 +43,7 @@ export function letterFor(
     to: to.address,
     toName: to.name,
     replyTo,
-    unsubscribe,
+    unsubscribe: unsubscribeFor(sender, report, to.address),
     subject,
     html,
     text,
@@ -47,4 +53,13 @@ export function letterFor(
     date,
     report,
   }
+}
+
+/** The ways out that a letter to an address names. */
+export function unsubscribeFor(
+  { unsubscribe: { mailto, pageOf } }: Pick<Sender, 'unsubscribe'>,
+  report: string,
+  address: string,
+): Unsubscribe {
+  return { mailto, url: pageOf === null ? null : pageOf({ address, report }) }
 }

@@ -11,9 +11,10 @@ export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): strin
 export function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
   const byMail = `<${mailLink(unsubscribe.mailto, report)}>`
   if (unsubscribe.url === null) return { 'List-Unsubscribe': byMail }
+  const link = unsubscribeLink(unsubscribe, report)
   return {
-    'List-Unsubscribe': `<${unsubscribeLink(unsubscribe, report)}>, ${byMail}`,
-    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    'List-Unsubscribe': `<${link}>, ${byMail}`,
+    ...(link.startsWith('https:') ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : {}),
   }
 }
 

@@ -44,7 +44,7 @@ async function open(own: Readonly<Record<string, string>> = {}) {
   const sender = {
     from: 'from@example.com',
     replyTo: null,
-    unsubscribe: { mailto: 'stop@example.com', url: null },
+    unsubscribe: { mailto: 'stop@example.com', pageOf: null },
   }
   const deps = { templates, store, sender, maxBytes: 10_000_000, now: () => NOW }
   return { deps, store, file: store.file, [Symbol.asyncDispose]: () => store.close() }

@@ -39,5 +39,5 @@ function bytes(count: number): Uint8Array {
 export const SENDER: Sender = {
   from: 'reports@example.com',
   replyTo: null,
-  unsubscribe: { mailto: 'reports@example.com', url: null },
+  unsubscribe: { mailto: 'reports@example.com', pageOf: null },
 }

@@ -1,0 +1,16 @@
+/** The links in letters by which recipients reach their page. */
+import type { Config } from '../config/config.ts'
+import { type LinkSubject, signLink } from '../mail/link-token.ts'
+import { readOrCreateLinkKey } from '../store/link-key.ts'
+import type { Store } from '../store/open.ts'
+import { subscriptionUrl } from '../web/subscription.ts'
+
+/** Null where no pages are served. */
+export async function subscriptionLinks(
+  { web: { publicUrl } }: Pick<Config, 'web'>,
+  store: Store,
+): Promise<((subject: LinkSubject) => string) | null> {
+  if (publicUrl === null) return null
+  const key = await readOrCreateLinkKey(store, new Date())
+  return (subject) => subscriptionUrl(publicUrl, signLink(key, subject))
+}
