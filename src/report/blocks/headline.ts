@@ -151,7 +151,6 @@ function namePipelines(names: readonly string[], voice: Voice): string {
 }
 
 /** `score 60 or more` */
-export /** `score 60 or more` */
 export function nameCondition(condition: FilterCondition, voice: Voice): string {
   const { fields, scope, or } = voice.words
   const field = fields[condition.field] ?? condition.field.replaceAll('_', ' ')
