@@ -1,0 +1,71 @@
+/** Posts to real servers: what is taken, what is not and why, and that nothing is thrown or waited for too long. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it } from 'vitest'
+import { openPoster } from '../../src/notify/post.ts'
+import { openReceiver } from '../support/receiver.ts'
+
+const signal = new AbortController().signal
+
+async function post(url: string, timeoutMs?: number) {
+  await using poster = openPoster()
+  return await poster.post(new URL(url), 'application/json', '{"a":1}', signal, timeoutMs)
+}
+
+it('hands over the bytes and tells the status', async () => {
+  await using receiver = await openReceiver()
+  expect(await post(`${receiver.url}?x=1`)).toEqual({ isTaken: true, said: '200' })
+  expect(receiver.posts).toEqual([
+    { method: 'POST', path: '/hook/s3cr3t?x=1', type: 'application/json', body: '{"a":1}' },
+  ])
+})
+
+it.each([400, 404, 410, 429, 500, 503])('does not take %i for taken', async (status) => {
+  await using receiver = await openReceiver()
+  receiver.answer = status
+  expect(await post(receiver.url)).toEqual({ isTaken: false, said: String(status) })
+})
+
+it('follows no redirect', async () => {
+  await using elsewhere = await openReceiver()
+  await using receiver = await openReceiver()
+  receiver.answer = (response) => response.writeHead(307, { location: elsewhere.url }).end()
+  expect(await post(receiver.url)).toEqual({
+    isTaken: false,
+    said: '307: a redirect, which is not followed',
+  })
+  expect(elsewhere.posts).toEqual([])
+})
+
+it('waits no longer than it may for an answer', async () => {
+  await using receiver = await openReceiver()
+  receiver.answer = () => {}
+  const began = performance.now()
+  expect(await post(receiver.url, 300)).toEqual({ isTaken: false, said: 'no answer in time' })
+  expect(performance.now() - began).toBeLessThan(1500)
+})
+
+it('needs only the status of an answer that never ends', async () => {
+  await using receiver = await openReceiver()
+  receiver.answer = (response) => {
+    response.writeHead(200)
+    const drip = setInterval(() => response.write('x'.repeat(1000)), 5)
+    response.on('close', () => clearInterval(drip))
+  }
+  const began = performance.now()
+  expect((await post(receiver.url, 1000)).said).toBe('200')
+  expect(performance.now() - began).toBeLessThan(2000)
+})
+
+it('says why nothing was reached, without the address', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  for (const url of [`http://127.0.0.1:${port}/hook/s3cr3t`, 'http://nowhere.invalid/hook/s3cr3t']) {
+    const { isTaken, said } = await post(url)
+    expect(isTaken).toBe(false)
+    expect(said).toMatch(/nothing listens there|no host of that name|cannot be looked up/)
+    expect(said).not.toMatch(/s3cr3t|127/)
+  }
+})

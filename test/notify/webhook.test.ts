@@ -1,0 +1,101 @@
+/** A message as each kind of webhook takes it. */
+import { describe, expect, it } from 'vitest'
+import type { NoticeLine, NoticeMessage } from '../../src/notify/message.ts'
+import { pingUrl } from '../../src/notify/ping.ts'
+import { composeWebhook } from '../../src/notify/webhook.ts'
+
+function line(id: number, change: Partial<NoticeLine> = {}): NoticeLine {
+  return {
+    ...{ id, reason: 'sync_failing', title: 'sync failing', subject: '' },
+    ...{ message: 'The last 4 syncs failed.', hint: 'Look at `leadsheet status`.' },
+    ...{ since: '2026-11-21T06:00:00.000Z', until: null, ...change },
+  }
+}
+
+const MESSAGE: NoticeMessage = {
+  subject: '1 trouble: sync failing',
+  made_at: '2026-11-21T06:05:00.000Z',
+  place: 'db1, /var/lib/leadsheet',
+  raised: [line(7)],
+  reminded: [],
+  recovered: [line(3, { until: '2026-11-21T06:04:00.000Z' })],
+  open: 1,
+}
+
+describe('as json', () => {
+  it('has all that is known', () => {
+    expect(JSON.parse(composeWebhook(MESSAGE, 'json'))).toEqual({ event: 'leadsheet.notices', ...MESSAGE })
+  })
+})
+
+describe('as slack', () => {
+  it('has what Slack shows, with a text for where it shows no blocks', () => {
+    const { text, blocks } = JSON.parse(composeWebhook(MESSAGE, 'slack'))
+    expect(text).toBe('leadsheet: 1 trouble: sync failing')
+    const texts = blocks.map((block: { text: { type: string; text: string } }) => block.text.text)
+    expect(texts).toEqual([
+      '*leadsheet: 1 trouble: sync failing*\ndb1, /var/lib/leadsheet',
+      '*New trouble*',
+      '*sync failing (#7)*\nThe last 4 syncs failed.\nLook at `leadsheet status`.',
+      '*Over*',
+      '*sync failing (#3)*\nFrom 2026-11-21 06:00 UTC to 2026-11-21 06:04 UTC. It was: The last 4 syncs failed.',
+    ])
+  })
+
+  it('takes no words of an upstream for a mention', () => {
+    const json = composeWebhook({ ...MESSAGE, raised: [line(1, { message: '<!channel> & <@U1>' })] }, 'slack')
+    expect(json).toContain('&lt;!channel&gt; &amp; &lt;@U1&gt;')
+    expect(json).not.toContain('<!')
+  })
+
+  it('stays below its limits however much there is', () => {
+    const many = Array.from({ length: 10_000 }, (_, n) => line(n, { message: 'x'.repeat(5000) }))
+    const { blocks } = JSON.parse(composeWebhook({ ...MESSAGE, raised: many, reminded: many }, 'slack'))
+    expect(blocks.length).toBeLessThanOrEqual(50)
+    for (const { text } of blocks) expect(text.text.length).toBeLessThan(3000)
+    expect(JSON.stringify(blocks)).toContain('and 9,990 more: leadsheet notices')
+  })
+})
+
+describe('as teams', () => {
+  it('is an adaptive card', () => {
+    const { type, attachments } = JSON.parse(composeWebhook(MESSAGE, 'teams'))
+    expect(type).toBe('message')
+    expect(attachments[0].contentType).toBe('application/vnd.microsoft.card.adaptive')
+    const { body, ...card } = attachments[0].content
+    expect(card).toMatchObject({ type: 'AdaptiveCard', version: '1.4' })
+    expect(body.map(({ text }: { text: string }) => text).slice(0, 4)).toEqual([
+      'leadsheet: 1 trouble: sync failing',
+      'db1, /var/lib/leadsheet',
+      'New trouble',
+      'sync failing \\(\\#7\\)',
+    ])
+  })
+
+  it('takes no words of an upstream for a link, and stays below its limits', () => {
+    const many = Array.from({ length: 1000 }, (_, n) =>
+      line(n, { message: `[click](https://evil.example) ${'x'.repeat(5000)}` }),
+    )
+    const json = composeWebhook({ ...MESSAGE, raised: many, reminded: many, recovered: many }, 'teams')
+    expect(json).not.toContain('[click](')
+    expect(Buffer.byteLength(json)).toBeLessThan(28_000)
+  })
+})
+
+describe('the address of a ping', () => {
+  it('has its signal in the path and the run as a UUID', () => {
+    const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+    const [start, end, other] = [
+      pingUrl('https://hc-ping.com/u1', 'start', 'run-1'),
+      pingUrl('https://hc-ping.com/u1/', 'success', 'run-1'),
+      pingUrl('https://status.example.com/push?key=1', 'fail', 'run-2'),
+    ] as const
+    expect(start.pathname).toBe('/u1/start')
+    expect(end.pathname).toBe('/u1')
+    expect(other.pathname).toBe('/push/fail')
+    expect(other.searchParams.get('key')).toBe('1')
+    expect(start.searchParams.get('rid')).toMatch(uuid)
+    expect(end.searchParams.get('rid')).toBe(start.searchParams.get('rid'))
+    expect(other.searchParams.get('rid')).not.toBe(start.searchParams.get('rid'))
+  })
+})
