@@ -68,8 +68,13 @@ export const REASONS = {
   },
   report_late: {
     title: 'report late',
-    meaning: 'a report is more than half an hour past its due time',
+    meaning: 'a report is more than half an hour past its due time and not made yet',
     ...AT_ONCE,
+  },
+  report_missed: {
+    title: 'report missed',
+    meaning: 'due times of a report passed by while nothing ran, and were not made up for',
+    ...EVENT,
   },
   mail_away: {
     title: 'mail waiting',

@@ -36,6 +36,20 @@ export async function endSpan(trx: Trx, id: number, at: Instant): Promise<void> 
   await trx.updateTable('daemon_span').where('id', '=', id).set({ last_tick_at: at, ended_at: at }).execute()
 }
 
+/** When the clock was set between two instants: what it said before, and what after. */
+export async function listClockSets(
+  db: Db,
+  since: Instant,
+  until: Instant,
+): Promise<{ from: Instant; to: Instant }[]> {
+  const { rows } = await sql<{ from: Instant; to: Instant }>`
+    SELECT before.last_tick_at AS "from", span.began_at AS "to" FROM daemon_span AS span
+    JOIN daemon_span AS before ON before.id = span.id - 1
+    WHERE span.began_after = 'clock' AND span.began_at >= ${since} AND span.began_at <= ${until}
+    ORDER BY span.id`.execute(db)
+  return rows
+}
+
 /** A time through which no daemon did anything, and why; without an end while none has begun since. */
 export interface Gap {
   /** Null where none ran before. */

@@ -4,6 +4,8 @@ import type { HeldRow, Instant } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import { insertRows, listOf } from './sqlite.ts'
 
+const RESOURCES: readonly HeldRow['resource'][] = ['lead', 'pipeline_stat', 'agent', 'activity']
+
 /** What is known by an identifier takes the place of its earlier state; the same record is kept once. */
 export async function saveHeldRows(trx: Trx, held: readonly HeldRow[], at: Instant): Promise<void> {
   const rows = held.map((row) => ({
@@ -72,6 +74,32 @@ export async function countHeldRows(db: Db): Promise<number> {
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   return row.n
+}
+
+/** By kind: how many records were held since an instant, and why the last one was. */
+export async function countHeldSince(
+  db: Db,
+  since: Instant,
+): Promise<{ resource: HeldRow['resource']; records: number; reason: string }[]> {
+  const counts = await db
+    .selectFrom('held_row')
+    .where('resource', 'in', RESOURCES)
+    .where('last_seen_at', '>=', since)
+    .select((eb) => ['resource', eb.fn.countAll<number>().as('records')])
+    .groupBy('resource')
+    .execute()
+  return Promise.all(
+    counts.map(async ({ resource, records }) => {
+      const { reason } = await db
+        .selectFrom('held_row')
+        .where('resource', '=', resource)
+        .select('reason')
+        .orderBy('last_seen_at', 'desc')
+        .limit(1)
+        .executeTakeFirstOrThrow()
+      return { resource, records, reason }
+    }),
+  )
 }
 
 /** Whether records of leads are held of which it is known which leads they are. */

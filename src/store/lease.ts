@@ -89,6 +89,15 @@ export async function findHolder(
   return leases.find((lease) => !isGone(lease, now))
 }
 
+/** What is held now, and since when. */
+export async function listHeldLeases(
+  db: Db,
+  now: Date,
+): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host' | 'acquired_at'>[]> {
+  const leases = await db.selectFrom('lease').selectAll().orderBy('name').execute()
+  return leases.filter((lease) => !isGone(lease, now))
+}
+
 function busy(name: string, by: string): LeadsheetError {
   const what = name.replace(/^report:/, 'report ')
   return new LeadsheetError('job_busy', `A ${what} is already running: ${by}`, {

@@ -78,6 +78,17 @@ export async function finishSlot(
     .execute()
 }
 
+/** What was noted of a schedule since an instant, in order of the slots. */
+export async function listSlotsNotedSince(db: Db, schedule: string, since: Instant): Promise<Slot[]> {
+  return db
+    .selectFrom('schedule_slot')
+    .where('schedule', '=', schedule)
+    .where('noted_at', '>=', since)
+    .selectAll()
+    .orderBy('slot')
+    .execute()
+}
+
 /** The last slots of all schedules, newest first. */
 export async function listSlots(db: Db, limit: number): Promise<Slot[]> {
   return db.selectFrom('schedule_slot').selectAll().orderBy('slot', 'desc').limit(limit).execute()

@@ -43,4 +43,8 @@ const STATEMENTS = [
     next_attempt_at TEXT, -- UTC: not tried before; null where it knows
     response TEXT -- what it said last, or why there is no answer
   ) STRICT`,
+
+  // What is asked each minute, so that it costs nothing however much has been synced and sent.
+  sql`CREATE INDEX delivery_trouble ON delivery (state, state_at) WHERE state IN ('failed', 'in_doubt')`,
+  sql`CREATE INDEX held_row_by_sight ON held_row (resource, last_seen_at)`,
 ]

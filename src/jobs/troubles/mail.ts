@@ -1,0 +1,87 @@
+/** What is wrong with letters, and with the mail server that should take them. */
+import {
+  countWaiting,
+  type LetterTrouble,
+  listInDoubt,
+  listPutOff,
+  listRefused,
+} from '../../store/letter-trouble.ts'
+import { listMailOutages, type MailOutage } from '../../store/mail-outage.ts'
+import { listSubscriptions } from '../../store/subscription.ts'
+import type { Trouble } from '../notice.ts'
+import { tellInstant } from '../schedule.ts'
+import { counted, minutesBefore, type Watch } from './watch.ts'
+
+const PUT_OFF_MINUTES = 120
+const WEEK_MINUTES = 7 * 24 * 60
+
+export const WATCH_MAIL: Watch = {
+  reasons: ['mail_away', 'letters_waiting', 'letters_failed', 'letters_in_doubt', 'recipient_paused'],
+  async find({ store: { db } }, now) {
+    const weekAgo = minutesBefore(now, WEEK_MINUTES)
+    const waiting = await countWaiting(db)
+    const paused = (await listSubscriptions(db)).filter(
+      ({ state, changedBy }) => state === 'paused' && changedBy === 'leadsheet',
+    )
+    return [
+      ...(await listMailOutages(db)).map((outage) => away(outage, waiting.letters)),
+      ...(await listPutOff(db, minutesBefore(now, PUT_OFF_MINUTES))).map(putOff),
+      ...(await listRefused(db, weekAgo)).map(refused),
+      ...(await listInDoubt(db, weekAgo)).map(inDoubt),
+      ...paused.map(
+        ({ address, report, changedAt, reason }): Trouble => ({
+          ...{ reason: 'recipient_paused', subject: `${address} of ${report}` },
+          message: `${address} gets the report ${report} no more since ${tellInstant(changedAt)}: ${reason ?? 'too many of the letters were refused'}`,
+          hint: `Mend the address in the settings, or go on: \`leadsheet recipients resume ${address}\`.`,
+        }),
+      ),
+    ]
+  },
+}
+
+function away({ server, kind, beganAt, failures, response }: MailOutage, letters: number): Trouble {
+  const isSetting = kind === 'configuration'
+  return {
+    ...{ reason: 'mail_away', subject: server },
+    message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${tellInstant(beganAt)}, and ${counted(letters, 'letter')} ${letters === 1 ? 'waits' : 'wait'}: ${response}`,
+    hint: isSetting
+      ? 'Check user, password, port and protocol of mail.url; `leadsheet doctor` tries them. Nothing is lost.'
+      : 'Nothing is lost: it is tried again, and the letters go out once it answers.',
+    // A setting does not mend itself.
+    failures: isSetting ? Number.POSITIVE_INFINITY : failures,
+  }
+}
+
+function putOff(one: LetterTrouble): Trouble {
+  return {
+    ...{ reason: 'letters_waiting', subject: one.report ?? 'notices' },
+    message: `${lettersOf(one)} put off by the mail server since ${tellInstant(one.since)}, ${quoted(one)}`,
+    hint: 'They are tried for two days, then given up; ask whoever runs the mail server of the recipients.',
+  }
+}
+
+function refused(one: LetterTrouble): Trouble {
+  return {
+    ...{ reason: 'letters_failed', subject: one.report ?? 'notices' },
+    message: `${lettersOf(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
+    hint: '`leadsheet deliveries --state failed` lists them; mend the address, then `leadsheet resend` sends them again.',
+  }
+}
+
+function inDoubt(one: LetterTrouble): Trouble {
+  return {
+    ...{ reason: 'letters_in_doubt', subject: one.report ?? 'notices' },
+    message: `${lettersOf(one)} may or may not have arrived since ${tellInstant(one.since)}, ${quoted(one)}`,
+    hint: '`leadsheet deliveries --state in_doubt` lists them; ask the recipients, or send them again with `leadsheet resend`.',
+  }
+}
+
+function lettersOf({ report, letters }: LetterTrouble): string {
+  const what =
+    report === null ? counted(letters, 'notice') : `${counted(letters, 'letter')} of the report ${report}`
+  return `${what} ${letters === 1 ? 'was' : 'were'}`
+}
+
+function quoted({ recipient, response, letters }: LetterTrouble): string {
+  return `${letters === 1 ? 'to' : 'such as that to'} ${recipient}${response === null ? '' : `: ${response}`}`
+}

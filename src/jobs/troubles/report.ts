@@ -1,0 +1,63 @@
+/** What is wrong with the due times of reports. */
+import { findLastSlot, listSlotsNotedSince, type Slot } from '../../store/schedule-slot.ts'
+import type { Trouble } from '../notice.ts'
+import { tellInstant } from '../schedule.ts'
+import { counted, minutesBefore, type Watch } from './watch.ts'
+
+const LATE_MINUTES = 30
+const DAY_MINUTES = 24 * 60
+
+export const WATCH_REPORTS: Watch = {
+  reasons: ['report_failed', 'report_held', 'report_late', 'report_missed'],
+  async find({ store: { db }, reports }, now) {
+    const troubles: (Trouble | null)[] = []
+    for (const report of reports) {
+      const schedule = `report:${report}`
+      const last = await findLastSlot(db, schedule, now.toISOString())
+      const noted = await listSlotsNotedSince(db, schedule, minutesBefore(now, DAY_MINUTES))
+      troubles.push(last === undefined ? null : ofLast(report, last, now), missed(report, noted))
+    }
+    return troubles.filter((trouble) => trouble !== null)
+  },
+}
+
+function ofLast(report: string, slot: Slot, now: Date): Trouble | null {
+  const due = `The report ${report} of ${tellInstant(slot.slot)}`
+  const why = slot.message === null ? '' : `: ${slot.message}`
+  if (slot.state === 'held') {
+    return {
+      ...{ reason: 'report_held', subject: report },
+      message: `${due} is held${why}`,
+      hint: `Look at it with \`leadsheet report ${report}\`; \`leadsheet schedule release ${report}\` sends it.`,
+    }
+  }
+  if (slot.state === 'failed' || (slot.state === 'skipped' && slot.attempts > 0)) {
+    return {
+      ...{ reason: 'report_failed', subject: report },
+      message: `${due} ${slot.state === 'failed' ? 'failed' : 'was skipped'}${why}`,
+      hint: `Once it is mended, \`leadsheet report ${report} --send\` makes and sends it.`,
+    }
+  }
+  const isOpen = slot.state === 'due' || slot.state === 'running'
+  if (!isOpen || slot.slot > minutesBefore(now, LATE_MINUTES)) return null
+  return {
+    ...{ reason: 'report_late', subject: report },
+    message: `${due} has not been made yet${why}`,
+    hint: '`leadsheet status` shows what runs, and what the report waits for.',
+  }
+}
+
+/** Slots that were never begun; one that stands for the moment at which the schedule was set up is none. */
+function missed(report: string, noted: readonly Slot[]): Trouble | null {
+  const slots = noted.filter(
+    ({ state, attempts, slot, noted_at }) => state === 'skipped' && attempts === 0 && slot !== noted_at,
+  )
+  const last = slots.at(-1)
+  if (last === undefined) return null
+  const more = slots.length === 1 ? '' : `, and ${counted(slots.length - 1, 'time')} before`
+  return {
+    ...{ reason: 'report_missed', subject: report },
+    message: `The report ${report} was not made at ${tellInstant(last.slot)}${more}: ${last.message ?? 'skipped'}`,
+    hint: `\`leadsheet schedule explain report:${report}\` tells more; \`leadsheet report ${report} --at DATE\` makes one of a past day.`,
+  }
+}

@@ -1,0 +1,36 @@
+/** What a detector of troubles is given, and what it gives. */
+import type { Instant } from '../../model.ts'
+import type { Store } from '../../store/open.ts'
+import type { Trouble } from '../notice.ts'
+import type { Reason } from '../notice-reasons.ts'
+
+/** What the troubles of an installation are found by. */
+export interface Watched {
+  readonly store: Store
+  /** Names of the reports that are sent. */
+  readonly reports: readonly string[]
+  /** The longest that a sync may take. */
+  readonly runMinutes: number
+  /** Null where the settings want no snapshot, or one at due times of its own. */
+  readonly snapshotAfterSync: string | null
+  /** By how much our clock is ahead of the upstream's; null where that is not known. */
+  readonly clockAheadMs: () => number | null
+}
+
+export interface Watch {
+  /** All that it may find. */
+  readonly reasons: readonly Reason[]
+  /** Quick enough for each minute: no network, no table that grows. */
+  readonly find: (watched: Watched, now: Date) => Promise<Trouble[]>
+}
+
+const MINUTE_MS = 60_000
+
+export function minutesBefore(now: Date, minutes: number): Instant {
+  return new Date(now.getTime() - minutes * MINUTE_MS).toISOString()
+}
+
+/** `1 letter`, `1,204 letters`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}

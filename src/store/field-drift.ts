@@ -1,0 +1,24 @@
+/** Fields that scans found to have changed. */
+import { sql } from 'kysely'
+import type { FieldDrift, Instant } from '../model.ts'
+import type { Db } from './open.ts'
+
+export interface DatedDrift extends FieldDrift {
+  /** When the scan ended. */
+  readonly at: Instant
+}
+
+/** More syncs than a day has at the usual pace. */
+const RUNS_MAX = 200
+
+/** Of the scans of the last runs that ended since an instant, the newest first. */
+export async function listDrift(db: Db, since: Instant): Promise<DatedDrift[]> {
+  const { rows } = await sql<{ drift: string; at: Instant }>`
+    SELECT drift, ended_at AS at FROM (SELECT id FROM sync_run ORDER BY rowid DESC LIMIT ${RUNS_MAX}) AS run
+    JOIN sync_scan_verdict ON run_id = run.id WHERE drift <> '[]' AND ended_at >= ${since}
+    ORDER BY ended_at DESC`.execute(db)
+  return rows.flatMap(({ drift, at }) => {
+    const fields: readonly FieldDrift[] = JSON.parse(drift)
+    return fields.map((field) => ({ ...field, at }))
+  })
+}

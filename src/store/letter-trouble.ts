@@ -1,0 +1,63 @@
+/** What is wrong with letters, counted over all of them; a few are named. */
+import { sql } from 'kysely'
+import type { Instant } from '../model.ts'
+import type { Db } from './open.ts'
+
+/** Letters of one report, or notices where that is null, that met the same fate. */
+export interface LetterTrouble {
+  readonly report: string | null
+  readonly letters: number
+  /** When the first of them came to it. */
+  readonly since: Instant
+  /** One of them, the last, and what the mail server said of it. */
+  readonly recipient: string
+  readonly response: string | null
+}
+
+/**
+ * Refused for good or given up since an instant, where the same recipient has got nothing of the report since.
+ * The states stand in the SQL, without which SQLite would not use the index on them.
+ */
+export async function listRefused(db: Db, since: Instant): Promise<LetterTrouble[]> {
+  const { rows } = await sql<LetterTrouble>`
+    SELECT edition.report, count(*) AS letters, min(letter.state_at) AS since, letter.recipient, letter.response,
+      max(letter.state_at)
+    FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
+    WHERE letter.state = 'failed' AND letter.state_at >= ${since}
+      AND NOT EXISTS (SELECT 1 FROM delivery AS later LEFT JOIN report_edition ON report_edition.id = later.edition_id
+        WHERE later.recipient = letter.recipient AND later.state = 'sent' AND later.state_at > letter.state_at
+          AND report_edition.report IS edition.report)
+    GROUP BY edition.report ORDER BY edition.report`.execute(db)
+  return rows
+}
+
+/** In doubt since an instant and left to a person. */
+export async function listInDoubt(db: Db, since: Instant): Promise<LetterTrouble[]> {
+  const { rows } = await sql<LetterTrouble>`
+    SELECT edition.report, count(*) AS letters, min(letter.state_at) AS since, letter.recipient, letter.response,
+      max(letter.state_at)
+    FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
+    WHERE letter.state = 'in_doubt' AND letter.state_at >= ${since} AND letter.next_attempt_at IS NULL
+    GROUP BY edition.report ORDER BY edition.report`.execute(db)
+  return rows
+}
+
+/** Letters that the mail server has been putting off since before an instant, and that are still tried. */
+export async function listPutOff(db: Db, before: Instant): Promise<LetterTrouble[]> {
+  const { rows } = await sql<LetterTrouble>`
+    SELECT edition.report, count(*) AS letters, min(letter.put_off_at) AS since, letter.recipient, letter.response,
+      max(letter.put_off_at)
+    FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
+    WHERE letter.next_attempt_at IS NOT NULL AND letter.put_off_at < ${before}
+    GROUP BY edition.report ORDER BY edition.report`.execute(db)
+  return rows
+}
+
+/** Letters that are still to be sent, and since when the oldest of them waits. */
+export async function countWaiting(db: Db): Promise<{ letters: number; since: Instant | null }> {
+  return db
+    .selectFrom('delivery')
+    .where('next_attempt_at', 'is not', null)
+    .select((eb) => [eb.fn.countAll<number>().as('letters'), eb.fn.min('queued_at').as('since')])
+    .executeTakeFirstOrThrow()
+}
