@@ -226,7 +226,9 @@ export interface Letter extends Rendered {
   readonly lang: string
   /** `<…@…>`, the same for every attempt to send this letter. */
   readonly messageId: string
-  /** When the edition was rendered; the Date header of every attempt. */
+  /** Of the letter in whose place it is sent; absent of a first one. */
+  readonly inReplyTo?: string
+  /** When the edition was rendered, or the letter was asked for again; the Date header of every attempt. */
   readonly date: Instant
   /** Slug of the report, for the List-Id and X-Leadsheet-Report headers. */
   readonly report: string

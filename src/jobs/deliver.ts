@@ -3,27 +3,19 @@
  * again; one that may have arrived is sent once more under the same Message-ID, or left to a person.
  */
 import type { InDoubtPolicy } from '../choices.ts'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { type FailedSend, failedSendOf } from '../mail/failure.ts'
+import type { FailedSend } from '../mail/failure.ts'
 import type { Transport } from '../mail/transport.ts'
 import type { Letter } from '../model.ts'
 import { wait } from '../retry.ts'
-import {
-  type Delivery,
-  type DeliveryMove,
-  listDeliveries,
-  listWaiting,
-  moveDelivery,
-  recoverDeliveries,
-} from '../store/delivery.ts'
+import { type Delivery, listDeliveries, listWaiting, recoverDeliveries } from '../store/delivery.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
-import { readLetter } from '../store/letter.ts'
 import { deleteMailOutages, findMailOutage, type MailOutage, saveMailOutage } from '../store/mail-outage.ts'
 import type { Store } from '../store/open.ts'
-import { afterFailure, doubtsMaxOf, outageAfter, retryAt } from './letter-retry.ts'
+import { handOver } from './hand-over.ts'
+import { doubtsMaxOf, dueTimesAt, isDue, outageAfter } from './letter-retry.ts'
 import type { Pace } from './pace.ts'
-import { createStopSignal } from './stop-signal.ts'
 
 export interface DeliveryPolicy {
   readonly inDoubt: InDoubtPolicy
@@ -51,25 +43,25 @@ export interface DeliverySummary {
 /** So that whatever else is to be done gets its turn. */
 const BATCH_MS = 60_000
 const BATCH_LETTERS = 1_000
-/** How long the answer to a letter that has left is waited for when all is to stop: without it nobody knows. */
-const ANSWER_MS = 5_000
 /** Connections lost in the midst of so many letters in a row are put down to the server. */
 const LOST_IN_ROW = 2
 
 /**
  * Sends what is not sent of these editions, whatever the time since the last attempt.
- * @returns all their letters, edition by edition
+ * @param only the Message-IDs of the letters that are meant; all of them unless given
+ * @returns those letters, edition by edition
  * @throws LeadsheetError job_busy while another process sends
  */
 export async function deliverEditions(
   deps: DeliverDeps,
   editions: readonly { readonly id: string }[],
   signal: AbortSignal,
+  only?: ReadonlySet<string>,
 ): Promise<DeliverySummary[]> {
   const list = async (): Promise<Delivery[]> => {
     const lists: Delivery[] = []
     for (const { id } of editions) lists.push(...(await listDeliveries(deps.store.db, id)))
-    return lists
+    return only === undefined ? lists : lists.filter(({ messageId }) => only.has(messageId))
   }
   const before = new Map((await list()).map((one) => [one.messageId, one.state]))
   await withDeliveryLease(deps, signal, async (batch) => {
@@ -94,12 +86,12 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   const { db } = deps.store
   const from = deps.now()
   const outage = await findMailOutage(db, deps.transport.name)
-  if (outage !== undefined && outage.nextAttemptAt > from.toISOString()) return false
-  if ((await listWaiting(db, from.toISOString(), 1)).length === 0) return false
+  if (outage !== undefined && !isDue(outage.nextAttemptAt, dueTimesAt(from))) return false
+  if ((await listWaiting(db, dueTimesAt(from), 1)).length === 0) return false
   const until = new Date(from.getTime() + BATCH_MS)
   try {
     await withDeliveryLease(deps, signal, async (batch) => {
-      const due = await listWaiting(db, deps.now().toISOString(), BATCH_LETTERS)
+      const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_LETTERS)
       await sendAll(deps, { ...batch, until }, due)
     })
   } catch (thrown) {
@@ -149,7 +141,7 @@ async function sendAll(deps: DeliverDeps, batch: Batch, letters: readonly Delive
   let lostInRow = 0
   for (const one of letters) {
     if (!(await waitForTurn(deps, batch))) return
-    const failed = await sendOne(deps, batch, one)
+    const failed = await handOver(deps, batch.lease, one, batch.signal)
     if (batch.signal.aborted) return
     lostInRow = failed?.concerns === 'either' ? lostInRow + 1 : 0
     if (failed !== null && (failed.concerns === 'server' || lostInRow === LOST_IN_ROW)) {
@@ -189,53 +181,4 @@ async function noteOutage(
   })
   const { failures, nextAttemptAt } = outage
   log.warn({ server: transport.name, failures, nextAttemptAt }, `no letter can be sent: ${failed.said}`)
-}
-
-/** @returns null where it was sent, or somebody else has it */
-async function sendOne(deps: DeliverDeps, batch: Batch, one: Delivery): Promise<FailedSend | null> {
-  const { messageId, recipient } = one
-  const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>): Promise<boolean> =>
-    deps.store.write(async (trx) => {
-      const at = deps.now()
-      await batch.lease.renew(trx, at)
-      return moveDelivery(trx, messageId, from, { ...to, at: at.toISOString() })
-    })
-  if (!(await move(['pending', 'in_doubt'], { state: 'sending' }))) return null
-  const letter = await readLetter(deps.store.db, messageId)
-  const { report } = letter
-  const stop = createStopSignal(batch.signal, ANSWER_MS)
-  let response: string
-  try {
-    const onData = async (): Promise<void> => {
-      stop.leaves()
-      await move(['sending'], { state: 'data' })
-    }
-    response = (await deps.transport.send(letter, { signal: stop.signal, onData })).response
-  } catch (thrown) {
-    const drawn = { now: deps.now(), random: Math.random() }
-    const failed = failedSendOf(thrown)
-    if (failed === null) {
-      // No fault of the server; but the letters behind this one are not to wait for it.
-      const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
-      await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
-      throw thrown
-    }
-    const isStopped = batch.signal.aborted && failed.kind === 'transient'
-    const to = isStopped
-      ? ({ state: 'pending', isNoAttempt: true } as const)
-      : afterFailure(one, failed, drawn, deps.policy.inDoubt)
-    await move(['sending', 'data'], to)
-    if (!isStopped) deps.log.error({ recipient, report, state: to.state }, errorText(thrown))
-    return failed
-  } finally {
-    stop.end()
-  }
-  // Not inside the try: a store that fails here says nothing about the letter, which has been taken.
-  const replyCode = Number(/^\d{3}(?!\d)/.exec(response)?.[0] ?? Number.NaN)
-  await move(['sending', 'data'], {
-    ...{ state: 'sent', nextAttemptAt: null, response },
-    replyCode: Number.isNaN(replyCode) ? null : replyCode,
-  })
-  deps.log.info({ recipient, report, response }, 'mail sent')
-  return null
 }

@@ -1,6 +1,7 @@
 /** What becomes of a letter that could not be handed over, and of the server that could not be talked to: pure. */
 import type { InDoubtPolicy } from '../choices.ts'
 import type { FailedSend } from '../mail/failure.ts'
+import type { Instant } from '../model.ts'
 import { type Delivery, type DeliveryMove, DOUBTS_MAX } from '../store/delivery.ts'
 import type { MailOutage } from '../store/mail-outage.ts'
 
@@ -29,6 +30,21 @@ export function doubtsMaxOf(inDoubt: InDoubtPolicy): number {
 export function retryAt(failures: number, { now, random }: Drawn): Date {
   const minutes = RETRY_MINUTES[failures - 1] ?? HOUR_MINUTES
   return new Date(now.getTime() + minutes * MINUTE_MS * (1 + JITTER * (2 * random - 1)))
+}
+
+/** Times that have come, and those that no wait is long enough for: a clock that was ahead noted them. */
+export interface DueTimes {
+  readonly upTo: Instant
+  readonly beyond: Instant
+}
+
+export function dueTimesAt(now: Date): DueTimes {
+  const longest = HOUR_MINUTES * MINUTE_MS * (1 + JITTER)
+  return { upTo: now.toISOString(), beyond: new Date(now.getTime() + longest).toISOString() }
+}
+
+export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
+  return at <= upTo || at > beyond
 }
 
 /**

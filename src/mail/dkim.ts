@@ -21,6 +21,8 @@ export const SIGNED_FIELDS = [
   'Subject',
   'Date',
   'Message-ID',
+  'In-Reply-To',
+  'References',
   'MIME-Version',
   'Content-Type',
   'Content-Language',

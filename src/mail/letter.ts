@@ -47,6 +47,7 @@ export async function buildMessage(letter: Letter, dkim: DkimKey | null = null):
     html: withLineEnds(letter.html),
     attachments: letter.files.map(attachmentOf),
     messageId: letter.messageId,
+    ...(letter.inReplyTo === undefined ? {} : { inReplyTo: letter.inReplyTo, references: letter.inReplyTo }),
     date: new Date(letter.date),
     headers: {
       'Content-Language': letter.lang,

@@ -101,11 +101,15 @@ export async function listDeliveries(db: Db, editionId: string): Promise<Deliver
   return rows.map(deliveryOf)
 }
 
-/** Letters that are to be tried, those first that wait longest. */
-export async function listWaiting(db: Db, dueBy: Instant, limit: number): Promise<Delivery[]> {
+/** Letters that are to be tried up to an instant or beyond another, those first that wait longest. */
+export async function listWaiting(
+  db: Db,
+  due: { readonly upTo: Instant; readonly beyond: Instant },
+  limit: number,
+): Promise<Delivery[]> {
   const rows = await db
     .selectFrom('delivery')
-    .where('next_attempt_at', '<=', dueBy)
+    .where((eb) => eb.or([eb('next_attempt_at', '<=', due.upTo), eb('next_attempt_at', '>', due.beyond)]))
     .selectAll()
     .orderBy('next_attempt_at')
     .orderBy('queued_at')

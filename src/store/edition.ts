@@ -59,6 +59,31 @@ export async function findEdition(
   return row && editionOf(row, await hasLetters(db, row.id))
 }
 
+/**
+ * The editions of which letters exist and whose period ended last by an instant: one for each choice of leads, and that
+ * of a week where it ended then too.
+ */
+export async function listLastMailed(db: Db, report: string, by: Instant): Promise<Edition[]> {
+  const mailed = db
+    .selectFrom('report_edition')
+    .where('report', '=', report)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('delivery').whereRef('edition_id', '=', 'report_edition.id').select('message_id')),
+    )
+  const last = await mailed
+    .where('period_to', '<=', by)
+    .select('period_to')
+    .orderBy('period_to', 'desc')
+    .executeTakeFirst()
+  if (last === undefined) return []
+  const rows = await mailed
+    .where('period_to', '=', last.period_to)
+    .selectAll()
+    .orderBy('rendered_at')
+    .execute()
+  return rows.map((row) => editionOf(row, true))
+}
+
 /** The end of the last period of a series that ended before an instant and of which letters exist. */
 export async function findLastSentEnd(db: Db, key: SeriesKey, before: Instant): Promise<Instant | null> {
   const row = await sentEditions(db, key, before).select('period_to').executeTakeFirst()

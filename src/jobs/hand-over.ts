@@ -1,0 +1,78 @@
+/**
+ * One letter handed over, each step in the ledger before it is taken, so that a crash at any moment leaves what is known.
+ */
+import { errorText } from '../errors.ts'
+import { type FailedSend, failedSendOf } from '../mail/failure.ts'
+import { type Delivery, type DeliveryMove, moveDelivery } from '../store/delivery.ts'
+import type { Lease } from '../store/lease.ts'
+import { readLetter } from '../store/letter.ts'
+import { withdrawIfUnwanted } from '../store/withdrawn-letter.ts'
+import type { DeliverDeps } from './deliver.ts'
+import { afterFailure, retryAt } from './letter-retry.ts'
+import { createStopSignal } from './stop-signal.ts'
+
+/** How long the answer to a letter that has left is waited for when all is to stop: without it nobody knows. */
+const ANSWER_MS = 5_000
+
+/**
+ * @param signal breaks it off, unless it is just leaving
+ * @returns null where it was sent, or somebody else has it
+ * @throws LeadsheetError of the store, such as job_busy where another process has taken over
+ */
+export async function handOver(
+  deps: DeliverDeps,
+  lease: Lease,
+  one: Delivery,
+  signal: AbortSignal,
+): Promise<FailedSend | null> {
+  const { messageId, recipient } = one
+  const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>): Promise<boolean> =>
+    deps.store.write(async (trx) => {
+      const at = deps.now()
+      await lease.renew(trx, at)
+      if (to.state === 'sending' && (await withdrawIfUnwanted(trx, messageId, at.toISOString()))) return false
+      return moveDelivery(trx, messageId, from, { ...to, at: at.toISOString() })
+    })
+  if (!(await move(['pending', 'in_doubt'], { state: 'sending' }))) return null
+  const stop = createStopSignal(signal, ANSWER_MS)
+  let report: string | undefined
+  let response: string
+  try {
+    const letter = await readLetter(deps.store.db, messageId)
+    report = letter.report
+    const onData = async (): Promise<void> => {
+      stop.leaves()
+      await move(['sending'], { state: 'data' })
+    }
+    response = (await deps.transport.send(letter, { signal: stop.signal, onData })).response
+  } catch (thrown) {
+    const drawn = { now: deps.now(), random: Math.random() }
+    const failed = failedSendOf(thrown)
+    if (failed === null) {
+      // No fault of the server; but the letters behind this one are not to wait for it.
+      const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
+      await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
+      throw thrown
+    }
+    const isStopped = signal.aborted && failed.kind === 'transient'
+    const to = isStopped
+      ? ({ state: 'pending', isNoAttempt: true } as const)
+      : afterFailure(one, failed, drawn, deps.policy.inDoubt)
+    await move(['sending', 'data'], to)
+    if (!isStopped) deps.log.error({ recipient, report, state: to.state }, errorText(thrown))
+    return failed
+  } finally {
+    stop.end()
+  }
+  // Not inside the try: a store that fails here says nothing about the letter, which has been taken.
+  const replyCode = replyCodeIn(response)
+  await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, replyCode, response })
+  deps.log.info({ recipient, report, response }, 'mail sent')
+  return null
+}
+
+/** A folder has none. */
+function replyCodeIn(response: string): number | null {
+  const [code] = /^\d{3}(?=[ -])/.exec(response) ?? []
+  return code === undefined ? null : Number(code)
+}

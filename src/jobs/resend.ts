@@ -1,0 +1,158 @@
+/**
+ * Letters that a person wants sent again. Who has not got one gets it under its Message-ID; who has, gets a new letter
+ * that takes the place of the first and says so.
+ */
+import type { Instant } from '../model.ts'
+import { type Delivery, enqueueLetters, listDeliveries } from '../store/delivery.ts'
+import { type Edition, listLastMailed } from '../store/edition.ts'
+import { claimLease } from '../store/lease.ts'
+import { addToPack, createLetterPack, type LetterPack } from '../store/letter.ts'
+import { requeueLetter } from '../store/requeued-letter.ts'
+import { listSubscriptions } from '../store/subscription.ts'
+import { contentsOf } from './content.ts'
+import { letterFor } from './letter.ts'
+import type { MailingDeps } from './mailing.ts'
+import type { Recipient, Report } from './report.ts'
+import { subscriptionText } from './subscription.ts'
+
+export type ResendChoice =
+  | { readonly which: 'failed' | 'in_doubt' | 'all' }
+  | { readonly which: 'one'; readonly address: string }
+
+/** The last letter of an edition to one of its recipients. */
+interface PlannedLetter {
+  readonly edition: Edition
+  readonly letter: Delivery
+  readonly recipient: Recipient
+}
+
+export interface ResendPlan {
+  /** Under their Message-ID, since they have not arrived, or nobody knows. */
+  readonly again: readonly PlannedLetter[]
+  /** Who has the letter. */
+  readonly anew: readonly PlannedLetter[]
+  readonly leftOut: readonly { readonly recipient: string; readonly why: string }[]
+}
+
+/**
+ * Of the editions whose period ended last by an instant.
+ * @param recipients whom the settings name
+ */
+export async function planResend(
+  { store }: Pick<MailingDeps, 'store'>,
+  report: Report,
+  recipients: readonly Recipient[],
+  choice: ResendChoice,
+  by: Date,
+): Promise<ResendPlan> {
+  const known = new Map(recipients.map((one) => [one.address.toLowerCase(), one]))
+  const wishes = new Map((await listSubscriptions(store.db, report.name)).map((one) => [one.address, one]))
+  const plan = {
+    again: [] as PlannedLetter[],
+    anew: [] as PlannedLetter[],
+    leftOut: [] as { recipient: string; why: string }[],
+  }
+  for (const edition of await listLastMailed(store.db, report.name, by.toISOString())) {
+    const letters = await listDeliveries(store.db, edition.id)
+    for (const letter of lastRevisions(letters).filter((one) => isChosen(one, choice))) {
+      const address = letter.recipient.toLowerCase()
+      const [recipient, wish] = [known.get(address), wishes.get(address)]
+      const why =
+        recipient === undefined
+          ? 'the settings name them no more'
+          : wish !== undefined && wish.state !== 'active'
+            ? subscriptionText(wish)
+            : WHY_NOT[letter.state]
+      if (why !== null || recipient === undefined)
+        plan.leftOut.push({ recipient: letter.recipient, why: why ?? '' })
+      else plan[letter.state === 'sent' ? 'anew' : 'again'].push({ edition, letter, recipient })
+    }
+  }
+  return plan
+}
+
+/**
+ * Puts them into the ledger, all or none.
+ * @param reason in the operator's words, for those who have the letter; null where none is given
+ * @returns the Message-IDs of those that are now to be sent
+ * @throws LeadsheetError job_busy while the report is being made; report_template, report_failed
+ */
+export async function enqueueResend(
+  deps: MailingDeps,
+  report: Report,
+  plan: ResendPlan,
+  reason: string | null,
+): Promise<ReadonlySet<string>> {
+  const lease = await claimLease(deps.store, `report:${report.name}`, deps.now)
+  try {
+    const at = deps.now().toISOString()
+    const packs = await packAnew(deps, report, plan.anew, { at, reason })
+    return await deps.store.write(async (trx) => {
+      await lease.renew(trx, deps.now())
+      const queued = new Set<string>()
+      for (const { letter } of plan.again) {
+        if (await requeueLetter(trx, letter.messageId, at)) queued.add(letter.messageId)
+      }
+      for (const { editionId, revision, pack } of packs) {
+        await enqueueLetters(trx, { editionId, revision }, pack, at)
+        for (const { messageId } of pack.letters) queued.add(messageId)
+      }
+      return queued
+    })
+  } finally {
+    await lease.release()
+  }
+}
+
+const WHY_NOT = {
+  pending: 'it is going to be sent',
+  sending: 'it is being sent',
+  data: 'it is being sent',
+  withdrawn: 'they wanted no more of it',
+  sent: null,
+  failed: null,
+  in_doubt: null,
+} as const satisfies Record<Delivery['state'], string | null>
+
+function isChosen({ state, recipient }: Delivery, choice: ResendChoice): boolean {
+  if (choice.which === 'one') return recipient.toLowerCase() === choice.address.toLowerCase()
+  return choice.which === 'all' || state === choice.which
+}
+
+/** @param letters by recipient, and then by revision */
+function lastRevisions(letters: readonly Delivery[]): Delivery[] {
+  return letters.filter(({ recipient }, index) => letters[index + 1]?.recipient !== recipient)
+}
+
+interface RevisionPack {
+  readonly editionId: string
+  readonly revision: number
+  readonly pack: LetterPack
+}
+
+async function packAnew(
+  deps: MailingDeps,
+  report: Report,
+  anew: readonly PlannedLetter[],
+  { at, reason }: { readonly at: Instant; readonly reason: string | null },
+): Promise<RevisionPack[]> {
+  const packs: RevisionPack[] = []
+  for (const of of Map.groupBy(anew, ({ edition, letter }) => `${edition.id} ${letter.revision}`).values()) {
+    const [first] = of
+    if (first === undefined) continue
+    const { edition } = first
+    const revision = first.letter.revision + 1
+    const pack = createLetterPack()
+    const findContent = contentsOf(deps, report, edition)
+    const resend = { at, first: edition.renderedAt, reason }
+    for (const { recipient } of of) {
+      const { address } = recipient
+      const content = await findContent(recipient, address, resend)
+      const { messageId: inReplyTo } = letterFor(deps.store, edition, recipient, content, deps.sender)
+      const letter = letterFor(deps.store, edition, recipient, content, deps.sender, revision)
+      addToPack(pack, { ...letter, date: at, inReplyTo })
+    }
+    packs.push({ editionId: edition.id, revision, pack })
+  }
+  return packs
+}

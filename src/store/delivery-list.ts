@@ -1,0 +1,78 @@
+/** The ledger as a person asks for it: where letters stand, and who refuses them again and again. */
+import { sql } from 'kysely'
+import type { Instant, Period } from '../model.ts'
+import type { Delivery, DeliveryRowState } from './delivery.ts'
+import type { Db } from './open.ts'
+import { listOf } from './sqlite.ts'
+
+/** A letter with what it is of. */
+export interface ListedDelivery extends Omit<Delivery, 'editionId' | 'putOffAt'> {
+  /** Null for a notice to operators. */
+  readonly report: string | null
+  readonly period: Period | null
+}
+
+export interface DeliveryQuestion {
+  /** Null for all, notices included. */
+  readonly report: string | null
+  /** Put into the ledger since. */
+  readonly since: Instant | null
+  readonly states: readonly DeliveryRowState[] | null
+  readonly recipient: string | null
+}
+
+type Row = Omit<ListedDelivery, 'period'> & { [K in keyof Period]: Period[K] | null }
+
+/** The newest first. */
+export async function findDeliveries(
+  db: Db,
+  { report, since, states, recipient }: DeliveryQuestion,
+  limit: number,
+): Promise<ListedDelivery[]> {
+  const { rows } = await sql<Row>`
+    SELECT message_id AS "messageId", report, period_from AS "from", period_to AS "to", time_zone AS "timeZone",
+      recipient, revision, state, attempts, doubts, queued_at AS "queuedAt", state_at AS "stateAt",
+      next_attempt_at AS "nextAttemptAt", reply_code AS "replyCode", response
+    FROM delivery LEFT JOIN report_edition ON report_edition.id = edition_id
+    WHERE (${report} IS NULL OR report = ${report})
+      AND (${since} IS NULL OR queued_at >= ${since})
+      AND (${states === null ? 1 : 0} OR state IN ${listOf(states ?? [])})
+      AND (${recipient} IS NULL OR lower(recipient) = lower(${recipient}))
+    ORDER BY queued_at DESC, report, recipient, revision DESC LIMIT ${limit}`.execute(db)
+  return rows.map(({ from, to, timeZone, ...letter }) => ({
+    ...letter,
+    period: from === null || to === null || timeZone === null ? null : { from, to, timeZone },
+  }))
+}
+
+/** A recipient whose server refuses one edition of a report after the other. */
+export interface RefusingRecipient {
+  readonly recipient: string
+  readonly report: string
+  /** In a row, up to the last one. */
+  readonly editions: number
+  readonly since: Instant
+  /** What was said of the last one. */
+  readonly response: string
+}
+
+/**
+ * Those of whom at least so many editions in a row were refused for good, counted since they last changed their
+ * subscription, or had it changed.
+ */
+export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRecipient[]> {
+  const { rows } = await sql<RefusingRecipient>`
+    SELECT recipient, edition.report, count(DISTINCT edition.id) AS editions, min(state_at) AS since, response,
+      max(state_at)
+    FROM delivery AS refused JOIN report_edition AS edition ON edition.id = edition_id
+    WHERE refused.state = 'failed' AND reply_code >= 500
+      AND state_at > coalesce((SELECT changed_at FROM subscription
+        WHERE address = lower(recipient) AND subscription.report = edition.report), '')
+      AND NOT EXISTS (SELECT 1 FROM delivery AS other JOIN report_edition ON report_edition.id = other.edition_id
+        WHERE other.recipient = refused.recipient AND report_edition.report = edition.report
+          AND other.state IN ('sent', 'in_doubt') AND other.queued_at >= refused.queued_at)
+    GROUP BY recipient, edition.report HAVING editions >= ${atLeast} ORDER BY edition.report, recipient`.execute(
+    db,
+  )
+  return rows
+}
