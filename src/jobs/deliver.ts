@@ -4,7 +4,6 @@
  */
 import type { InDoubtPolicy } from '../choices.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { Log } from '../log.ts'
 import type { FailedSend } from '../mail/failure.ts'
 import type { Transport } from '../mail/transport.ts'
 import type { Letter } from '../model.ts'
@@ -12,8 +11,7 @@ import { wait } from '../retry.ts'
 import { type Delivery, listDeliveries, listWaiting, recoverDeliveries } from '../store/delivery.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
 import { deleteMailOutages, findMailOutage, type MailOutage, saveMailOutage } from '../store/mail-outage.ts'
-import type { Store } from '../store/open.ts'
-import { handOver } from './hand-over.ts'
+import { type HandOverDeps, handOver } from './hand-over.ts'
 import { doubtsMaxOf, dueTimesAt, isDue, outageAfter } from './letter-retry.ts'
 import type { Pace } from './pace.ts'
 
@@ -23,11 +21,7 @@ export interface DeliveryPolicy {
   readonly pace: Pace
 }
 
-export interface DeliverDeps {
-  readonly store: Store
-  readonly transport: Transport
-  readonly log: Log
-  readonly now: () => Date
+export interface DeliverDeps extends HandOverDeps {
   readonly policy: DeliveryPolicy
 }
 

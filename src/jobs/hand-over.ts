@@ -1,15 +1,26 @@
 /**
  * One letter handed over, each step in the ledger before it is taken, so that a crash at any moment leaves what is known.
  */
+import type { InDoubtPolicy } from '../choices.ts'
 import { errorText } from '../errors.ts'
+import type { Log } from '../log.ts'
 import { type FailedSend, failedSendOf } from '../mail/failure.ts'
+import type { Transport } from '../mail/transport.ts'
 import { type Delivery, type DeliveryMove, moveDelivery } from '../store/delivery.ts'
 import type { Lease } from '../store/lease.ts'
 import { readLetter } from '../store/letter.ts'
+import type { Store } from '../store/open.ts'
 import { withdrawIfUnwanted } from '../store/withdrawn-letter.ts'
-import type { DeliverDeps } from './deliver.ts'
 import { afterFailure, retryAt } from './letter-retry.ts'
 import { createStopSignal } from './stop-signal.ts'
+
+export interface HandOverDeps {
+  readonly store: Store
+  readonly transport: Transport
+  readonly log: Log
+  readonly now: () => Date
+  readonly policy: { readonly inDoubt: InDoubtPolicy }
+}
 
 /** How long the answer to a letter that has left is waited for when all is to stop: without it nobody knows. */
 const ANSWER_MS = 5_000
@@ -20,7 +31,7 @@ const ANSWER_MS = 5_000
  * @throws LeadsheetError of the store, such as job_busy where another process has taken over
  */
 export async function handOver(
-  deps: DeliverDeps,
+  deps: HandOverDeps,
   lease: Lease,
   one: Delivery,
   signal: AbortSignal,
