@@ -282,6 +282,44 @@ describe('letters that wait', () => {
     expect(server.received).toHaveLength(1)
   })
 
+  it('are not held up by one that cannot be read', async () => {
+    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    const [ana] = await made.deliveries()
+    const broken = { html: Buffer.from('not packed') }
+    await made.store.write((trx) =>
+      trx
+        .updateTable('letter')
+        .set(broken)
+        .where('message_id', '=', ana?.messageId ?? '')
+        .execute(),
+    )
+    await expect(deliverDue({ ...made.deps, transport }, signal)).rejects.toThrow('header')
+    await deliverDue({ ...made.deps, transport }, signal)
+    expect(server.received.map(({ to }) => to)).toEqual([['ben@example.com']])
+    expect(await made.states()).toEqual([
+      ['ana@example.com', 'pending', 1],
+      ['ben@example.com', 'sent', 1],
+    ])
+  })
+
+  it('do not wait for what a clock that was far ahead took for the time', async () => {
+    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    await using server = await openMailServer()
+    await using real = openTransport(server.url, { log: SILENT })
+    const transport = { ...real, name: away.name }
+    await deliverDue({ ...made.deps, transport: away, now: () => new Date('2036-11-21T07:00:00Z') }, signal)
+    const [ana] = await made.deliveries()
+    const at = '2036-11-21T07:00:00.000Z'
+    await made.store.write((trx) =>
+      moveDelivery(trx, ana?.messageId ?? '', ['pending'], { state: 'pending', at, nextAttemptAt: at }),
+    )
+    await deliverDue({ ...made.deps, transport }, signal)
+    expect(server.received).toHaveLength(2)
+  })
+
   it('stay as they were when all is to stop, but the one that is leaving gets its answer', async () => {
     await using made = await openEdition(['ana@example.com', 'ben@example.com'])
     const stop = new AbortController()
