@@ -1,8 +1,65 @@
-/** The due times of a schedule, one after the other. */
-import { Cron } from 'croner'
+/**
+ * The due times of a schedule in its zone. Times of the day come once a date: one that the clock jumps over as soon as
+ * it has jumped, one that it shows twice the first time. Schedules that go on all through the day go by what the clock
+ * shows: nothing of them is in the hour that is left out, and all of them in both of the hour that comes twice.
+ */
+import { DAY_MS } from './calendar.ts'
+import { parseExpression } from './expression.ts'
+import type { Pattern } from './pattern.ts'
 import type { Timing } from './timing.ts'
+import { firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
+
+export interface DueTime {
+  readonly slot: Date
+  /** What the clock should show then, and does but for a time that it jumps over; in ms as if it were UTC. */
+  readonly shownMs: number
+}
+
+const patterns = new WeakMap<Timing, Pattern>()
 
 /** The next due time after an instant; null when there is none. */
-export function nextSlot({ expression, timeZone }: Timing, after: Date): Date | null {
-  return new Cron(expression, { timezone: timeZone, paused: true }).nextRun(after)
+export function nextSlot(timing: Timing, after: Date): Date | null {
+  return nextDueTime(timing, after)?.slot ?? null
+}
+
+export function nextDueTime(timing: Timing, after: Date): DueTime | null {
+  const pattern = patternOf(timing)
+  return pattern.isContinuous
+    ? nextShown(pattern, timing.timeZone, after.getTime())
+    : nextOfDay(pattern, timing.timeZone, after.getTime())
+}
+
+/** @throws Error for an expression that the settings would have refused */
+export function patternOf(timing: Timing): Pattern {
+  const known = patterns.get(timing)
+  if (known) return known
+  const pattern = parseExpression(timing.expression, timing.holidays)
+  if ('fault' in pattern) throw new Error(`${timing.expression}: ${pattern.fault}`)
+  patterns.set(timing, pattern)
+  return pattern
+}
+
+function nextOfDay({ next }: Pattern, timeZone: string, afterMs: number): DueTime | null {
+  for (let shownMs = next(wallMs(afterMs, timeZone)); shownMs !== null; shownMs = next(shownMs)) {
+    const slotMs = instantOf(shownMs, timeZone)
+    const isInGap = wallMs(slotMs, timeZone) !== shownMs
+    if (isInGap && isLeftOut(Math.floor(shownMs / DAY_MS), timeZone)) continue
+    // Not one that the clock shows for the second time.
+    if (slotMs > afterMs) return { slot: new Date(slotMs), shownMs }
+  }
+  return null
+}
+
+function nextShown({ next }: Pattern, timeZone: string, afterMs: number): DueTime | null {
+  let atMs = afterMs
+  let shownMs = next(wallMs(atMs, timeZone))
+  while (shownMs !== null) {
+    const offset = offsetMs(atMs, timeZone)
+    const slotMs = shownMs - offset
+    if (offsetMs(slotMs, timeZone) === offset) return { slot: new Date(slotMs), shownMs }
+    // The clock changes before that, and goes on from what it shows then.
+    atMs = firstInstant(atMs, slotMs, (ms) => offsetMs(ms, timeZone) !== offset)
+    shownMs = next(wallMs(atMs, timeZone) - 1)
+  }
+  return null
 }

@@ -1,0 +1,134 @@
+/**
+ * Schedules in words: `every weekday at 07:00`, `last working day of the month at 17:00`. The README has the whole
+ * grammar; what it does not have is refused, for a guess could be wrong by a day.
+ */
+import { DAY_MS, firstOfMonth, isWorkingDay, lastOfMonth, weekdayOf } from './calendar.ts'
+import { parseCron } from './cron.ts'
+import type { Fault, Pattern } from './pattern.ts'
+
+const WEEKDAYS: readonly string[] = [
+  ...['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
+]
+const ORDINALS: readonly string[] = ['first', 'second', 'third', 'fourth']
+/** All that can stand in such a text, besides numbers and times. */
+export const WORDS: readonly string[] = [
+  ...['every', 'minute', 'minutes', 'hour', 'hours', 'day', 'weekday', 'working', 'at', 'and'],
+  ...['of', 'the', 'month', 'last', ...ORDINALS, ...WEEKDAYS],
+]
+const IN_MONTH = new RegExp(
+  `^(?:the |every )?(.+?)(?: (day|weekday|working day|${WEEKDAYS.join('|')}))? of (?:the|every) month$`,
+)
+
+const MINUTE_MS = 60_000
+/** As far as the next day of a schedule is looked for: none of them is rarer than once in a month that has it. */
+const DAYS_MAX = 366
+const LAST = -1
+
+type IsDay = (day: number) => boolean
+
+/** @param holidays dates that are no working days, besides Saturdays and Sundays */
+export function parseWords(text: string, holidays: readonly string[]): Pattern | Fault {
+  const words = text.trim().toLowerCase().replace(/\s+/g, ' ')
+  const unknown = words.split(/[ ,]+/).find((word) => !WORDS.includes(word) && !/^\d/.test(word))
+  if (unknown !== undefined) return { fault: `${JSON.stringify(unknown)} is none of its words`, unknown }
+  const [, step = '1', unit] = /^every (?:(\d+) )?(minute|hour)s?$/.exec(words) ?? []
+  if (unit !== undefined) return parseStep(Number(step), unit)
+  const [, days = words, times] = /^(.*?) at (.*)$/.exec(words) ?? []
+  const isDay = parseDays(days, holidays)
+  if (typeof isDay === 'string') return { fault: isDay }
+  if (times === undefined) return { fault: `the time is missing: "${words} at 07:00"` }
+  const minutes = listOf(times).map(minuteOf)
+  const wrong = minutes.indexOf(null)
+  return wrong === -1
+    ? {
+        isContinuous: false,
+        next: nextOf(
+          isDay,
+          minutes.flatMap((minute) => minute ?? []),
+        ),
+      }
+    : { fault: `"${listOf(times)[wrong]}" is no time such as 07:00 or 17:30` }
+}
+
+/** Steps begin anew with each hour or day, so that only those that divide it are even. */
+function parseStep(step: number, unit: string): Pattern | Fault {
+  const ofHour = unit === 'minute'
+  const whole = ofHour ? 60 : 24
+  const even = Array.from({ length: whole / 2 }, (_, at) => at + 1).filter((each) => whole % each === 0)
+  if (even.includes(step)) return parseCron(ofHour ? `*/${step} * * * *` : `0 */${step} * * *`)
+  return {
+    fault: `${ofHour ? 'an hour' : 'a day'} has no even steps of ${step} ${unit}s, but of ${even.join(', ')}`,
+  }
+}
+
+/** Which days are meant, or why that cannot be told. */
+function parseDays(days: string, holidays: readonly string[]): IsDay | string {
+  const inMonth = IN_MONTH.exec(days)
+  if (inMonth) return parsePlaces(inMonth[1] ?? '', inMonth[2] ?? 'day', holidays)
+  const names = listOf(days.replace(/^every /, ''))
+  const kind = names.length === 1 ? kindOf(names[0] ?? '', holidays) : null
+  const weekdays = names.map((name) => WEEKDAYS.indexOf(name) + 1)
+  if (!days.startsWith('every ') || (kind === null && weekdays.includes(0))) return examplesFor(days)
+  return kind ?? ((day) => weekdays.includes(weekdayOf(day)))
+}
+
+/** `1st and 15th`, `last`: of the days of a kind that a month has. */
+function parsePlaces(list: string, what: string, holidays: readonly string[]): IsDay | string {
+  const counts = kindOf(what, holidays)
+  const places = listOf(list).map(placeOf)
+  if (counts === null || places.includes(0)) return examplesFor('month')
+  const most = what === 'day' ? 31 : what === 'weekday' || what === 'working day' ? 15 : 4
+  if (places.some((place) => place > most))
+    return `not every month has so many of them; "last ${what} of the month" is in each`
+  return (day) => counts(day) && places.some((place) => isAt(place, day, counts))
+}
+
+function kindOf(name: string, holidays: readonly string[]): IsDay | null {
+  if (name === 'day') return () => true
+  if (name === 'weekday') return (day) => weekdayOf(day) <= 5
+  if (name === 'working day') return (day) => isWorkingDay(day, holidays)
+  const weekday = WEEKDAYS.indexOf(name) + 1
+  return weekday === 0 ? null : (day) => weekdayOf(day) === weekday
+}
+
+/** 1 for `first` and `1st`; 0 for what is no place. */
+function placeOf(text: string): number {
+  if (text === 'last') return LAST
+  const number = /^(\d+)(?:st|nd|rd|th)$/.exec(text)?.[1]
+  return number === undefined ? ORDINALS.indexOf(text) + 1 : Number(number)
+}
+
+/** Whether a day that counts has that place among those of its month. */
+function isAt(place: number, day: number, counts: IsDay): boolean {
+  const [from, to] = place === LAST ? [day, lastOfMonth(day)] : [firstOfMonth(day), day]
+  let count = 0
+  for (let each = from; each <= to; each++) if (counts(each)) count++
+  return count === (place === LAST ? 1 : place)
+}
+
+function minuteOf(time: string): number | null {
+  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(time) ?? []
+  return hour === undefined ? null : Number(hour) * 60 + Number(minute)
+}
+
+function nextOf(isDay: IsDay, minutes: readonly number[]): Pattern['next'] {
+  const times = minutes.map((minute) => minute * MINUTE_MS).sort((a, b) => a - b)
+  return (afterMs) => {
+    const today = Math.floor(afterMs / DAY_MS)
+    for (let day = today; day <= today + DAYS_MAX; day++) {
+      const time = times.find((each) => day * DAY_MS + each > afterMs)
+      if (time !== undefined && isDay(day)) return day * DAY_MS + time
+    }
+    return null
+  }
+}
+
+function listOf(text: string): string[] {
+  return text.split(/, and |, | and /)
+}
+
+function examplesFor(days: string): string {
+  return days.includes('month')
+    ? 'of a month it is written as "1st and 15th of the month at 07:00", "first Monday of the month at 08:00" or "last working day of the month at 17:00"'
+    : 'it is written as "every 15 minutes", "every weekday at 07:00", "every Monday and Thursday at 07:30" or "last day of the month at 18:00"'
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import { jitterMs } from '../../src/schedule/jitter.ts'
+import { nextSlot } from '../../src/schedule/slots.ts'
+import { timing } from '../support/schedule.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** Four changes of the clocks of each zone: the instant, and by how many minutes they go forward. */
+const CHANGES = {
+  'Europe/Vienna': [
+    ['2026-03-29T01:00Z', 60],
+    ['2026-10-25T01:00Z', -60],
+    ['2027-03-28T01:00Z', 60],
+    ['2027-10-31T01:00Z', -60],
+  ],
+  'Europe/London': [
+    ['2026-03-29T01:00Z', 60],
+    ['2026-10-25T01:00Z', -60],
+    ['2027-03-28T01:00Z', 60],
+    ['2027-10-31T01:00Z', -60],
+  ],
+  'America/New_York': [
+    ['2026-03-08T07:00Z', 60],
+    ['2026-11-01T06:00Z', -60],
+    ['2027-03-14T07:00Z', 60],
+    ['2027-11-07T06:00Z', -60],
+  ],
+  'Australia/Sydney': [
+    ['2026-04-04T16:00Z', -60],
+    ['2026-10-03T16:00Z', 60],
+    ['2027-04-03T16:00Z', -60],
+    ['2027-10-02T16:00Z', 60],
+  ],
+  'Australia/Lord_Howe': [
+    ['2026-04-04T15:00Z', -30],
+    ['2026-10-03T15:30Z', 30],
+    ['2027-04-03T15:00Z', -30],
+    ['2027-10-02T15:30Z', 30],
+  ],
+  'America/Sao_Paulo': [
+    ['2017-02-19T02:00Z', -60],
+    ['2017-10-15T03:00Z', 60],
+    ['2018-02-18T02:00Z', -60],
+    ['2018-11-04T03:00Z', 60],
+  ],
+  'Antarctica/Troll': [
+    ['2026-03-29T01:00Z', 120],
+    ['2026-10-25T01:00Z', -120],
+    ['2027-03-28T01:00Z', 120],
+    ['2027-10-31T01:00Z', -120],
+  ],
+  'Pacific/Apia': [
+    ['2011-04-02T14:00Z', -60],
+    ['2011-09-24T14:00Z', 60],
+    ['2011-12-30T10:00Z', 1440],
+    ['2012-03-31T14:00Z', -60],
+  ],
+  'Africa/Cairo': [
+    ['2026-04-23T22:00Z', 60],
+    ['2026-10-29T21:00Z', -60],
+    ['2027-04-29T22:00Z', 60],
+    ['2027-10-28T21:00Z', -60],
+  ],
+  'America/Santiago': [
+    ['2026-04-05T03:00Z', -60],
+    ['2026-09-06T04:00Z', 60],
+    ['2027-04-04T03:00Z', -60],
+    ['2027-09-05T04:00Z', 60],
+  ],
+} as const
+
+const CASES = Object.entries(CHANGES).flatMap(([zone, changes]) =>
+  changes.map(([at, minutes]) => ({ zone, at: Date.parse(at), minutes, name: `${zone} ${at}` })),
+)
+
+/** What the clock of a zone shows: `2026-03-29 03:00`. */
+function shown(at: number, zone: string): string {
+  return new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(at)
+}
+
+function slotsOf(expression: string, zone: string, from: number, to: number): number[] {
+  const each = timing(expression, zone)
+  const slots: number[] = []
+  for (
+    let slot = nextSlot(each, new Date(from));
+    slot !== null && slot.getTime() <= to;
+    slot = nextSlot(each, slot)
+  )
+    slots.push(slot.getTime())
+  return slots
+}
+
+/** `2026-03-29 02:30` -> `30 2 * * *` */
+function dailyAt(time: string): string {
+  return `${Number(time.slice(14, 16))} ${Number(time.slice(11, 13))} * * *`
+}
+
+describe('a daily time', () => {
+  const forward = CASES.filter(({ minutes }) => minutes > 0 && minutes < 1440)
+  const back = CASES.filter(({ minutes }) => minutes < 0)
+
+  it.each(forward)('that the clock jumps over is due once it has jumped: $name', ({ zone, at, minutes }) => {
+    // Halfway into the gap, by the clock of before.
+    const time = new Date(
+      Date.parse(`${shown(at - MINUTE_MS, zone).replace(' ', 'T')}Z`) + (minutes / 2 + 1) * MINUTE_MS,
+    )
+    const slots = slotsOf(dailyAt(time.toISOString()), zone, at - 36 * HOUR_MS, at + 36 * HOUR_MS)
+    expect(slots).toContain(at)
+    expect(slots).toHaveLength(3)
+  })
+
+  it.each(back)('that the clock shows twice is due the first time: $name', ({ zone, at, minutes }) => {
+    const first = at + (minutes / 2) * MINUTE_MS
+    expect(shown(first, zone)).toBe(shown(first - minutes * MINUTE_MS, zone))
+    const slots = slotsOf(dailyAt(shown(first, zone)), zone, at - 36 * HOUR_MS, at + 36 * HOUR_MS)
+    expect(slots).toContain(first)
+    expect(slots).toHaveLength(3)
+  })
+
+  it('is not due on a date that the zone left out', () => {
+    const slots = slotsOf(
+      '0 7 * * *',
+      'Pacific/Apia',
+      Date.parse('2011-12-28T18:00Z'),
+      Date.parse('2012-01-01T00:00Z'),
+    )
+    expect(slots.map((slot) => shown(slot, 'Pacific/Apia'))).toEqual([
+      '2011-12-29 07:00',
+      '2011-12-31 07:00',
+      '2012-01-01 07:00',
+    ])
+  })
+
+  it('is due once although two of its times are in one gap', () => {
+    const from = Date.parse('2026-03-28T12:00Z')
+    expect(slotsOf('15,45 2,3 * * *', 'Europe/Vienna', from, from + 24 * HOUR_MS)).toEqual(
+      ['2026-03-29T01:00Z', '2026-03-29T01:15Z', '2026-03-29T01:45Z'].map((at) => Date.parse(at)),
+    )
+  })
+
+  it('follows the dates of its zone, not of UTC', () => {
+    const from = Date.parse('2026-11-28T00:00Z')
+    const slots = slotsOf('last day of the month at 23:30', 'America/New_York', from, from + 96 * HOUR_MS)
+    expect(slots.map((slot) => new Date(slot).toISOString())).toEqual(['2026-12-01T04:30:00.000Z'])
+  })
+
+  it('in words keeps to the same rules', () => {
+    const from = Date.parse('2026-03-28T12:00Z')
+    expect(slotsOf('every day at 02:30', 'Europe/Vienna', from, from + 24 * HOUR_MS)).toEqual([
+      Date.parse('2026-03-29T01:00Z'),
+    ])
+  })
+})
+
+describe('a schedule that goes on all through the day', () => {
+  it.each(CASES)('is due each quarter of an hour, whatever the clock does: $name', ({ zone, at }) => {
+    const slots = slotsOf('every 15 minutes', zone, at - 3 * HOUR_MS, at + 3 * HOUR_MS)
+    expect(slots).toEqual(
+      Array.from({ length: 24 }, (_, quarter) => at - 3 * HOUR_MS + (quarter + 1) * 15 * MINUTE_MS),
+    )
+  })
+
+  it.each(CASES.filter(({ minutes }) => minutes % 60 === 0))(
+    'is due every hour once: $name',
+    ({ zone, at }) => {
+      const slots = slotsOf('every hour', zone, at - 5 * HOUR_MS, at + 5 * HOUR_MS)
+      expect(slots).toEqual(Array.from({ length: 10 }, (_, hour) => at + (hour - 4) * HOUR_MS))
+    },
+  )
+
+  it('has nothing of the half hour that is left out, and goes on by what the clock shows', () => {
+    const at = Date.parse('2026-10-03T15:30Z')
+    const slots = slotsOf('every hour', 'Australia/Lord_Howe', at - 2 * HOUR_MS, at + 2 * HOUR_MS)
+    expect(slots.map((slot) => shown(slot, 'Australia/Lord_Howe').slice(11))).toEqual([
+      '01:00',
+      '03:00',
+      '04:00',
+    ])
+  })
+
+  it('finds its next time far ahead, behind several changes of the clocks', () => {
+    const [slot] = slotsOf(
+      '*/30 * 1 1 *',
+      'Europe/Vienna',
+      Date.parse('2026-01-02'),
+      Date.parse('2027-02-01'),
+    )
+    expect(shown(slot ?? 0, 'Europe/Vienna')).toBe('2027-01-01 00:00')
+  })
+})
+
+describe('a jitter', () => {
+  it('is the same for the same seed, within its bounds, and spread over them', () => {
+    const all = Array.from({ length: 1000 }, (_, seed) => jitterMs(`installation report:daily ${seed}`, 60))
+    expect(jitterMs('installation report:daily 7', 60)).toBe(all[7])
+    expect(Math.min(...all)).toBeGreaterThanOrEqual(0)
+    expect(Math.max(...all)).toBeLessThan(60_000)
+    const tenths = Map.groupBy(all, (ms) => Math.floor(ms / 6000))
+    for (const tenth of tenths.values()) expect(tenth.length).toBeGreaterThan(60)
+    expect(tenths.size).toBe(10)
+    expect(jitterMs('any', 0)).toBe(0)
+  })
+})
