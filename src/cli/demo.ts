@@ -144,7 +144,8 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
   const mailed: Mailed[] = []
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)
-    for (const { edition, page } of await enqueueReportNow(deps, report, recipients, deps.now(), signal)) {
+    const { mailings } = await enqueueReportNow(deps, report, recipients, deps.now(), signal)
+    for (const { edition, page } of mailings) {
       const deliveries = await deliverEditions({ ...deps, transport, log, policy }, [edition], signal)
       const mails: string[] = []
       for (const { messageId } of await listDeliveries(store.db, edition.id))

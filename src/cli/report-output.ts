@@ -6,6 +6,7 @@ import { variantText } from '../jobs/archive-index.ts'
 import type { DeliverySummary } from '../jobs/deliver.ts'
 import type { Mailing } from '../jobs/mailing.ts'
 import type { Report } from '../jobs/report.ts'
+import type { LeftOut } from '../jobs/subscription.ts'
 import type { DkimKey } from '../mail/dkim.ts'
 import { buildMessage } from '../mail/letter.ts'
 import type { Letter } from '../model.ts'
@@ -21,6 +22,7 @@ interface Output {
   readonly preview: string | null
   /** Null where nothing was to be sent. */
   readonly deliveries: readonly DeliverySummary[] | null
+  readonly leftOut: readonly LeftOut[]
 }
 
 /** @throws LeadsheetError usage_invalid */
@@ -50,9 +52,9 @@ export async function writePreview(
 }
 
 export async function printMailings(terminal: Terminal, report: Report, output: Output): Promise<void> {
-  const { mailings, deliveries } = output
+  const { mailings, deliveries, leftOut } = output
   const preview = output.preview === null ? null : resolve(output.preview)
-  if (terminal.json) return terminal.printJson(jsonOf(report, { mailings, deliveries, preview }))
+  if (terminal.json) return terminal.printJson(jsonOf(report, { mailings, deliveries, preview, leftOut }))
   for (const { edition, page, notSent } of mailings) {
     const { period, variant, subject } = edition
     await terminal.printFields({
@@ -70,6 +72,7 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
     )
     return
   }
+  for (const { address, why } of leftOut) terminal.note(`${address} is left out: ${why}.`)
   if (deliveries.length === 0) return
   terminal.print('')
   await terminal.printTable(
@@ -82,7 +85,7 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   )
 }
 
-function jsonOf(report: Report, { mailings, preview, deliveries }: Output) {
+function jsonOf(report: Report, { mailings, preview, deliveries, leftOut }: Output) {
   return {
     report: report.name,
     editions: mailings.map(({ edition: { period, variant, subject }, page, notSent }) => ({
@@ -99,5 +102,6 @@ function jsonOf(report: Report, { mailings, preview, deliveries }: Output) {
       response,
       is_new: isNew,
     })),
+    left_out: leftOut.map(({ address, why }) => ({ recipient: address, why })),
   }
 }

@@ -118,11 +118,11 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
 
   const { notSent } = edition
   const mailings = [{ edition: { ...edition, subject: content.subject }, page, notSent }]
-  if (mail === null) return await printMailings(terminal, report, { mailings, preview, deliveries: null })
+  if (mail === null) return await printMailings(terminal, report, { mailings, preview, deliveries: null, leftOut: [] })
   await using transport = await openMail(terminal, mail)
   const response = await sendTest({ transport }, letter, terminal.signal)
   const test = { recipient: letter.to, state: 'sent' as const, response, isNew: true }
-  await printMailings(terminal, report, { mailings, preview, deliveries: [test] })
+  await printMailings(terminal, report, { mailings, preview, deliveries: [test], leftOut: [] })
 }
 
 async function sendReport(
@@ -133,7 +133,7 @@ async function sendReport(
   recipients: readonly Recipient[],
   at: Date,
 ): Promise<void> {
-  const mailings = await enqueueReportNow(deps, report, recipients, at, terminal.signal)
+  const { mailings, leftOut } = await enqueueReportNow(deps, report, recipients, at, terminal.signal)
   await using transport = await openMail(terminal, mail)
   const log = await terminal.log()
   const editions = mailings.map(({ edition }) => edition)
@@ -143,9 +143,9 @@ async function sendReport(
     terminal.signal,
   )
   await writeArchiveIndex(deps.archive, deps.store.db)
-  await printMailings(terminal, report, { mailings, preview: null, deliveries })
+  await printMailings(terminal, report, { mailings, preview: null, deliveries, leftOut })
   await publishAfterwards(terminal, deps.store)
-  if (deliveries.some((one) => one.state !== 'sent')) {
+  if (deliveries.some((one) => one.state !== 'sent' && one.state !== 'withdrawn')) {
     terminal.end(deliveries.some((one) => one.state === 'sent') ? 'partly' : 'failed')
   }
 }

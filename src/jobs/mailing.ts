@@ -20,6 +20,7 @@ import {
 import { letterFor, type Sender } from './letter.ts'
 import { type Recipient, type Report, variantOf } from './report.ts'
 import { reasonNotToSend } from './send-policy.ts'
+import { findAttendance, type LeftOut } from './subscription.ts'
 
 export interface MailingDeps extends EditionDeps {
   readonly sender: Sender
@@ -43,10 +44,19 @@ export interface Mailing {
   readonly notSent: string | null
 }
 
+/** What was made of a report for its recipients, and who wants none of it now. */
+export interface Enqueued {
+  readonly mailings: readonly Mailing[]
+  readonly leftOut: readonly LeftOut[]
+}
+
 type Recipients = readonly [Recipient, ...Recipient[]]
 
+const LEFT_OUT_NAMED = 3
+
 /**
- * Who has a letter already keeps it, and who is new gets the edition that the others got. An edition and all its
+ * Who has a letter already keeps it, and who is new gets the edition that the others got; subscriptions are obeyed. An
+ * edition and all its
  * letters are written at once, so that a kill leaves all of it or nothing; its folder in the archive follows.
  * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy; data_unwritable, also of the
  * archive, when all letters are in the ledger
@@ -57,15 +67,21 @@ export async function enqueueReport(
   recipients: readonly Recipient[],
   due: DueReport,
   signal: AbortSignal,
-): Promise<Mailing[]> {
+): Promise<Enqueued> {
+  const { groups, leftOut } = await findAttendance(deps.store, report, recipients, due.at)
   const mailings: Mailing[] = []
   const failures: unknown[] = []
-  for (const [first, ...others] of Map.groupBy(recipients, (one) => variantOf(report, one)).values()) {
+  const audiences = groups.flatMap((group) =>
+    [...Map.groupBy(group.recipients, (one) => variantOf(report, one)).values()].map(
+      ([first, ...others]) => ({ as: group.report, first, others }),
+    ),
+  )
+  for (const { as, first, others } of audiences) {
     if (first === undefined || signal.aborted) continue
     const audience: Recipients = [first, ...others]
-    const { edition, findContent } = await enqueueEdition(deps, report, audience, due, signal)
+    const { edition, findContent } = await enqueueEdition(deps, as, audience, due, signal)
     try {
-      const page = await putInArchive(deps, report, edition, audience, findContent)
+      const page = await putInArchive(deps, as, edition, audience, findContent)
       const { id, period, variant, subject, notSent } = edition
       mailings.push({ edition: { id, period, variant, subject }, page, notSent })
     } catch (thrown) {
@@ -74,7 +90,7 @@ export async function enqueueReport(
     }
   }
   if (failures.length > 0) throw failures[0]
-  return mailings
+  return { mailings, leftOut }
 }
 
 /**
@@ -87,7 +103,7 @@ export async function enqueueReportNow(
   recipients: readonly Recipient[],
   at: Date,
   signal: AbortSignal,
-): Promise<Mailing[]> {
+): Promise<Enqueued> {
   const lease = await claimLease(deps.store, `report:${report.name}`, deps.now)
   try {
     const stop = AbortSignal.any([signal, lease.lost])
@@ -98,7 +114,21 @@ export async function enqueueReportNow(
 }
 
 /** `Daily leads: 59 new …: 12 of 12 letters sent`; of several editions how many there are. */
-export function mailingText(mailings: readonly Mailing[], deliveries: readonly DeliverySummary[]): string {
+export function mailingText(
+  { mailings, leftOut }: Enqueued,
+  deliveries: readonly DeliverySummary[],
+): string {
+  return [sentText(mailings, deliveries), ...leftOutText(leftOut)].join('; ')
+}
+
+function leftOutText(leftOut: readonly LeftOut[]): string[] {
+  if (leftOut.length === 0) return []
+  const named = leftOut.slice(0, LEFT_OUT_NAMED).map(({ address, why }) => `${address} (${why})`)
+  const others = leftOut.length - named.length
+  return [`left out: ${[...named, ...(others > 0 ? [`${others} more`] : [])].join(', ')}`]
+}
+
+function sentText(mailings: readonly Mailing[], deliveries: readonly DeliverySummary[]): string {
   const [first, second] = mailings
   if (first === undefined) return 'nobody gets it'
   const sent = deliveries.filter(({ state }) => state === 'sent').length

@@ -26,13 +26,13 @@ export function reportSchedule(
       const { to } = await findPeriod(work.store, report, slot)
       await syncUpTo(work, to, signal)
       if (signal.aborted) return stopped('stopped before the report was made')
-      const mailings = await enqueueReport(work, report, recipients, { at: slot, lease }, signal)
+      const enqueued = await enqueueReport(work, report, recipients, { at: slot, lease }, signal)
       if (signal.aborted) return stopped('stopped before all letters were written')
-      const editions = mailings.map(({ edition }) => edition)
+      const editions = enqueued.mailings.map(({ edition }) => edition)
       const deliveries = await deliverEditions(work, editions, signal)
       await writeArchiveIndex(work.archive, work.store.db)
       await publishQuietly(work, signal)
-      return { state: 'done', message: mailingText(mailings, deliveries) }
+      return { state: 'done', message: mailingText(enqueued, deliveries) }
     },
   }
 }

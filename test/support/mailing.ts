@@ -72,6 +72,7 @@ export async function enqueueDue(
   deps: MailingDeps,
   recipients: readonly Recipient[],
   report: Report = DAILY,
-): Promise<Mailing[]> {
-  return enqueueReportNow(deps, report, recipients, deps.now(), new AbortController().signal)
+): Promise<readonly Mailing[]> {
+  const { signal } = new AbortController()
+  return (await enqueueReportNow(deps, report, recipients, deps.now(), signal)).mailings
 }
