@@ -2,18 +2,21 @@
 import type { Command } from 'commander'
 import { requireDaemon } from '../config/requirements.ts'
 import { runDaemon } from '../jobs/daemon.ts'
-import { createLane } from '../jobs/lane.ts'
+import { createLane, joinLanes } from '../jobs/lane.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { reportSchedule } from '../jobs/report-schedule.ts'
 import { snapshotSchedule } from '../jobs/snapshot-schedule.ts'
 import { syncSchedule } from '../jobs/sync-schedule.ts'
+import { tellOperators } from '../jobs/tell-operators.ts'
 import { deliverWaiting } from '../jobs/waiting-letters.ts'
 import type { Work } from '../jobs/work.ts'
 import { openTransport } from '../mail/transport.ts'
+import { openPoster } from '../notify/post.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
 import { deliveryPolicyOf, dkimOf } from './mail.ts'
+import { openOperators } from './operators.ts'
 import { configuredPublishing } from './publishing.ts'
 import { tryReports } from './report-trial.ts'
 import { openMailing, reportOf } from './reports.ts'
@@ -51,13 +54,17 @@ async function run(terminal: Terminal): Promise<void> {
       policy: deliveryPolicyOf(config.mail),
       log,
       syncOptions: (signal) => syncOptions(config, signal),
-      poke: () => post.poke(),
+      poke: () => letters.poke(),
       retention: config.retention,
       publish: async (signal) => {
         if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
       },
     }
-    const post = createLane(log, (signal) => deliverWaiting(work, signal))
+    const letters = createLane(log, (signal) => deliverWaiting(work, signal))
+    await using poster = openPoster()
+    const operators = await openOperators(config, { store, source, log, poster, now: work.now })
+    const notices = createLane(log, (signal) => tellOperators(operators, letters.poke, signal))
+    const post = joinLanes([notices, letters])
     const schedules = schedulesOf(config).map(({ report: settings, ...schedule }) => {
       if (settings !== null) {
         const { report, recipients } = reportOf(settings, config, templates)

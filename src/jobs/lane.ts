@@ -11,6 +11,24 @@ export interface Lane {
   idle(): Promise<void>
 }
 
+/**
+ * Lanes that one clock winds.
+ * @param lanes one that pokes others stands before them
+ */
+export function joinLanes(lanes: readonly Lane[]): Lane {
+  return {
+    poke: () => {
+      for (const lane of lanes) lane.poke()
+    },
+    open: (signal) => {
+      for (const lane of lanes) lane.open(signal)
+    },
+    async idle() {
+      for (const lane of lanes) await lane.idle()
+    },
+  }
+}
+
 export function createLane(log: Log, work: (signal: AbortSignal) => Promise<void>): Lane {
   let signal: AbortSignal | null = null
   let inHand: Promise<void> | null = null

@@ -100,9 +100,10 @@ function signalOf({ outcome, leadsAsOf, problems }: RunSummary): PingSignal {
 }
 
 function bodyOf({ id, outcome, seen, inserted, updated, removed, problems }: RunSummary): string {
+  if (outcome === null) return `sync ${id} has begun`
   const counts = `${seen} leads read, ${inserted} new, ${updated} changed, ${removed} gone`
   const lines = problems.map(({ part, message }) => `${part}: ${message}`)
-  return [`sync ${id}: ${outcome ?? 'begun'}`, counts, ...lines].join('\n').slice(0, BODY_MAX)
+  return [`sync ${id}: ${outcome}`, counts, ...lines].join('\n').slice(0, BODY_MAX)
 }
 
 function nextAttempt(attempts: number, now: Date): string {

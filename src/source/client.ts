@@ -2,6 +2,7 @@
  * The one place that speaks HTTP to the upstream. Every attempt has deadlines and a bounded body that is
  * always read; the retry policy is ours, since undici's own cuts Retry-After and asks for parts of a list.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
 import { LeadsheetError } from '../errors.ts'
 import { type Log, redactor } from '../log.ts'
@@ -82,6 +83,8 @@ export interface Client {
    */
   call<T>(call: Call<T>): Promise<Answer<T>>
   readonly usage: Usage
+  /** By how much our clock was ahead of the upstream's at the last answer; null where that did not say. */
+  clockAheadMs(): number | null
   close(): Promise<void>
 }
 
@@ -96,6 +99,7 @@ export function createClient(options: ClientOptions): Client {
   let pace = UNPACED
   let notBefore = 0
   let underWay = 0
+  let clockAheadMs: number | null = null
   // An upstream may quote the key that it refuses, also as HTTP Basic sends it.
   const redact = redactor([options.apiKey, `${options.apiKey}:`])
   const dispatcher = new Agent({
@@ -108,6 +112,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     usage,
+    clockAheadMs: () => clockAheadMs,
     close: () => dispatcher.close(),
     async call<T>(call: Call<T>) {
       const signal = call.signal ?? new AbortController().signal
@@ -175,6 +180,7 @@ export function createClient(options: ClientOptions): Client {
         body: call.body === undefined ? null : JSON.stringify(call.body),
         signal,
       })
+      clockAheadMs = aheadOf(answer.headers, now()) ?? clockAheadMs
       const budget = readBudget(answer.headers, now())
       if (budget !== null) pace = heed(pace, budget, underWay - 1, timer.now())
       const outcome = await readAnswer(answer, { call, attempt, now: now(), redact })
@@ -207,6 +213,12 @@ export function createClient(options: ClientOptions): Client {
       notBefore: instant,
     })
   }
+}
+
+/** By the Date of an answer, and the Age of one that a cache on the way has kept (RFC 9111, 5.1). */
+function aheadOf({ date, age }: IncomingHttpHeaders, now: Date): number | null {
+  const aheadMs = now.getTime() - Date.parse(date ?? '') - Number(age ?? 0) * 1000
+  return Number.isFinite(aheadMs) ? aheadMs : null
 }
 
 /** A GET changes nothing; of a POST it must be said when nobody knows whether it has. */

@@ -78,6 +78,8 @@ export interface Source {
   fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
   mapAgent(raw: unknown): Agent | HeldRow
   readonly usage: Usage
+  /** By how much our clock was ahead of the upstream's at the last answer; null where that is not known. */
+  clockAheadMs(): number | null
   close(): Promise<void>
 }
 
@@ -125,6 +127,7 @@ export function openSource(options: SourceOptions): Source {
     hasUpdatedSince: profile.filters.updated_since !== undefined,
     has: (endpoint) => hasEndpoint(profile, endpoint),
     usage: client.usage,
+    clockAheadMs: client.clockAheadMs,
     close: client.close,
     async listLeads(filters, position, size, { signal, findKnown } = {}) {
       const list = at('leads')

@@ -162,6 +162,23 @@ describe('a call', () => {
   })
 })
 
+describe('our clock', () => {
+  it.each([
+    ['Sat, 21 Nov 2026 06:00:00 GMT', {}, 0],
+    ['Sat, 21 Nov 2026 05:50:00 GMT', {}, 600_000],
+    ['Sat, 21 Nov 2026 05:50:00 GMT', { age: '540' }, 60_000],
+    ['Sat, 21 Nov 2026 06:10:00 GMT', {}, -600_000],
+    ['none', {}, null],
+  ])('is compared with the Date %s of an answer', async (date, more, aheadMs) => {
+    await using server = await serve(reply(200, { date, ...more }))
+    const client = open()
+    expect(client.clockAheadMs()).toBeNull()
+    await client.call({ method: 'GET', url: server.url })
+    expect(client.clockAheadMs()).toBe(aheadMs)
+    await client.close()
+  })
+})
+
 describe('Retry-After', () => {
   it.each([
     ['in seconds', '3601', '2026-11-21T07:00:01.000Z'],

@@ -88,6 +88,7 @@ function sourceOf(listing: Listing): Source {
     fetchAgents: none,
     mapAgent: none,
     usage,
+    clockAheadMs: () => null,
     close: async () => undefined,
   }
 }

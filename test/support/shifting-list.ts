@@ -100,6 +100,7 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       fetchAgents: none,
       mapAgent: none,
       usage,
+      clockAheadMs: () => null,
       close: async () => undefined,
     }
   }
