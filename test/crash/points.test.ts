@@ -17,6 +17,8 @@ const SAMPLES = 2
 /** A program in a folder of its own, and what must hold of it when it has come to its end. */
 interface Case extends AsyncDisposable {
   readonly program: Program
+  /** Before it is run again. */
+  checkKilled?(): void
   check(): Promise<void>
 }
 
@@ -35,9 +37,12 @@ async function killEverywhere(base: string, openCase: (folder: string) => Promis
   await forEachCase(numbers, async (point) => {
     const folder = copyOf(base, copies, String(point))
     await using one = await openCase(folder)
-    for (let round = 0; round < ROUNDS; round++) if (await runKilledAt(point, one.program)) killed++
-    await run(one.program)
     try {
+      for (let round = 0; round < ROUNDS; round++) {
+        if (await runKilledAt(point, one.program)) killed++
+        one.checkKilled?.()
+      }
+      await run(one.program)
       await one.check()
     } catch (cause) {
       throw new Error(`after ${ROUNDS} kills at point ${point}, ${points[point - 1]}`, { cause })
@@ -93,6 +98,11 @@ async function openReportCase(folder: string, env: Program['env']): Promise<Case
       cwd: folder,
       env: { ...env, LEADSHEET_SMTP_URL: server.url },
     },
+    checkKilled() {
+      const [editions, letters] = countMade(databaseIn(folder))
+      // All of an edition or nothing of it.
+      expect(letters).toBe(editions === 0 ? 0 : 2)
+    },
     async check() {
       await expectSound(databaseIn(folder))
       const letters = readLetters(databaseIn(folder))
@@ -121,4 +131,15 @@ function readLetters(file: string) {
     .all()
   database.close()
   return rows
+}
+
+/** Editions, and the letters of all of them. */
+function countMade(file: string): [number, number] {
+  const database = new Database(file, { readonly: true })
+  const count = (table: string) => Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
+  try {
+    return [count('report_edition'), count('delivery')]
+  } finally {
+    database.close()
+  }
 }

@@ -1,6 +1,6 @@
 /** A ledger with letters that wait, without a report that was made for them. */
 import type { DeliverDeps } from '../../src/jobs/deliver.ts'
-import { letterFor } from '../../src/jobs/letter.ts'
+import { type LetterContent, letterFor } from '../../src/jobs/letter.ts'
 import { type Delivery, enqueueLetter, listDeliveries } from '../../src/store/delivery.ts'
 import { type Edition, saveEdition } from '../../src/store/edition.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -10,7 +10,7 @@ import { SENDER } from './letter.ts'
 import { AT_ONCE } from './mailing.ts'
 import { SILENT } from './syncing.ts'
 
-export const CONTENT = { subject: 's', html: 'h', text: 't', lang: 'en', files: [] }
+export const CONTENT: LetterContent = { subject: 's', html: 'h', text: 't', lang: 'en', files: [] }
 
 export interface Ledger extends AsyncDisposable {
   readonly store: Store
@@ -23,7 +23,7 @@ export interface Ledger extends AsyncDisposable {
 }
 
 /** An edition whose letters were queued at 07:00, in the order of their recipients. */
-export async function openLedger(recipients: readonly string[]): Promise<Ledger> {
+export async function openLedger(recipients: readonly string[], content = CONTENT): Promise<Ledger> {
   const clock = { now: new Date('2026-11-21T07:00:00Z') }
   const store = await openStore(`${folderWith()}/leadsheet.db`, clock.now)
   const figures = busyDay()
@@ -42,7 +42,7 @@ export async function openLedger(recipients: readonly string[]): Promise<Ledger>
   )
   await store.write(async (trx) => {
     for (const address of recipients) {
-      const letter = letterFor(store, edition, { address, name: null }, CONTENT, SENDER)
+      const letter = letterFor(store, edition, { address, name: null }, content, SENDER)
       await enqueueLetter(trx, edition.id, letter, edition.renderedAt)
     }
   })

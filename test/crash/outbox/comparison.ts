@@ -84,10 +84,10 @@ function copiesOf(arrivals: readonly Arrival[]): number {
   return arrivals.filter(({ end }) => end !== 'refused').length
 }
 
-/** Each attempt the same bytes, under the Message-ID of the ledger; also those that were refused. */
+/** Each attempt the same bytes, signed and under the Message-ID of the ledger; also those that were refused. */
 function isOneMessage(row: Row, arrivals: readonly Arrival[]): boolean {
   const kinds = new Set(arrivals.map(({ messageId, sha256 }) => `${messageId} ${sha256}`))
-  return kinds.size <= 1 && arrivals.every(({ messageId }) => messageId === row.message_id)
+  return kinds.size <= 1 && arrivals.every((one) => one.messageId === row.message_id && one.isSigned)
 }
 
 function readAttempts(log: string): Attempt[] {

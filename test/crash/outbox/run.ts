@@ -7,20 +7,15 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
-import { letterFor } from '../../../src/jobs/letter.ts'
-import { enqueueLetter } from '../../../src/store/delivery.ts'
-import { saveEdition } from '../../../src/store/edition.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { DKIM_KEY } from '../../support/dkim.ts'
-import { busyDay } from '../../support/figures.ts'
 import { folderWith } from '../../support/folder.ts'
 import { type Finished, finished } from '../../support/leadsheet.ts'
-import { FILES, SENDER } from '../../support/letter.ts'
+import { CONTENT, openLedger } from '../../support/ledger.ts'
+import { FILES } from '../../support/letter.ts'
 import { start } from '../support/program.ts'
 import type { SenderJob } from './sender.ts'
 import type { SinkEvent, SinkFaults } from './sink.ts'
 
-const QUEUED_AT = new Date('2026-11-21T07:00:00Z')
 const SENDER_PROGRAM = join(import.meta.dirname, 'sender.ts')
 const SINK_PROGRAM = join(import.meta.dirname, 'sink.ts')
 /** Beyond that a kill would hit the letter after the one that it is meant for. */
@@ -28,28 +23,9 @@ const KILL_WITHIN_MS = 4
 
 /** @returns the file of a store with a letter to each of so many recipients */
 export async function openStoreWithLetters(count: number): Promise<string> {
-  const file = join(folderWith(), 'leadsheet.db')
-  await using store = await openStore(file, QUEUED_AT)
-  const figures = busyDay()
-  const said = { subject: 'Daily leads: 59 new', html: '<p>59 new</p>', text: '59 new\n' }
-  const edition = {
-    report: 'daily',
-    period: figures.period,
-    renderedAt: QUEUED_AT.toISOString(),
-    figures,
-    variant: '',
-    programVersion: null,
-    ...said,
-  }
-  const content = { ...said, lang: 'en', files: FILES }
-  await store.write(async (trx) => {
-    const saved = await saveEdition(trx, edition)
-    for (let number = 0; number < count; number++) {
-      const to = { address: `r${String(number).padStart(4, '0')}@example.org`, name: null }
-      await enqueueLetter(trx, saved.id, letterFor(store, saved, to, content, SENDER), saved.renderedAt)
-    }
-  })
-  return file
+  const recipients = Array.from({ length: count }, (_, number) => `r${1_000 + number}@example.org`)
+  await using ledger = await openLedger(recipients, { ...CONTENT, files: FILES })
+  return ledger.store.file
 }
 
 export interface Sink {

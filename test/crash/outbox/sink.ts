@@ -34,6 +34,7 @@ export interface Arrival {
   /** `lost`: taken, and the reply to it kept back. `refused`: not taken. */
   readonly end: 'taken' | 'lost' | 'refused'
   readonly messageId: string
+  readonly isSigned: boolean
   /** Of the bytes between 354 and the final dot. */
   readonly sha256: string
 }
@@ -111,6 +112,7 @@ function openSink(log: string, faults: SinkFaults): void {
         to,
         end: isRefused ? 'refused' : isLost ? 'lost' : 'taken',
         messageId: /^message-id: *(\S+)/im.exec(message)?.[1] ?? '',
+        isSigned: /^dkim-signature:/im.test(message),
         sha256: createHash('sha256').update(message, 'latin1').digest('hex'),
       })
       tell('dot')
