@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet } from '../support/leadsheet.ts'
+import { openMailServer } from '../support/mail-server.ts'
 import { startUpstream } from '../support/upstream.ts'
 
 const answerSchema = z.object({
@@ -87,4 +89,33 @@ test('doctor tells of a snapshot from another database', async () => {
     `PRAGMA foreign_keys = OFF; UPDATE sync_run SET id = 'another'; UPDATE sync_scan_verdict SET run_id = 'another'`,
   )
   expect((await synced.diagnose()).at(-1)).toMatchObject({ what: 'snapshot', verdict: 'fail' })
+})
+
+test('doctor takes the certificate of a mail server from an authority of one’s own only where it is told of it', async () => {
+  const cwd = folderWith({ 'own-ca.pem': CERTIFICATE })
+  const logins: (string | undefined)[] = []
+  await using server = await openMailServer({
+    disabledCommands: [],
+    key: CERTIFICATE_KEY,
+    cert: CERTIFICATE,
+    onAuth: ({ username }, _session, done) => {
+      logins.push(username)
+      done(null, { user: username ?? '' })
+    },
+  })
+  const checkMail = async (env: Readonly<Record<string, string>>) => {
+    const url = server.url.replace('//127.0.0.1', '//dana:hunter22@0.0.0.0')
+    const { stdout } = await runLeadsheet(['doctor', '--json'], {
+      cwd,
+      env: { LEADSHEET_SMTP_URL: url, ...env },
+    })
+    return answerSchema.parse(JSON.parse(stdout)).checks.find(({ what }) => what === 'mail')
+  }
+  expect(await checkMail({})).toMatchObject({
+    verdict: 'fail',
+    found: expect.stringContaining('certificate'),
+  })
+  expect(logins).toEqual([])
+  expect(await checkMail({ NODE_EXTRA_CA_CERTS: join(cwd, 'own-ca.pem') })).toMatchObject({ verdict: 'ok' })
+  expect(logins).toEqual(['dana'])
 })
