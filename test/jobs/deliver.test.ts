@@ -34,7 +34,7 @@ describe('delivery', () => {
     ])
   })
 
-  it('lets one refused recipient stand alone, and does not ask again', async () => {
+  it('lets one refused recipient stand alone, and does not ask again (row 59)', async () => {
     await using made = await openEdition(['ana@example.com', 'gone@example.com', 'zoe@example.com'])
     await using server = await openMailServer({
       onRcptTo: ({ address }, _session, done) =>
