@@ -25,6 +25,7 @@ import { syncOptions } from './sync.ts'
 import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
 import { needsKey, profileOf, withSource } from './upstream.ts'
+import { openConfiguredWeb } from './web.ts'
 
 export function defineRun(command: Command, terminal: Terminal): void {
   command.action(() => run(terminal))
@@ -78,6 +79,8 @@ async function run(terminal: Terminal): Promise<void> {
       const next = nextSlot(timing, new Date())?.toISOString() ?? 'never'
       log.info({ schedule: name, when: timing.expression, timeZone: timing.timeZone, next }, 'scheduled')
     }
+    await using web = await openConfiguredWeb(config, store, templates, log)
+    if (web !== null) log.info({ listen: web.url, publicUrl: config.web.publicUrl }, 'pages are served')
     const monotonicMs = () => performance.now()
     await runDaemon({ store, log, now: work.now, monotonicMs, schedules, post }, terminal.signal)
     log.info('stopped')

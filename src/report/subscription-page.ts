@@ -2,7 +2,7 @@
 import type { LeadFilter, PeriodKind } from '../figures.ts'
 import type { Instant } from '../model.ts'
 import { nameCondition } from './blocks/headline.ts'
-import { firstOfEachWeek, tellTimes } from './due-times.ts'
+import { areMoreThanWeekly, firstOfEachWeek, tellTimes } from './due-times.ts'
 import { oneLine } from './text.ts'
 import type { Voice } from './voice.ts'
 import type { PageWords } from './words/page-en.ts'
@@ -33,8 +33,6 @@ export interface ListedFacts {
   readonly dueTimes: readonly Instant[]
   /** Whose weeks count: that of the report. */
   readonly timeZone: string
-  /** Whether it comes more than once in a week. */
-  readonly canBeWeekly: boolean
 }
 
 export interface SubscriptionView {
@@ -100,11 +98,9 @@ function offeredWishes({ state, isWeekly, listed }: SubscriptionFacts): readonly
   if (listed === null) return state === 'unsubscribed' ? [] : ['stop']
   if (state === 'unsubscribed') return ['start']
   if (state === 'paused') return ['resume', 'stop']
-  return [
-    ...(isWeekly ? (['as_scheduled'] as const) : listed.canBeWeekly ? (['weekly'] as const) : []),
-    'pause',
-    'stop',
-  ]
+  if (isWeekly) return ['as_scheduled', 'pause', 'stop']
+  const isOften = areMoreThanWeekly(listed.dueTimes, listed.timeZone)
+  return isOften ? ['weekly', 'pause', 'stop'] : ['pause', 'stop']
 }
 
 function tellFacts(

@@ -15,13 +15,13 @@ const COVERED: Record<PeriodKind, string> = {
 export const GERMAN_PAGE: PageWords = {
   about: 'Ihr Abonnement',
   due: (weekdays, times) => {
-    const isWorkweek = weekdays.join() === '0,1,2,3,4'
+    const isWorkweek = weekdays.join() === '1,2,3,4,5'
     const days =
       weekdays.length === 7
         ? 'täglich'
         : isWorkweek
           ? 'montags bis freitags'
-          : list.format(weekdays.map((day) => DAYS[day] ?? ''))
+          : list.format(weekdays.map((day) => DAYS[day - 1] ?? ''))
     return times.length > 4 ? `${days}, ${times.length}-mal` : `${days} um ${list.format(times)} Uhr`
   },
   inZone: (text, zone) => `${text} (${zone})`,

@@ -15,15 +15,15 @@ const COVERED: Record<PeriodKind, string> = {
 
 export const ENGLISH_PAGE = {
   about: 'Your subscription',
-  /** @param weekdays from 0 for Monday @param times of the clock, on each of these days */
+  /** @param weekdays 1 for Monday @param times of the clock, on each of these days */
   due: (weekdays: readonly number[], times: readonly string[]) => {
-    const isWorkweek = weekdays.join() === '0,1,2,3,4'
+    const isWorkweek = weekdays.join() === '1,2,3,4,5'
     const days =
       weekdays.length === 7
         ? 'every day'
         : isWorkweek
           ? 'Monday to Friday'
-          : `on ${list.format(weekdays.map((day) => DAYS[day] ?? ''))}`
+          : `on ${list.format(weekdays.map((day) => DAYS[day - 1] ?? ''))}`
     return times.length > 4 ? `${days}, ${times.length} times` : `${days} at ${list.format(times)}`
   },
   inZone: (text: string, zone: string) => `${text} (${zone})`,

@@ -1,0 +1,116 @@
+/** What stands behind the page of a recipient: whose link it is, what they get, and their wish done. */
+import type { Log } from '../log.ts'
+import { readLink } from '../mail/link-token.ts'
+import type { Instant } from '../model.ts'
+import { DAYS_TOLD } from '../report/due-times.ts'
+import { composeSubscriptionPage, type SubscriptionView, type Wish } from '../report/subscription-page.ts'
+import { createVoice } from '../report/voice.ts'
+import { nextSlot } from '../schedule/slots.ts'
+import type { Timing } from '../schedule/timing.ts'
+import { readOrCreateLinkKey } from '../store/link-key.ts'
+import type { Store } from '../store/open.ts'
+import { findSubscription, type SubscriptionKey } from '../store/subscription.ts'
+import type { Recipient, Report } from './report.ts'
+import { changeSubscription } from './subscription-change.ts'
+
+export interface DeskDeps {
+  readonly store: Store
+  /** The reports of the settings. */
+  readonly reports: readonly DeskReport[]
+  /** For those who are in the settings no more. */
+  readonly reader: { readonly locale: string; readonly timeZone: string }
+  readonly log: Log
+  readonly now: () => Date
+}
+
+export interface DeskReport {
+  readonly report: Report
+  readonly recipients: readonly Recipient[]
+  readonly timing: Timing
+}
+
+/** Both give null for a token that is not ours. */
+export interface SubscriptionDesk {
+  show(token: string): Promise<SubscriptionView | null>
+  change(token: string, wish: Wish): Promise<SubscriptionView | null>
+}
+
+/** More are not told of: a report that comes so often comes often. */
+const TIMES_MAX = 200
+const DAY_MS = 86_400_000
+
+export function openSubscriptionDesk(deps: DeskDeps): SubscriptionDesk {
+  const { store, log, now } = deps
+  const subjectOf = async (token: string) => readLink(await readOrCreateLinkKey(store, now()), token)
+  return {
+    async show(token) {
+      const subject = await subjectOf(token)
+      return subject && viewOf(deps, subject, null)
+    },
+    async change(token, wish) {
+      const subject = await subjectOf(token)
+      if (subject === null) return null
+      if (mayWish(deps, subject, wish)) {
+        await changeSubscription(store, subject, wish, { by: 'recipient', reason: null }, now())
+        log.info({ recipient: subject.address, report: subject.report, wish }, 'subscription changed')
+      }
+      return viewOf(deps, subject, wish)
+    },
+  }
+}
+
+/** Who is on no list can only see to it that it stays so. */
+function mayWish(deps: DeskDeps, subject: SubscriptionKey, wish: Wish): boolean {
+  return wish === 'stop' || findListed(deps, subject).recipient !== undefined
+}
+
+async function viewOf(
+  deps: DeskDeps,
+  subject: SubscriptionKey,
+  done: Wish | null,
+): Promise<SubscriptionView> {
+  const { of, recipient } = findListed(deps, subject)
+  const now = deps.now()
+  const { locale, timeZone } = recipient ?? of?.report ?? deps.reader
+  const voice = createVoice(locale, timeZone, now.toISOString())
+  const subscription = await findSubscription(deps.store.db, subject)
+  const { changedAt, changedBy } = subscription ?? {}
+  return composeSubscriptionPage(
+    {
+      address: recipient?.address ?? subject.address,
+      title: of?.report.title ?? voice.words.title(subject.report),
+      state: subscription?.state ?? 'active',
+      isWeekly: subscription?.cadence === 'weekly',
+      changed: changedAt && changedBy ? { at: changedAt, by: changedBy } : null,
+      listed:
+        of && recipient
+          ? {
+              kind: of.report.kind,
+              filter: recipient.filter,
+              attachments: recipient.attachments,
+              dueTimes: dueTimesOf(of.timing, now),
+              timeZone: of.report.timeZone,
+            }
+          : null,
+      done,
+    },
+    voice,
+  )
+}
+
+function findListed({ reports }: DeskDeps, { address, report: name }: SubscriptionKey) {
+  const of = reports.find(({ report }) => report.name === name)
+  const recipient = of?.recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
+  return { of, recipient }
+}
+
+function dueTimesOf(timing: Timing, now: Date): Instant[] {
+  const until = now.getTime() + (DAYS_TOLD + 2) * DAY_MS
+  const times: Instant[] = []
+  let next = nextSlot(timing, now)
+  while (next !== null && next.getTime() < until && times.length < TIMES_MAX) {
+    times.push(next.toISOString())
+    next = nextSlot(timing, next)
+  }
+  return times
+}
