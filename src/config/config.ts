@@ -181,7 +181,7 @@ export function configFrom(
   }
 }
 
-/** Whether `when` is a cron expression. */
+/** Whether `when` is a schedule of its own. */
 export function hasDueTimes({ when }: SnapshotConfig): boolean {
   return when !== 'after_sync' && when !== 'never'
 }

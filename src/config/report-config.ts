@@ -1,5 +1,5 @@
 /** Reports and their recipients as the program sees them: what each recipient gets of each report, in full. */
-import type { BlockName, SendPolicy } from '../choices.ts'
+import type { BlockName, SendPolicy, StalePolicy, UnusualPolicy } from '../choices.ts'
 import type { LeadFilter, PeriodKind } from '../figures.ts'
 import type { CatchUp } from '../schedule/timing.ts'
 import { filterFrom, narrowFilter } from './lead-filter.ts'
@@ -19,6 +19,10 @@ export interface ReportConfig {
   /** Null for what the report's folder says; `send` and `blocks` too. */
   readonly period: PeriodKind | null
   readonly send: SendPolicy | null
+  /** For data that cover its period. */
+  readonly waitMinutes: number
+  readonly ifStale: StalePolicy
+  readonly ifUnusual: UnusualPolicy
   readonly blocks: readonly BlockName[] | null
   readonly filter: LeadFilter
   readonly locale: string
@@ -72,6 +76,9 @@ export function reportFrom(
     ...own,
     period: report.period ?? null,
     send: report.send ?? null,
+    waitMinutes: report.wait_minutes,
+    ifStale: report.if_stale,
+    ifUnusual: report.if_unusual,
     stalledDays: report.stalled_days,
     topScore: report.top_score,
     recipients: (report.recipients ?? settings.recipients).map((recipient) => recipientFrom(recipient, own)),

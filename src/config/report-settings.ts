@@ -1,14 +1,14 @@
 /** The schema of a report. What is absent here is as its folder says, or as at the top level of the settings. */
 import { z } from 'zod'
-import { PERIOD_KINDS, SEND_POLICIES } from '../choices.ts'
+import { PERIOD_KINDS, SEND_POLICIES, STALE_POLICIES, UNUSUAL_POLICIES } from '../choices.ts'
 import { CATCH_UP_POLICIES } from '../schedule/timing.ts'
 import { attachments, filterSchema, recipients } from './recipient-settings.ts'
 import {
   blocks,
-  cron,
   locale,
   path,
   pipelineIds,
+  schedule,
   section,
   slug,
   text,
@@ -36,8 +36,9 @@ export const reportSchema = section({
   }),
   template: slug.optional().meta({ description: 'Folder in templates/; the name of the report if absent.' }),
   title: text('a title').optional().meta({ description: 'Headline; made of the name if absent.' }),
-  schedule: cron.default(DAILY_AT_SEVEN).meta({
-    description: 'When it is made and sent: minute hour day month weekday, in the time zone of the report.',
+  schedule: schedule.default(DAILY_AT_SEVEN).meta({
+    description:
+      'When it is made and sent, in its time zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
   }),
   time_zone: timeZone.optional().meta({
     description: 'IANA zone of its days and its schedule; the top-level time_zone if absent.',
@@ -61,6 +62,22 @@ export const reportSchema = section({
     description:
       'When it is sent: always, if_rows (something happened), if_changed (a headline number did) or if_threshold: a condition in SQL over the headline numbers; as its folder says if absent, else always.',
   }),
+  wait_minutes: wholeNumber(0, 1440).default(30).meta({
+    description: 'How long it waits for a sync that covers its period, from when it is due.',
+  }),
+  if_stale: z
+    .enum(STALE_POLICIES, { error: STALE_POLICIES.join(', ') })
+    .default('send_with_banner')
+    .meta({
+      description:
+        'When it has waited in vain: send_with_banner (says what is old and why), hold (until the data are there, or schedule release) or skip.',
+    }),
+  if_unusual: z
+    .enum(UNUSUAL_POLICIES, { error: UNUSUAL_POLICIES.join(', ') })
+    .default('send_with_banner')
+    .meta({
+      description: 'When it is about half as many leads as before, or fewer: send_with_banner or hold.',
+    }),
   recipients: recipients.optional().meta({ description: 'Who gets it; the top-level recipients if absent.' }),
   recipients_file: path.optional().meta({ description: 'CSV file that lists them, in place of recipients.' }),
   pipelines: pipelineIds.default([]).meta({ description: 'Only these pipelines; all of them if empty.' }),

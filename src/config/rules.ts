@@ -3,8 +3,9 @@
  * follow "expected …;" in an error.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { Cron, CronPattern } from 'croner'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, LANGUAGES } from '../choices.ts'
+import { parseExpression } from '../schedule/expression.ts'
+import { WORDS } from '../schedule/words.ts'
 import { nearest } from './nearest.ts'
 
 /** `name@host`; wide enough for any real address, too narrow for a second header or recipient. */
@@ -16,21 +17,12 @@ export function isMailbox(value: string): boolean {
   return ADDRESS.test(named?.[1] ?? value)
 }
 
-/** Any moment does: it is where the search for a next run begins. */
-const SOME_DAY = new Date('2026-01-01T00:00:00Z')
-
-export function cronFault(expression: string): string | null {
-  if (expression.trim().split(/\s+/).length !== 5) return 'it has not five fields'
-  let pattern: CronPattern
-  try {
-    pattern = new CronPattern(expression, undefined, { mode: '5-part' })
-  } catch (error) {
-    return error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)
-  }
-  if (!pattern.starDOM && !pattern.starDOW) {
-    return 'it restricts both day of month and weekday, which some crons read as "and", others as "or"; restrict one'
-  }
-  return new Cron(expression, { paused: true }).nextRun(SOME_DAY) === null ? 'that day never comes' : null
+/** Cron of five fields, or words such as `every weekday at 07:00`. */
+export function scheduleFault(text: string): string | null {
+  const parsed = parseExpression(text, [])
+  if (!('fault' in parsed)) return null
+  const meant = parsed.unknown === undefined ? null : nearest(parsed.unknown, WORDS)
+  return meant === null ? parsed.fault : `${parsed.fault}; did you mean ${meant}?`
 }
 
 /** Only names of the IANA database: offsets such as `+01:00` know no daylight saving. */

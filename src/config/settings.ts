@@ -8,14 +8,14 @@ import { mailSchema } from './mail-settings.ts'
 import { operatorsSchema } from './operator-settings.ts'
 import { recipients } from './recipient-settings.ts'
 import { reportSchema } from './report-settings.ts'
-import { apiUrlFault, cronFault, leadUrlFault } from './rules.ts'
+import { apiUrlFault, leadUrlFault, scheduleFault } from './rules.ts'
 import {
-  cron,
   date,
   listOf,
   locale,
   path,
   pipelineIds,
+  schedule,
   section,
   text,
   timeZone,
@@ -104,8 +104,8 @@ export const settingsSchema = section({
       'Each due time of a schedule begins up to so many seconds later, so that installations do not all ask at once.',
   }),
   sync: section({
-    every: cron.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
-    full: cron.default('30 3 * * *').meta({
+    every: schedule.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
+    full: schedule.default('30 3 * * *').meta({
       description: 'When everything is read again, which also finds the leads that are gone upstream.',
     }),
     overlap_minutes: wholeNumber(0, 1440).default(10).meta({
@@ -133,13 +133,13 @@ export const settingsSchema = section({
     .prefault({})
     .meta({ description: 'What only the single lead tells: its enrichment and its activity history.' }),
   snapshot: section({
-    when: text('after_sync, never, or a cron expression of five fields', (value) =>
-      value === 'after_sync' || value === 'never' ? null : cronFault(value),
+    when: text('after_sync, never, or a schedule such as "every day at 05:00"', (value) =>
+      value === 'after_sync' || value === 'never' ? null : scheduleFault(value),
     )
       .default('after_sync')
       .meta({
         description:
-          'When the snapshot is made: after_sync (where that brought something new), never, or a cron expression.',
+          'When the snapshot is made: after_sync (where that brought something new), never, or by a schedule.',
       }),
     keep: wholeNumber(0, 1000).default(0).meta({
       description:

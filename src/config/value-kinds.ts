@@ -1,7 +1,7 @@
 /** Kinds of values that settings have. Each `error` is what is accepted, worded to follow "expected". */
 import { z } from 'zod'
 import { BLOCKS } from '../choices.ts'
-import { ADDRESS, cronFault, dateFault, isMailbox, localeFault, timeZoneFault } from './rules.ts'
+import { ADDRESS, dateFault, isMailbox, localeFault, scheduleFault, timeZoneFault } from './rules.ts'
 import { isTree, valueAt } from './setting-path.ts'
 
 /** Text that a rule accepts; the rule's reason follows what is accepted. */
@@ -53,7 +53,10 @@ export function section<T extends z.ZodRawShape>(shape: T) {
 }
 
 export const path = text('a path')
-export const cron = text('a cron expression of five fields (minute hour day month weekday)', cronFault)
+export const schedule = text(
+  'cron of five fields (minute hour day month weekday), or words such as "every weekday at 07:00"',
+  scheduleFault,
+)
 export const timeZone = text('a time zone of the IANA database, such as Europe/Berlin', timeZoneFault)
 export const locale = text('a locale such as en-GB or de-DE', localeFault)
 export const date = text('a date such as 2026-12-25', dateFault)

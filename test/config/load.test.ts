@@ -43,6 +43,7 @@ describe('without a file and without variables', () => {
       leadUrl: null,
       holidays: [],
       templatesDir: `${cwd}/templates`,
+      jitterSeconds: 0,
       sync: { every: '*/15 * * * *', full: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
       details: { top: null, perRun: 200, concurrency: 4 },
       snapshot: { when: 'after_sync', keep: 0 },
@@ -50,7 +51,9 @@ describe('without a file and without variables', () => {
       reports: [
         {
           ...{ name: 'daily', template: 'daily', title: null, schedule: '0 7 * * *', timeZone: 'UTC' },
+          ...{ catchUp: 'latest', catchUpHours: 24 },
           ...{ period: null, send: null, blocks: null, locale: 'en-GB', attachments: [] },
+          ...{ waitMinutes: 30, ifStale: 'send_with_banner', ifUnusual: 'send_with_banner' },
           ...{ filter: EVERYTHING, stalledDays: 7, topScore: 80, recipients: [] },
         },
       ],

@@ -29,7 +29,8 @@ function failure(run: () => unknown): LeadsheetError {
   throw new Error('expected a mistake to be found')
 }
 
-const CRON = 'expected a cron expression of five fields (minute hour day month weekday)'
+const SCHEDULE =
+  'expected cron of five fields (minute hour day month weekday), or words such as "every weekday at 07:00"'
 const ADDRESS = 'expected an e-mail address, such as ana@example.com'
 
 describe('a mistake in the file', () => {
@@ -38,7 +39,7 @@ describe('a mistake in the file', () => {
     ['tiem_zone: UTC', '1:1  tiem_zone: no such setting; did you mean time_zone?'],
     [
       'reports:\n  - { name: daily, zone: UTC }',
-      '2:20  reports[0].zone: no such setting; known here: name, template, title, schedule, time_zone, period, send, recipients, recipients_file, pipelines, filter, locale, blocks, attachments, stalled_days, top_score',
+      '2:20  reports[0].zone: no such setting; known here: name, template, title, schedule, time_zone, catch_up, catch_up_hours, period, send, recipients, recipients_file, pipelines, filter, locale, blocks, attachments, stalled_days, top_score',
     ],
     ['api: { page_size: 0 }', '1:19  api.page_size: found 0, expected a whole number from 1 to 1000'],
     ['api: { page_size: 2.5 }', '1:19  api.page_size: found 2.5, expected a whole number from 1 to 1000'],
@@ -125,16 +126,23 @@ describe('a mistake in the file', () => {
     ],
     ['recipients: [ana]', `1:14  recipients[0]: found "ana", ${ADDRESS}`],
     ['recipients: [a@b.c, a@b.c]', '1:21  recipients[1]: found "a@b.c", expected each only once'],
-    ['sync: { every: "* * * *" }', `1:16  sync.every: found "* * * *", ${CRON}; it has not five fields`],
+    ['sync: { every: "* * * *" }', `1:16  sync.every: found "* * * *", ${SCHEDULE}; it has not five fields`],
     [
       'sync: { every: "61 * * * *" }',
-      `1:16  sync.every: found "61 * * * *", ${CRON}; Invalid value for minute: 61`,
+      `1:16  sync.every: found "61 * * * *", ${SCHEDULE}; Invalid value for minute: 61`,
     ],
     [
       'sync: { full: "0 7 1 * 1" }',
-      `1:15  sync.full: found "0 7 1 * 1", ${CRON}; it restricts both day of month and weekday, which some crons read as "and", others as "or"; restrict one`,
+      `1:15  sync.full: found "0 7 1 * 1", ${SCHEDULE}; it restricts both day of month and weekday, which some crons read as "and", others as "or"; restrict one`,
     ],
-    ['sync: { full: "0 0 31 2 *" }', `1:15  sync.full: found "0 0 31 2 *", ${CRON}; that day never comes`],
+    [
+      'reports: [{ name: a, schedule: every wekday at 07:00 }]',
+      `1:32  reports[0].schedule: found "every wekday at 07:00", ${SCHEDULE}; "wekday" is none of its words; did you mean weekday?`,
+    ],
+    [
+      'sync: { full: "0 0 31 2 *" }',
+      `1:15  sync.full: found "0 0 31 2 *", ${SCHEDULE}; that day never comes`,
+    ],
     [
       'reports: [{ title: x }]',
       '1:11  reports[0].name: not set, expected lower-case letters, digits and single hyphens, such as daily or weekly-emea',

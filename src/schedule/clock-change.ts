@@ -1,0 +1,62 @@
+/** Where the clock of a zone changes, and which times of a schedule it then jumps over or shows twice. */
+import { DAY_MS } from './calendar.ts'
+import { patternOf } from './slots.ts'
+import type { Timing } from './timing.ts'
+import { firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
+
+export interface ClockChange {
+  readonly at: Date
+  /** By how much the clock goes forward; negative where it is put back. */
+  readonly forwardMs: number
+}
+
+/** The changes after an instant, up to and including another. */
+export function clockChanges(timeZone: string, from: Date, to: Date): ClockChange[] {
+  const changes: ClockChange[] = []
+  for (let atMs = from.getTime(); atMs < to.getTime(); ) {
+    const untilMs = Math.min(atMs + DAY_MS, to.getTime())
+    const offset = offsetMs(atMs, timeZone)
+    const forwardMs = offsetMs(untilMs, timeZone) - offset
+    if (forwardMs !== 0) {
+      const changeMs = firstInstant(atMs, untilMs, (ms) => offsetMs(ms, timeZone) !== offset)
+      changes.push({ at: new Date(changeMs), forwardMs })
+    }
+    atMs = untilMs
+  }
+  return changes
+}
+
+/** A time of a schedule that the clock jumps over, or shows twice. */
+export interface ClockTrouble {
+  readonly kind: 'skipped' | 'doubled'
+  /** As the clock would show it: `2026-03-29 02:30`. */
+  readonly time: string
+  /** When it is due nevertheless. */
+  readonly slot: Date
+  /** What the clock shows then: `03:00`. */
+  readonly shown: string
+}
+
+/** Of the times of the day, as a schedule has them that does not go on all through it; oldest first. */
+export function clockTroubles(timing: Timing, from: Date, to: Date): ClockTrouble[] {
+  const { isContinuous, next } = patternOf(timing)
+  if (isContinuous) return []
+  return clockChanges(timing.timeZone, from, to).flatMap(({ at, forwardMs }) => {
+    const changed = wallMs(at.getTime(), timing.timeZone)
+    const [begin, end] = forwardMs > 0 ? [changed - forwardMs, changed] : [changed, changed - forwardMs]
+    const kind = forwardMs > 0 ? ('skipped' as const) : ('doubled' as const)
+    const troubles: ClockTrouble[] = []
+    for (let time = next(begin - 1); time !== null && time < end; time = next(time)) {
+      if (kind === 'skipped' && isLeftOut(Math.floor(time / DAY_MS), timing.timeZone)) continue
+      const slotMs = instantOf(time, timing.timeZone)
+      const shown = tellClock(wallMs(slotMs, timing.timeZone)).slice(11)
+      troubles.push({ kind, time: tellClock(time), slot: new Date(slotMs), shown })
+    }
+    return troubles
+  })
+}
+
+/** `2026-03-29 02:30` */
+export function tellClock(shownMs: number): string {
+  return new Date(shownMs).toISOString().slice(0, 16).replace('T', ' ')
+}
