@@ -5,7 +5,10 @@ import { ERROR_CODES, type ErrorCode, LeadsheetError } from '../errors.ts'
 import { SYNC_PARTS, sync } from '../jobs/sync.ts'
 import type { SyncOptions } from '../jobs/sync-run.ts'
 import type { ScanReport, SyncPart, SyncProgress, SyncResult } from '../model.ts'
+import type { Store } from '../store/open.ts'
+import { listWholeScans } from '../store/scan-verdict.ts'
 import { addExamples } from './command.ts'
+import { confirm } from './confirm.ts'
 import type { Ending } from './exit-status.ts'
 import { openData } from './installation.ts'
 import { publishAfterwards, publishedLine } from './publishing.ts'
@@ -15,6 +18,8 @@ import { withSource } from './upstream.ts'
 interface Options {
   readonly full?: boolean
   readonly only?: SyncPart
+  readonly acceptRemovals?: boolean
+  readonly yes?: boolean
 }
 
 const ENDINGS = {
@@ -29,8 +34,16 @@ export function defineSync(command: Command, terminal: Terminal): void {
   command
     .option('--full', 'read all leads, not only those changed since the last sync')
     .addOption(new Option('--only <part>', 'only one part').choices(SYNC_PARTS))
+    .option('--accept-removals', 'with --full: the leads that the last whole scan missed are really gone')
+    .option('--yes', 'with --accept-removals: do not ask')
     .action((options: Options) => runSync(terminal, options))
-  addExamples(command, ['sync', 'sync --full', 'sync --only agents', 'sync --json | jq .leads.inserted'])
+  addExamples(command, [
+    'sync',
+    'sync --full',
+    'sync --only agents',
+    'sync --full --accept-removals',
+    'sync --json | jq .leads.inserted',
+  ])
 }
 
 async function runSync(terminal: Terminal, options: Options): Promise<void> {
@@ -38,12 +51,15 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
   const log = await terminal.log()
   await withSource(terminal, async (source) => {
     await using store = await openData(config)
+    const acceptsRemovals = options.acceptRemovals === true
+    if (acceptsRemovals && !(await confirmRemovals(terminal, store, options))) return
     const result = await withProgress(terminal, (onProgress) =>
       sync(
         { source, store, log, now: () => new Date() },
         {
           ...syncOptions(config, terminal.signal),
           full: options.full === true,
+          acceptsRemovals,
           parts: options.only === undefined ? SYNC_PARTS : [options.only],
           onProgress,
         },
@@ -82,6 +98,30 @@ export async function withProgress<T>(
 }
 
 /** @throws LeadsheetError what kept the sync from reading anything */
+/** @throws LeadsheetError usage_invalid where there is nothing to confirm, or nobody to do so */
+async function confirmRemovals(terminal: Terminal, { db }: Store, options: Options): Promise<boolean> {
+  if (options.full !== true || options.only !== undefined) {
+    throw new LeadsheetError('usage_invalid', '--accept-removals needs a sync that reads all leads', {
+      hint: 'Add --full, and leave out --only.',
+    })
+  }
+  const [scan] = await listWholeScans(db, 1)
+  if (scan === undefined || scan.heldBack === 0) {
+    throw new LeadsheetError(
+      'usage_invalid',
+      'The last whole scan held no removals back: there is nothing to accept',
+      {
+        hint: '`leadsheet sync --full` marks leads removed that two whole scans in a row have missed.',
+      },
+    )
+  }
+  const missed = scan.heldBack.toLocaleString('en')
+  const question = `${missed} of ${(scan.leads + scan.heldBack).toLocaleString('en')} leads were missing from the last whole scan; those that this one misses too are marked removed.`
+  if (await confirm(terminal, question, options.yes === true)) return true
+  terminal.note('nothing was done')
+  return false
+}
+
 function printResult(terminal: Terminal, result: SyncResult): void {
   if (terminal.json) terminal.printJson(jsonOf(result))
   const [first] = result.problems
@@ -93,7 +133,10 @@ function printResult(terminal: Terminal, result: SyncResult): void {
     })
   }
   if (!terminal.json) terminal.print(...summary(result))
-  for (const problem of result.problems) terminal.note(`warning: ${problem.part}: ${problem.message}`)
+  for (const { part, message, hint } of result.problems) {
+    terminal.note(`warning: ${part}: ${message}`)
+    if (hint !== null) terminal.note(`hint: ${hint}`)
+  }
   for (const warning of result.scan?.warnings ?? []) terminal.note(`warning: leads: ${warning}`)
   for (const drift of driftLines(result)) terminal.note(`drift: ${drift}`)
   if (result.leads.held > 0)

@@ -139,7 +139,12 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
     if (verdict === 'complete') {
       const isProof = scan.mode === 'full' && provesAbsence(scan)
       const absence = isProof
-        ? await recordAbsence(trx, memory.met, { ...seen, startedAt: scan.started_at })
+        ? await recordAbsence(
+            trx,
+            memory.met,
+            { ...seen, startedAt: scan.started_at },
+            run.options.acceptsRemovals === true,
+          )
         : { removed: 0, refused: null }
       const newest = Math.min(Date.parse(lastUpdate ?? ''), Date.parse(scan.started_at) - CLOCK_SKEW_MS)
       if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
@@ -208,7 +213,7 @@ function massAbsence({ absent, of }: { absent: number; of: number }): SyncProble
     part: 'leads',
     code: 'api_unexpected',
     message: `${absent} of ${of} leads were missing from a whole scan: taken for a fault, none is marked removed`,
-    hint: 'Look at the upstream; the leads stay as they are.',
+    hint: 'Look at the upstream; the leads stay as they are. If they are really gone: `leadsheet sync --full --accept-removals`.',
   }
 }
 

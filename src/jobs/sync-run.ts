@@ -9,6 +9,8 @@ import type { Scan } from '../store/scan.ts'
 export interface SyncOptions {
   /** Read all leads, not only those changed since the last sync. */
   readonly full: boolean
+  /** An operator has confirmed that more leads are gone than is believed without. */
+  readonly acceptsRemovals?: boolean
   readonly parts: readonly SyncPart[]
   readonly pageSize: number
   /** How far before the watermark an incremental scan begins, so that nothing written late is missed. */

@@ -34,20 +34,20 @@ interface AbsentLead {
 /**
  * To be called at the end of a whole full scan with what it has met. A scan that met leads without a readable
  * identifier says nothing of absence: they may be any of those it did not meet.
+ * @param isConfirmed whether an operator says that so many may be gone as the last scan missed: of those, what this
+ * one misses too is removed, and no other
  */
 export async function recordAbsence(
   trx: Trx,
   met: MetLeads,
   scan: Observation & { readonly startedAt: Instant },
+  isConfirmed = false,
 ): Promise<Absence> {
   if (await hasNamelessLeads(trx, scan.startedAt)) return { removed: 0, refused: null }
   const last = await findLastNo(trx)
   const absent = await readThere(trx, met.missing(last))
-  if (absent.length > ABSENT_ALWAYS_BELIEVED) {
-    const of = await countThere(trx, last)
-    if (absent.length > of * ABSENT_SHARE_MAX) return { removed: 0, refused: { absent: absent.length, of } }
-  }
-  const gone = absent.filter((lead) => lead.twice === 1)
+  const refused = isConfirmed ? null : await findMass(trx, absent.length, last)
+  const gone = refused === null ? absent.filter((lead) => lead.twice === 1) : []
   await remove(trx, gone, scan)
   const missed = absent.filter((lead) => lead.twice === 0)
   await insertRows(
@@ -55,7 +55,14 @@ export async function recordAbsence(
     'lead_absence',
     missed.map((lead) => ({ lead_id: lead.id, run_id: scan.runId, since: scan.at })),
   )
-  return { removed: gone.length, refused: null }
+  return refused === null ? { removed: gone.length, refused } : { removed: 0, refused }
+}
+
+/** Where so many are absent that it is taken for a fault of the upstream. */
+async function findMass(trx: Trx, absent: number, last: number): Promise<Absence['refused']> {
+  if (absent <= ABSENT_ALWAYS_BELIEVED) return null
+  const of = await countThere(trx, last)
+  return absent > of * ABSENT_SHARE_MAX ? { absent, of } : null
 }
 
 /** The numbers of the leads that the last whole scan did not meet. */
