@@ -1,6 +1,6 @@
 /**
  * `npm run test:sabotage`: breaks the program on purpose, in a copy, one bug at a time, and asks whether the tests
- * notice: those named in sabotages.ts are green without the bug and red with it, because of it.
+ * notice: those named with each bug are green without the bug and red with it, because of it.
  *
  *     npm run test:sabotage -- [WORD]     only those with this in their name
  */
@@ -8,7 +8,8 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { NamedTest } from '../support/named-test.ts'
 import { applyEdits, copyProject } from './project-copy.ts'
-import { SABOTAGES, type Sabotage } from './sabotages.ts'
+import type { Sabotage } from './sabotage.ts'
+import { SABOTAGES } from './sabotages.ts'
 import { runTests } from './test-run.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -1,0 +1,194 @@
+/** Bugs in how data come in and go out: what a crash, a strange upstream or a strange record would show. */
+import type { Sabotage } from './sabotage.ts'
+
+export const OF_DATA: readonly Sabotage[] = [
+  {
+    name: 'the cursor is committed before its rows',
+    edits: [
+      {
+        file: 'src/jobs/sync-page.ts',
+        find: '  const done = await writePageHolding(run, async (trx) => {',
+        replace: `  await writePageHolding(run, (trx) =>
+    trx.updateTable('sync_scan').set({ cursor: step.cursor }).execute(),
+  )
+  const done = await writePageHolding(run, async (trx) => {`,
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/sync.test.ts',
+        title: 'leaves its place before a page that cannot be stored, and reads that page again',
+        because: /to match object \{ outcome: 'ok', complete: true/,
+      },
+      {
+        file: 'test/crash/power.test.ts',
+        title:
+          'a power cut leaves whole pages and the place to go on from, wherever it cuts the log; ${CASES} cuts, SEED=${SEED} (row 39)',
+        because: /AssertionError: expected '2026.*' to be '2026/,
+      },
+    ],
+  },
+  {
+    name: 'a request has no deadline',
+    edits: [
+      {
+        file: 'src/source/client.ts',
+        find: 'const deadline = AbortSignal.timeout(deadlines.attemptMs)',
+        replace: 'const deadline = new AbortController().signal',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/faults/silence.test.ts',
+        title: 'over a body, byte by byte, is cut off at the deadline (row 11)',
+        because: /TimeoutError.* to match object \{ code: 'api_unreachable'/,
+      },
+    ],
+  },
+  {
+    name: 'what is unpacked has no limit',
+    edits: [
+      {
+        file: 'src/source/body.ts',
+        find: 'unzip(bytes, { maxOutputLength: BODY_BYTES_MAX })',
+        replace: 'unzip(bytes)',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/faults/size.test.ts',
+        title: 'by gzip that unpacks to 300 MiB is cut at the limit, with little memory and time (row 15)',
+        because: /to contain 'unpacks to more than 64 MiB'/,
+      },
+    ],
+  },
+  {
+    name: 'a list by offset is believed without looking again',
+    edits: [
+      {
+        file: 'src/jobs/judge-scan.ts',
+        find: "  if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }",
+        replace: '  if (scan.pass === 1) return COMPLETE',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/shifting.test.ts',
+        title: 'are all met in ${SEEDS} runs, where going on by offset alone misses some (SEED=${SEED})',
+        because: /AssertionError: SEED=\d+: expected \[/,
+      },
+    ],
+  },
+  {
+    // The service's answers to POST: the receiver of webhooks will have a store of its own.
+    name: 'a request that comes twice is carried out twice',
+    edits: [
+      {
+        file: 'src/service/http/idempotency.ts',
+        find: 'if (name === undefined) return',
+        replace: 'if (name !== null) return',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/service/pipelines.test.ts',
+        title: 'lets the same request be sent again without a second pipeline',
+        because: /expected undefined to be 'true'/,
+      },
+      {
+        file: 'test/service/pipelines.test.ts',
+        title: 'makes one pipeline of ten requests at the same time',
+        because: /expected 10 to be 1/,
+      },
+    ],
+  },
+  {
+    name: 'a text may be a formula of a spreadsheet',
+    edits: [
+      {
+        file: 'src/jobs/export/spreadsheet-text.ts',
+        find: "return FORMULA_START.test(text) ? `'${text}` : text",
+        replace: 'return FORMULA_START.test(text) ? text : text',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/export.test.ts',
+        title: 'makes no formula of a text, whatever sign it begins with',
+        because: /to deeply equal \[ '\\'=cmd'/,
+      },
+      {
+        file: 'test/jobs/hostile-files.test.ts',
+        title: 'are text in every cell of a CSV, a row for each (row 62)',
+        because: /to deeply equal \[\]/,
+      },
+    ],
+  },
+  {
+    name: 'a snapshot is made in the place of the one before',
+    edits: [
+      {
+        file: 'src/store/snapshot.ts',
+        find: 'const unfinished = `${file}.tmp-${process.pid}`',
+        replace: 'const unfinished = file',
+      },
+      {
+        file: 'src/store/snapshot.ts',
+        find: 'await removeLeftovers(file)',
+        replace: 'await rm(file, { force: true })',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/crash/snapshot.test.ts',
+        title:
+          'a reader goes on reading the moment that it opened while ${REPLACEMENTS} snapshots take its place (row 42)',
+        because: /SqliteError: unable to open database file|AssertionError/,
+      },
+      {
+        file: 'test/crash/snapshot.test.ts',
+        title: 'a snapshot for which the disk has no room leaves the one before; needs prlimit',
+        because: /SqliteError: unable to open database file|AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'secrets are not taken out of what is said',
+    edits: [
+      {
+        file: 'src/log.ts',
+        find: "return (text) => longestFirst.reduce((kept, form) => kept.replaceAll(form, '[redacted]'), text)",
+        replace: 'return (text) => longestFirst.reduce((kept, form) => kept.replaceAll(form, form), text)',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/cli/run.test.ts',
+        title: 'never writes the key into its log',
+        because: /to contain '\[redacted\]'/,
+      },
+      {
+        file: 'test/source/client.test.ts',
+        title: 'is taken out of what an upstream says of it',
+        because: /to match object \{ message: StringContaining/,
+      },
+    ],
+  },
+  {
+    name: 'leads that are missing all at once are marked removed',
+    edits: [
+      {
+        file: 'src/store/removal.ts',
+        find: 'return absent > of * ABSENT_SHARE_MAX ?',
+        replace: 'return absent > of ?',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/sync.test.ts',
+        title: 'are believed only up to a fifth of all: more is a fault of the upstream, and said (row 34)',
+        because: /to deeply equal \[ \+?0, \+?0, \+?0 \]/,
+      },
+    ],
+  },
+]

@@ -1,0 +1,146 @@
+/** Bugs in what is mailed: letters lost, sent twice or not meant, and words that do harm. */
+import type { Sabotage } from './sabotage.ts'
+
+export const OF_MAIL: readonly Sabotage[] = [
+  {
+    name: 'a letter is noted as sent before it is',
+    edits: [
+      {
+        file: 'src/jobs/hand-over.ts',
+        find: "await move(['sending'], { state: 'data' })",
+        replace: "await move(['sending'], { state: 'sent', nextAttemptAt: null })",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/deliver.test.ts',
+        title:
+          'is in doubt when the answer to the message is lost, and sends once more under the same Message-ID',
+        because: /expected \[ \[ 'ana@example.com', 'sent', 1 \] \] to deeply equal/,
+      },
+      {
+        file: 'test/jobs/deliver.test.ts',
+        title: 'has the state on disk before the first byte of the message leaves',
+        because: /to deeply equal \[ \+0/,
+      },
+      {
+        file: 'test/crash/outbox.test.ts',
+        title:
+          'all arrive or are known to be in doubt, more than once only where they were in doubt, and byte for byte the same (row 60)',
+        because: /expected \[ \{.*\} \] to deeply equal \[\]/,
+      },
+    ],
+  },
+  {
+    name: 'a letter whose sender was killed as it left is taken for unsent',
+    edits: [
+      {
+        file: 'src/store/delivery.ts',
+        find: "await left.where('state', '=', 'sending')",
+        replace: "await left.where('state', 'in', ['sending', 'data'])",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/delivery-failures.test.ts',
+        title: 'is left to a person at once where the settings say so, also after a crash',
+        because: /expected 2 to be 1/,
+      },
+    ],
+  },
+  {
+    name: 'a name of a lead stands unescaped in a mail',
+    edits: [
+      {
+        file: 'templates/layout/lead.html.hbs',
+        find: '{{company}}</a>',
+        replace: '{{{company}}}</a>',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/report/templates.test.ts',
+        title: '$file lets nothing through unescaped',
+        because: /expected '.*' not to match/,
+      },
+      {
+        file: 'test/look/hostile.test.ts',
+        title: 'builds and runs nothing from $shown',
+        because: /to deeply equal \[/,
+      },
+    ],
+  },
+  {
+    name: 'a letter in doubt is sent again and again',
+    edits: [
+      {
+        file: 'src/jobs/letter-retry.ts',
+        find: 'const isLeft = one.doubts + 1 >= doubtsMaxOf(inDoubt)',
+        replace: 'const isLeft = one.doubts < 0',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/delivery-failures.test.ts',
+        title: 'is sent once more, and then left to a person',
+        because: /to match object \[ \{ state: 'in_doubt'/,
+      },
+    ],
+  },
+  {
+    name: 'a mail server elsewhere need not have TLS',
+    edits: [
+      {
+        file: 'src/mail/smtp-server.ts',
+        find: 'return isInsecure ? { opportunisticTLS: true } : { requireTLS: true }',
+        replace: 'return isInsecure ? { opportunisticTLS: true } : { opportunisticTLS: true }',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/mail/smtp.test.ts',
+        title: 'is required of a server elsewhere: nothing is said to one that has none',
+        because: /expected '\w+' to be 'configuration'/,
+      },
+    ],
+  },
+  {
+    name: 'a link is believed whoever signed it',
+    edits: [
+      {
+        file: 'src/mail/link-token.ts',
+        find: 'if (!isOurs) return null',
+        replace: 'if (!isOurs && payload === undefined) return null',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/mail/link-token.test.ts',
+        title: 'of another installation is none',
+        because: /to be null/,
+      },
+      {
+        file: 'test/mail/link-token.test.ts',
+        title: 'that was tampered with is none, in 1,000 ways (SEED=${SEED})',
+        because: /to be null/,
+      },
+    ],
+  },
+  {
+    name: 'operators are told of the same trouble at each look',
+    edits: [
+      {
+        file: 'src/jobs/notice.ts',
+        find: "if (state !== 'open' || told === 'raised' || acknowledgedAt !== null) return false",
+        replace: "if (state !== 'open' || acknowledgedAt !== null) return false",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/notice.test.ts',
+        title: 'that cannot pass by itself is told at once, and only once',
+        because: /expected \{ raised: .* to be null/,
+      },
+    ],
+  },
+]

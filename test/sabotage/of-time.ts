@@ -1,0 +1,72 @@
+/** Bugs in when things happen, and in who may do them. */
+import type { Sabotage } from './sabotage.ts'
+
+export const OF_TIME: readonly Sabotage[] = [
+  {
+    name: 'what is due is what the tick meets: the tick is the job',
+    edits: [
+      {
+        file: 'src/jobs/note-slots.ts',
+        find: 'slotsBetween(schedule.timing, new Date(last.slot), now)',
+        replace: 'slotsBetween(schedule.timing, new Date(now.getTime() - 60_000), now)',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/schedule.test.ts',
+        title: 'runs a slot late when nothing ran at its time',
+        because: /expected \[\] to deeply equal \[ '2026-11-20T07/,
+      },
+      {
+        file: 'test/jobs/schedule.test.ts',
+        title: 'runs only the latest of several missed slots, and shows the others',
+        because: /expected \[\] to deeply equal \[ '2026-11-23T07/,
+      },
+    ],
+  },
+  {
+    name: 'what two processes may not do at once has no lease',
+    edits: [
+      {
+        file: 'src/store/lease.ts',
+        find: 'if (other && !isGone(other, at))',
+        replace: 'if (other && Number.isNaN(at))',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/store/lease.test.ts',
+        title: 'is held by one, who is named to the other, and free after its release',
+        because: /promise resolved .* instead of rejecting/,
+      },
+      {
+        file: 'test/crash/two-instances.test.ts',
+        title:
+          'of two syncs on the same data one runs and the other is told who does; ${RACES} races (row 45)',
+        because: /expected \+0 not to be \+0/,
+      },
+    ],
+  },
+  {
+    name: 'who has lost a lease goes on',
+    edits: [
+      {
+        file: 'src/store/lease.ts',
+        find: 'if (renewed.numUpdatedRows === 0n) throw',
+        replace: 'if (renewed.numUpdatedRows < 0n) throw',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/deliver.test.ts',
+        title: 'lets no byte of a letter leave once another process has taken over',
+        because: /instead of rejecting/,
+      },
+      {
+        file: 'test/crash/two-instances.test.ts',
+        title: 'a sync that hung until another had taken over writes nothing when it wakes up (row 46)',
+        because: /to contain 'job_busy'/,
+      },
+    ],
+  },
+]
