@@ -70,6 +70,14 @@ export type FilterColumn = keyof typeof FILTER_COLUMNS
 export const IN_DOUBT_POLICIES = ['resend', 'hold'] as const
 export type InDoubtPolicy = (typeof IN_DOUBT_POLICIES)[number]
 
+/** What becomes of a report whose data do not reach the end of its period in time. */
+export const STALE_POLICIES = ['send_with_banner', 'hold', 'skip'] as const
+export type StalePolicy = (typeof STALE_POLICIES)[number]
+
+/** And of one that is about far fewer leads than before. */
+export const UNUSUAL_POLICIES = ['send_with_banner', 'hold'] as const
+export type UnusualPolicy = (typeof UNUSUAL_POLICIES)[number]
+
 /** When an edition is sent; `if_threshold` holds an SQL condition over its headline numbers. */
 export const SEND_POLICIES = ['always', 'if_rows', 'if_changed'] as const
 export type SendPolicy = (typeof SEND_POLICIES)[number] | { readonly if_threshold: string }

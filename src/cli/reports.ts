@@ -50,6 +50,11 @@ export function reportOf(
     timeZone: settings.timeZone,
     kind: settings.period ?? definition.period,
     send: settings.send ?? definition.send,
+    gate: {
+      waitMinutes: settings.waitMinutes,
+      ifStale: settings.ifStale,
+      ifUnusual: settings.ifUnusual,
+    },
     queries: definition.queries,
     blocks,
     ...{ leadUrl, holidays, filter: settings.filter, locale: settings.locale },

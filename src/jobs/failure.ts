@@ -8,6 +8,7 @@ const MAY_PASS: ReadonlySet<ErrorCode> = new Set([
   'api_deferred',
   'data_unwritable',
   'mail_unreachable',
+  'report_failed',
   'store_busy',
 ])
 const PAUSES_MINUTES = [5, 15, 60] as const

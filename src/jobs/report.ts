@@ -1,5 +1,12 @@
 /** A report and who reads it: what the settings and the report's folder say, put together. */
-import { ATTACHED_FORMATS, ATTACHED_LISTS, type BlockName, type SendPolicy } from '../choices.ts'
+import {
+  ATTACHED_FORMATS,
+  ATTACHED_LISTS,
+  type BlockName,
+  type SendPolicy,
+  type StalePolicy,
+  type UnusualPolicy,
+} from '../choices.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { LeadFilter, PeriodKind } from '../figures.ts'
 import type { QueryDefinition } from '../report/definition.ts'
@@ -17,11 +24,20 @@ export interface Report extends Reader {
   /** Dates, besides Saturdays and Sundays, on which nobody works: `2026-12-25`. */
   readonly holidays: readonly string[]
   readonly send: SendPolicy
+  readonly gate: GateSettings
   readonly stalledDays: number
   readonly topScore: number
   readonly queries: readonly QueryDefinition[]
   /** `https://crm.example.com/leads/{id}`; null for no links. */
   readonly leadUrl: string | null
+}
+
+/** What becomes of a report whose data are not as they should be. */
+export interface GateSettings {
+  /** For a sync that covers its period, from when it is seen to be due. */
+  readonly waitMinutes: number
+  readonly ifStale: StalePolicy
+  readonly ifUnusual: UnusualPolicy
 }
 
 /** How somebody reads a report; the report's own is how it stands in the archive. */

@@ -57,6 +57,7 @@ async function runNext(
     await finishSlot(trx, slot, {
       state: state === 'again' ? 'due' : state,
       not_before: state === 'again' ? end.notBefore : null,
+      attempts: state === 'again' && end.isWait ? slot.attempts - 1 : slot.attempts,
       finished_at: isOver ? now().toISOString() : null,
       message,
     })
@@ -106,6 +107,7 @@ async function runSlot(
 ): Promise<SlotEnd> {
   const due: DueSlot = {
     slot: new Date(slot.slot),
+    notedAt: new Date(slot.noted_at),
     attempt: slot.attempts,
     late: await findLate(store, schedule, slot, now()),
     isReleased: slot.released_at !== null,

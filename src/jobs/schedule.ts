@@ -31,6 +31,8 @@ export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp' | 'j
 
 export interface DueSlot {
   readonly slot: Date
+  /** When it was seen to be due. */
+  readonly notedAt: Date
   /** 1 for the first time; being asked again while held does not count. */
   readonly attempt: number
   /** Null where it is not late, which is more than 5 minutes after its time. */
@@ -50,7 +52,13 @@ export interface Late {
 export type SlotEnd =
   | { readonly state: 'done' | 'failed' | 'skipped'; readonly message: string | null }
   /** Tried again, not before that instant; at the next tick if null. */
-  | { readonly state: 'again'; readonly message: string; readonly notBefore: Instant | null }
+  | {
+      readonly state: 'again'
+      readonly message: string
+      readonly notBefore: Instant | null
+      /** Nothing was tried yet: the next time counts as this one. */
+      readonly isWait?: boolean
+    }
   /** Asked again at each tick, until it ends otherwise or the next slot of the schedule comes. */
   | { readonly state: 'held'; readonly message: string }
 

@@ -68,7 +68,7 @@ export async function beginSlot(trx: Trx, slot: Slot, at: Instant): Promise<Slot
 export async function finishSlot(
   trx: Trx,
   slot: Pick<Slot, 'schedule' | 'slot'>,
-  end: Pick<Slot, 'state' | 'not_before' | 'finished_at' | 'message'>,
+  end: Pick<Slot, 'state' | 'not_before' | 'finished_at' | 'message'> & Partial<Pick<Slot, 'attempts'>>,
 ): Promise<void> {
   await trx
     .updateTable('schedule_slot')

@@ -170,10 +170,30 @@ export async function findLastWholeRun(
   return { id: row.id, asOf: row.leads_as_of, requests: row.finished_at === null ? null : row.requests }
 }
 
-/** When the last run began that read all statistics or agents, or found that the upstream has none; null before. */
+export interface LastRun {
+  /** When it ended; of one that was killed, or runs, when it began. */
+  readonly at: Instant
+  readonly outcome: SyncOutcome | 'killed' | null
+  readonly problems: readonly { readonly part: string; readonly code: string; readonly message: string }[]
+}
+
+/** The last that was begun; null before the first. */
+export async function findLastRun(db: Db): Promise<LastRun | null> {
+  const [run] = await listRuns(db, 1)
+  if (run === undefined) return null
+  const { startedAt, finishedAt, outcome, problems } = run
+  return { at: finishedAt ?? startedAt, outcome, problems }
+}
+
+/**
+ * When the last run began that read statistics or agents, or found that the upstream has none any more. Null where
+ * none ever came.
+ */
 export async function findLastReading(db: Db, part: 'stats' | 'agents'): Promise<Instant | null> {
+  const readings = part === 'stats' ? 'pipeline_stat' : 'agent'
   const row = await db
     .selectFrom('sync_run')
+    .where(({ exists, selectFrom }) => exists(selectFrom(readings).select('observed_at')))
     .where(({ or, eb }) => or([eb(part, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
     .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${part})`)
     .select('started_at')

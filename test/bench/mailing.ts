@@ -15,6 +15,7 @@ import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { openTemplates } from '../../src/report/templates.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { SENDER } from '../support/letter.ts'
+import { DAILY } from '../support/mailing.ts'
 import { generateHistory, NOW } from './history.ts'
 
 const COUNTRIES = 20
@@ -37,7 +38,7 @@ try {
     const report: Report = {
       ...{ name: `daily-${index}`, template: 'daily', title: 'Daily leads', kind: 'day', send: 'always' },
       ...{ timeZone: 'Europe/Berlin', locale: 'en-GB', filter: filterOf(0), blocks, attachments: [] },
-      ...{ holidays: [], queries: [], stalledDays: 7, topScore: 80, leadUrl: null },
+      ...{ holidays: [], queries: [], stalledDays: 7, topScore: 80, leadUrl: null, gate: DAILY.gate },
     }
     const before = await sizeOf(store)
     const begun = { ms: performance.now(), cpu: process.cpuUsage() }

@@ -5,6 +5,7 @@ import { renderPreview, tryReport } from '../../src/jobs/preview.ts'
 import type { Report } from '../../src/jobs/report.ts'
 import { openTemplates } from '../../src/report/templates.ts'
 import { folderWith } from '../support/folder.ts'
+import { DAILY } from '../support/mailing.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
 
@@ -19,6 +20,7 @@ function reportNamed(name: string, change: Partial<Report> = {}): Report {
     kind: 'day',
     holidays: [],
     send: 'always',
+    gate: DAILY.gate,
     locale: 'en-GB',
     timeZone: 'Europe/Berlin',
     filter: { pipelineIds: null, conditions: [] },

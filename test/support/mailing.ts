@@ -33,6 +33,7 @@ export const DAILY: Report = {
   queries: [],
   holidays: [],
   send: 'always',
+  gate: { waitMinutes: 30, ifStale: 'send_with_banner', ifUnusual: 'send_with_banner' },
   stalledDays: 7,
   topScore: 80,
   leadUrl: null,

@@ -10,7 +10,7 @@ export function timing(expression: string, timeZone = 'UTC', holidays: readonly 
 
 /** In time, and for the first time. */
 export function dueAt(slot: Date): DueSlot {
-  return { slot, attempt: 1, late: null, isReleased: false }
+  return { slot, notedAt: slot, attempt: 1, late: null, isReleased: false }
 }
 
 export function scheduleOf(settings: Partial<Schedule> = {}): Schedule {
