@@ -10,6 +10,7 @@ import {
   runUntil,
   statesIn,
 } from '../../support/daemon-run.ts'
+import { runLeadsheet } from '../../support/leadsheet.ts'
 import { startGreylisting } from './greylisting.ts'
 import { GONE } from './postfix.ts'
 import { isWithoutServers, startServers, untilArrived } from './servers.ts'
@@ -48,6 +49,11 @@ describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day
         { recipient: ANA, state: 'sent', doubts: 0, response: expect.stringMatching(/^250 /) },
         { recipient: DANA, state: 'sent', doubts: 0, response: expect.stringMatching(/^250 /) },
         { recipient: GONE, state: 'failed', doubts: 0, response: expect.stringContaining('550 5.1.1') },
+      ])
+      const { cwd, env } = installation
+      const failed = await runLeadsheet(['deliveries', '--state', 'failed', '--json'], { cwd, env })
+      expect(JSON.parse(failed.stdout).deliveries).toMatchObject([
+        { recipient: GONE, state: 'failed', attempts: 1, reply_code: 550, next_attempt_at: null },
       ])
       expect(greylisting.asked.toSorted()).toEqual([ANA, ANA, DANA])
       for (const { recipient, message_id } of ledger.slice(0, 2)) {
