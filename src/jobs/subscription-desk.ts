@@ -36,7 +36,7 @@ export interface SubscriptionDesk {
 }
 
 /** More are not told of: a report that comes so often comes often. */
-const TIMES_MAX = 200
+const TIMES_MAX = 400
 const DAY_MS = 86_400_000
 
 export function openSubscriptionDesk(deps: DeskDeps): SubscriptionDesk {

@@ -44,8 +44,6 @@ const LIMITS: WebLimits = { perMinute: 120, headersMs: 10_000, requestMs: 15_000
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
 const CONNECTIONS = 256
-/** Of a part of a path: a token holds an address and the name of a report. */
-const PARAMETER_LENGTH = 1_200
 
 const HEADERS = {
   'Content-Security-Policy': [
@@ -64,13 +62,18 @@ type Notice = 'unknown' | 'wish' | 'tooMany' | 'host' | 'failed'
 export async function openWeb(options: WebOptions, parts: readonly AddRoutes[]): Promise<WebServer> {
   const { pages, log, host } = options
   const { perMinute, headersMs, requestMs } = { ...LIMITS, ...options.limits }
+  const refuse = (request: FastifyRequest, reply: FastifyReply, status: number, notice: Notice) =>
+    sendPage(reply.code(status), pages.notice(noticeIn(request, notice)))
   const app = Fastify({
     // Whoever stands before it is on this machine or in a private network beside it.
     trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
     bodyLimit: BODY_BYTES,
     requestTimeout: requestMs,
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: PARAMETER_LENGTH },
+    // A token holds an address and the name of a report; what is too long is in no header.
+    routerOptions: { maxParamLength: HEADER_BYTES },
+    // A path that cannot be read; hooks are not asked then.
+    frameworkErrors: (_, request, reply) => void refuse(request, reply.headers(HEADERS), 404, 'unknown'),
     http: {
       headersTimeout: headersMs,
       maxHeaderSize: HEADER_BYTES,
@@ -80,8 +83,6 @@ export async function openWeb(options: WebOptions, parts: readonly AddRoutes[]):
   app.server.maxConnections = CONNECTIONS
   const limit = createRateLimit(perMinute, Date.now)
   const isOurs = hostCheck(options.publicUrl)
-  const refuse = (request: FastifyRequest, reply: FastifyReply, status: number, notice: Notice) =>
-    sendPage(reply.code(status), pages.notice(noticeIn(request, notice)))
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS)
     if (!isOurs(request.headers.host)) return refuse(request, reply, 403, 'host')

@@ -43,7 +43,7 @@ export const GERMAN_PAGE: PageWords = {
       operator: (since) => `Seit ${since} für Sie pausiert, von denen, die ihn verschicken.`,
       leadsheet: (since) => `Pausiert seit ${since}, weil Mails an Sie zurückgewiesen wurden.`,
     },
-    unsubscribed: (since) => `Seit ${since} bekommen Sie diesen Bericht nicht mehr.`,
+    unsubscribed: (since) => `Abbestellt seit ${since}.`,
     unlisted: 'Sie stehen nicht auf der Liste dieses Berichts und bekommen nichts.',
   },
   done: {
@@ -67,7 +67,7 @@ export const GERMAN_PAGE: PageWords = {
     resume: 'Die Berichte kommen wieder wie zuvor.',
     stop: 'Keine weiteren dieser Berichte. Hier können Sie zurückkommen.',
     start: 'Die Berichte kommen wieder wie zuvor.',
-    weekly: 'Ein Bericht über die Woche davor, statt aller in der Woche.',
+    weekly: 'Ein Bericht in der Woche, über die Woche davor.',
     as_scheduled: 'Jeder Bericht wieder zu seiner Zeit.',
     unlisted: 'Bleibt so, wenn Sie wieder auf die Liste kommen.',
   },

@@ -45,7 +45,7 @@ export const ENGLISH_PAGE = {
       operator: (since: string) => `Paused for you since ${since} by the people who send it.`,
       leadsheet: (since: string) => `Paused since ${since}, because mails to you were refused.`,
     },
-    unsubscribed: (since: string) => `You have not been getting this report since ${since}.`,
+    unsubscribed: (since: string) => `Unsubscribed since ${since}.`,
     unlisted: 'You are not on the list of this report, so you get nothing.',
   },
   done: {
@@ -69,7 +69,7 @@ export const ENGLISH_PAGE = {
     resume: 'The reports come again as before.',
     stop: 'No more of this report. You can come back here.',
     start: 'The reports come again as before.',
-    weekly: 'One report about the week before, in place of all of the week.',
+    weekly: 'One report a week, about the week before.',
     as_scheduled: 'Each report at its time again.',
     unlisted: 'Stays so if you are put on the list again.',
   },

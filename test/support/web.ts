@@ -1,0 +1,81 @@
+/** The pages of recipients on a server of the test, with a report that ana, ben and dana are to get. */
+import { onTestFinished } from 'vitest'
+import { openSubscriptionDesk } from '../../src/jobs/subscription-desk.ts'
+import { type LinkSubject, signLink } from '../../src/mail/link-token.ts'
+import { openWebPages } from '../../src/report/web-pages.ts'
+import type { Timing } from '../../src/schedule/timing.ts'
+import { readOrCreateLinkKey } from '../../src/store/link-key.ts'
+import { findSubscription, type Subscription } from '../../src/store/subscription.ts'
+import { openWeb, type WebLimits } from '../../src/web/server.ts'
+import { subscriptionRoutes, subscriptionUrl } from '../../src/web/subscription.ts'
+import { DAILY, recipient } from './mailing.ts'
+import { TEMPLATES_FOLDER } from './report.ts'
+import { openEmptyStore } from './store.ts'
+import { SILENT } from './syncing.ts'
+
+/** A Friday. */
+export const NOW = new Date('2026-11-20T09:00:00Z')
+
+const WEEKDAYS: Timing = { expression: '0 7 * * 1-5', timeZone: 'Europe/Berlin', holidays: [] }
+
+export async function openPages({
+  timing = WEEKDAYS,
+  limits = {},
+}: {
+  timing?: Timing
+  limits?: Partial<WebLimits>
+} = {}) {
+  const store = await openEmptyStore()
+  const clock = { now: NOW }
+  const berlin = { timeZone: 'Europe/Berlin' }
+  const filter = {
+    pipelineIds: ['eu-mid-market'],
+    conditions: [{ field: 'score', min: 60, max: null }],
+  }
+  const listed = {
+    report: { ...DAILY, ...berlin, title: null },
+    recipients: [
+      recipient('ana@example.com', berlin),
+      recipient('Ben@Example.com', berlin),
+      recipient('dana@example.com', {
+        ...berlin,
+        ...{ locale: 'de-DE', filter, attachments: ['stalled.xlsx', 'charts'] },
+      }),
+    ],
+    timing,
+  }
+  const desk = openSubscriptionDesk({
+    ...{ store, log: SILENT, now: () => clock.now },
+    ...{ reports: [listed], reader: { locale: 'en-GB', timeZone: 'UTC' } },
+  })
+  const pages = await openWebPages(TEMPLATES_FOLDER)
+  const publicUrl = 'https://reports.example.com'
+  const server = await openWeb({ host: '127.0.0.1', port: 0, publicUrl, pages, log: SILENT, limits }, [
+    subscriptionRoutes(desk, pages),
+  ])
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]()
+    await store.close()
+  })
+  const key = await readOrCreateLinkKey(store, NOW)
+  return {
+    ...{ store, clock, server, key },
+    /** The page of an address, where the server is reached in the test. */
+    pageOf: (address: string, report = 'daily') =>
+      subscriptionUrl(server.url, signLink(key, { address, report } satisfies LinkSubject)),
+    standingOf: async (address: string): Promise<Subscription['state'] | 'weekly' | null> => {
+      const found = await findSubscription(store.db, { address, report: 'daily' })
+      if (found === undefined) return null
+      return found.state === 'active' && found.cadence === 'weekly' ? 'weekly' : found.state
+    },
+  }
+}
+
+/** One click, as mail programs make it. */
+export function clickOnce(url: string): Promise<Response> {
+  return fetch(url, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })
+}
+
+export function wishFor(url: string, wish: string): Promise<Response> {
+  return fetch(url, { method: 'POST', body: new URLSearchParams({ wish }) })
+}
