@@ -30,16 +30,18 @@ export async function noteSlots(store: Store, schedule: Schedule, now: Date): Pr
     ? await judge(store.db, schedule, slotsBetween(schedule.timing, new Date(last.slot), now), now)
     : [firstSight(schedule, at)]
   if (noted.length === 0) return []
+  const added: NotedSlot[] = []
   await store.write(async (trx) => {
     for (const slot of noted) {
       const begin = slot.state === 'due' ? startOf(store, schedule, new Date(slot.slot)) : null
-      await addSlot(trx, {
+      const isNew = await addSlot(trx, {
         ...{ schedule: schedule.name, ...slot, noted_at: at },
         not_before: begin !== null && begin > now ? begin.toISOString() : null,
       })
+      if (isNew) added.push(slot)
     }
   })
-  return last ? noted.filter(({ state }) => state === 'skipped') : []
+  return last ? added.filter(({ state }) => state === 'skipped') : []
 }
 
 /** When a slot begins: its time, and what the settings want it to be put off by; never past half the way to the next. */

@@ -72,7 +72,7 @@ async function runNext(
 async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Slot | null> {
   const takesAll = schedule.catchUp.policy === 'all'
   for (;;) {
-    const open = await listOpenSlots(trx, schedule.name)
+    const open = await listOpenSlots(trx, schedule.name, now.toISOString())
     const next = (takesAll ? open.find(({ state }) => state !== 'held') : undefined) ?? open.at(-1)
     if (!next || (next.not_before !== null && next.not_before > now.toISOString())) return null
     const end = { not_before: null, finished_at: now.toISOString() }

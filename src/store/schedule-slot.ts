@@ -8,41 +8,57 @@ export type Slot = Readonly<ScheduleSlotTable>
 /** Of which something is still to come. */
 const OPEN = ['due', 'running', 'held'] as const
 
-/** The last slot that was noted for a schedule, up to an instant: a clock may have been ahead and put right. */
-export async function findLastSlot(db: Db, schedule: string, upTo: Instant): Promise<Slot | undefined> {
+/**
+ * The last slot of a schedule that has come and was noted by an instant: a clock may have been ahead and put right, and
+ * what was noted then does not count.
+ */
+export async function findLastSlot(db: Db, schedule: string, at: Instant): Promise<Slot | undefined> {
   return db
     .selectFrom('schedule_slot')
     .where('schedule', '=', schedule)
-    .where('slot', '<=', upTo)
+    .where('slot', '<=', at)
+    .where('noted_at', '<=', at)
     .selectAll()
     .orderBy('slot', 'desc')
     .limit(1)
     .executeTakeFirst()
 }
 
-/** Notes a slot; one that is there stays as it is. */
+/**
+ * Notes a slot; one that is there stays as it is, but for one that was noted while the clock was ahead and never begun.
+ * @returns whether it was noted
+ */
 export async function addSlot(
   trx: Trx,
   slot: Pick<Slot, 'schedule' | 'slot' | 'state' | 'noted_at' | 'not_before' | 'message'>,
-): Promise<void> {
-  await trx
+): Promise<boolean> {
+  const { state, noted_at, not_before, message } = slot
+  const added = await trx
     .insertInto('schedule_slot')
     .values({ ...slot, attempts: 0, released_at: null, started_at: null, finished_at: null })
-    .onConflict((conflict) => conflict.columns(['schedule', 'slot']).doNothing())
-    .execute()
+    .onConflict((conflict) =>
+      conflict
+        .columns(['schedule', 'slot'])
+        .doUpdateSet({ state, noted_at, not_before, message, finished_at: null })
+        .where('schedule_slot.noted_at', '>', noted_at)
+        .where('schedule_slot.attempts', '=', 0),
+    )
+    .executeTakeFirst()
+  return added.numInsertedOrUpdatedRows !== 0n
 }
 
 /** Whether a slot of the schedule can be begun, or was left by a process that is no more. */
 export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<boolean> {
-  const open = await listOpenSlots(db, schedule)
+  const open = await listOpenSlots(db, schedule, at)
   return open.some(({ not_before }) => not_before === null || not_before <= at)
 }
 
-/** Those of a schedule of which something is still to come, oldest first. */
-export async function listOpenSlots(db: Db, schedule: string): Promise<Slot[]> {
+/** Those of a schedule that have come and of which something is still to come, oldest first. */
+export async function listOpenSlots(db: Db, schedule: string, at: Instant): Promise<Slot[]> {
   return db
     .selectFrom('schedule_slot')
     .where('schedule', '=', schedule)
+    .where('slot', '<=', at)
     .where('state', 'in', OPEN)
     .selectAll()
     .orderBy('slot')

@@ -36,7 +36,7 @@ function due(slot: string) {
 
 /** The oldest that is open. */
 async function begin(store: Store): Promise<Slot> {
-  const [oldest] = await listOpenSlots(store.db, 'sync')
+  const [oldest] = await listOpenSlots(store.db, 'sync', EIGHT)
   if (oldest === undefined) throw new Error('nothing is open')
   return store.write((trx) => beginSlot(trx, oldest, EIGHT))
 }
@@ -54,12 +54,12 @@ const states = async (store: Store) => (await listSlots(store.db, 9)).map((slot)
 describe('the slots of a schedule', () => {
   it('are open until they are over, the oldest first, and only of that schedule', async () => {
     const store = await withSlots(SEVEN, SIX)
-    expect(await listOpenSlots(store.db, 'report:daily')).toEqual([])
+    expect(await listOpenSlots(store.db, 'report:daily', EIGHT)).toEqual([])
     expect(await begin(store)).toMatchObject({ slot: SIX, state: 'running', attempts: 1, started_at: EIGHT })
     await finish(store, SIX, 'done')
     expect(await begin(store)).toMatchObject({ slot: SEVEN })
     await finish(store, SEVEN, 'done')
-    expect(await listOpenSlots(store.db, 'sync')).toEqual([])
+    expect(await listOpenSlots(store.db, 'sync', EIGHT)).toEqual([])
     await store.close()
   })
 
@@ -71,6 +71,23 @@ describe('the slots of a schedule', () => {
     expect(await listSlots(store.db, 9)).toMatchObject([
       { state: 'done', message: 'all well', finished_at: EIGHT },
     ])
+    await store.close()
+  })
+
+  it('that a clock which was ahead has noted are noted anew, but for what was begun', async () => {
+    const store = await withSlots(SIX)
+    const ahead = { ...due(SEVEN), state: 'skipped' as const, noted_at: EIGHT, message: 'missed' }
+    await store.write((trx) => addSlot(trx, ahead))
+    expect(await findLastSlot(store.db, 'sync', SEVEN)).toMatchObject({ slot: SIX })
+    expect(await store.write((trx) => addSlot(trx, due(SEVEN)))).toBe(true)
+    expect(await states(store)).toEqual([
+      [SEVEN, 'due'],
+      [SIX, 'due'],
+    ])
+    await begin(store)
+    expect(
+      await store.write((trx) => addSlot(trx, { ...due(SIX), noted_at: '2026-11-21T05:00:00.000Z' })),
+    ).toBe(false)
     await store.close()
   })
 
