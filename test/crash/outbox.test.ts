@@ -7,7 +7,7 @@ import { expectSound } from './support/store.ts'
 
 const LETTERS = IS_FULL ? 1_500 : 75
 const KILLS = IS_FULL ? 100 : 10
-const FAULTS = { seed: SEED, lostReplies: 0.03, refusals: 0.05, greylisted: 0.05 }
+const FAULTS = { seed: SEED, turnedAway: 0.1, lostReplies: 0.03, refusals: 0.05, greylisted: 0.05 }
 
 describe(`${LETTERS} letters through ${KILLS} kills, lost replies and refusals, one sender after the other; SEED=${SEED}`, () => {
   it('all arrive or are known to be in doubt, more than once only where they were in doubt, and byte for byte the same (row 60)', async () => {
@@ -15,7 +15,6 @@ describe(`${LETTERS} letters through ${KILLS} kills, lost replies and refusals, 
     expect(killed).toBe(KILLS)
     expect(found).toMatchObject({ lost: [], doubled: [], altered: [], letters: LETTERS })
     expect(found.doubted).toBeGreaterThan(0)
-    expect(found.putOff + found.refused + found.lostReplies).toBeGreaterThan(0)
   }, 1_200_000)
 
   it('arrive once where what is in doubt is left to a person (row 60)', async () => {
@@ -28,7 +27,7 @@ describe(`${LETTERS} letters through ${KILLS} kills, lost replies and refusals, 
 })
 
 describe('the same kills', () => {
-  const NO_FAULTS = { seed: SEED, lostReplies: 0, refusals: 0, greylisted: 0 }
+  const NO_FAULTS = { seed: SEED, turnedAway: 0, lostReplies: 0, refusals: 0, greylisted: 0 }
 
   it.each([
     ['lose', 'mark before sending', 'lost'],
@@ -50,6 +49,7 @@ async function deliverThroughKills(way: 'resend' | 'hold') {
   const job = { file, url: sink.url, way }
   const killed = await sendThroughKills(job, sink, { kills: KILLS, standby: 1, next: random(SEED) })
   const found = compare(file, sink.log)
+  expect(found.turnedAway + found.putOff + found.refused + found.lostReplies).toBeGreaterThan(0)
   // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
   console.info(`in_doubt: ${way}, ${killed} kills:`, found)
   await expectSound(file)

@@ -12,7 +12,8 @@ export interface Comparison {
   /** Of these, how many had arrived more than once, and how many not at all. */
   readonly doubtedTwice: number
   readonly doubtedNever: number
-  /** What the sink did beside taking letters: refused for now before and after the final dot, kept replies back. */
+  /** What the sink did beside taking letters, as often. */
+  readonly turnedAway: number
   readonly putOff: number
   readonly refused: number
   readonly lostReplies: number
@@ -36,7 +37,7 @@ export function compare(file: string, log: string): Comparison {
   database.close()
   const attempts = readAttempts(log)
   const countEnds = (end: Attempt['end']): number => attempts.filter((one) => one.end === end).length
-  const arrivals = attempts.filter((one) => one.end !== 'put off')
+  const arrivals = attempts.filter((one) => one.end !== 'put off' && one.end !== 'turned away')
   const arrivalsOf = Map.groupBy(arrivals, ({ to }) => to)
   const known = new Set(rows.map(({ recipient }) => recipient))
   const found = rows.map((row) => ({ row, arrivals: arrivalsOf.get(row.recipient) ?? [] }))
@@ -52,6 +53,7 @@ export function compare(file: string, log: string): Comparison {
     doubted: doubted.length,
     doubtedTwice: doubted.filter(({ arrivals }) => copiesOf(arrivals) > 1).length,
     doubtedNever: doubted.filter(({ arrivals }) => copiesOf(arrivals) === 0).length,
+    turnedAway: countEnds('turned away'),
     putOff: countEnds('put off'),
     refused: countEnds('refused'),
     lostReplies: countEnds('lost'),

@@ -18,7 +18,7 @@ import type { SinkEvent, SinkFaults } from './sink.ts'
 
 const SENDER_PROGRAM = join(import.meta.dirname, 'sender.ts')
 const SINK_PROGRAM = join(import.meta.dirname, 'sink.ts')
-/** Beyond that a kill would hit the letter after the one that it is meant for. */
+/** About as long as a letter takes, so that a kill comes at any moment of it. */
 const KILL_WITHIN_MS = 4
 
 /** @returns the file of a store with a letter to each of so many recipients */

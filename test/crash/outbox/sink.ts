@@ -11,6 +11,8 @@ import { random } from '../../support/random.ts'
 /** Shares of 1. */
 export interface SinkFaults {
   readonly seed: number
+  /** Of the sessions, how many are turned away before anything is said (421). */
+  readonly turnedAway: number
   /** Of the letters that are taken, how many get no reply: the connection ends instead. */
   readonly lostReplies: number
   /** Of the letters, how many are refused for now after their final dot. */
@@ -20,7 +22,13 @@ export interface SinkFaults {
 }
 
 /** What became of an attempt to hand a letter over. */
-export type Attempt = PutOff | Arrival
+export type Attempt = TurnedAway | PutOff | Arrival
+
+/** Before it was said to whom. */
+interface TurnedAway {
+  readonly to: null
+  readonly end: 'turned away'
+}
 
 /** Before the letter was shown. */
 interface PutOff {
@@ -48,6 +56,7 @@ if (import.meta.main) openSink(process.argv[2] ?? '', JSON.parse(process.argv[3]
 
 function openSink(log: string, faults: SinkFaults): void {
   const attempts = new Map<string, number>()
+  let sessions = 0
   const chance = createChance(faults.seed)
   const server = createServer((socket) => serve(socket))
   server.listen(0, '127.0.0.1', () => {
@@ -124,7 +133,11 @@ function openSink(log: string, faults: SinkFaults): void {
       appendFileSync(log, `${JSON.stringify(attempt)}\n`)
     }
 
-    reply('220 sink.example.org ESMTP')
+    const isTurnedAway = chance(`turned away ${++sessions}`) < faults.turnedAway
+    if (isTurnedAway) {
+      note({ to: null, end: 'turned away' })
+      socket.end('421 4.3.2 busy\r\n')
+    } else reply('220 sink.example.org ESMTP')
   }
 }
 
