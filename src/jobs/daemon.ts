@@ -64,7 +64,9 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   }
   for (const lane of [work, post]) lane.open(stop)
   const idle = async (): Promise<void> => {
-    await Promise.all([work.idle(), post.idle()])
+    await work.idle()
+    // Which the work may have poked.
+    await post.idle()
   }
   return {
     signal: stop,

@@ -6,7 +6,7 @@ import type { CatchUp, Timing } from '../schedule/timing.ts'
 import { findGap, type Gap } from '../store/daemon-span.ts'
 import type { Db, Store } from '../store/open.ts'
 import { addSlot, findLastSlot } from '../store/schedule-slot.ts'
-import { LATE_MS, type Schedule, tellInstant } from './schedule.ts'
+import { LATE_MS, type Schedule, tellHours, tellInstant } from './schedule.ts'
 
 /** No more slots than this are noted at once, nor walked one by one. */
 const SLOTS_MAX = 400
@@ -104,7 +104,7 @@ function tellPolicy(
   now: Date,
 ): string {
   if (policy === 'none') return 'not made up for'
-  if (now.getTime() - slot.getTime() > windowHours * HOUR_MS) return `more than ${windowHours} hours ago`
+  if (now.getTime() - slot.getTime() > windowHours * HOUR_MS) return `more than ${tellHours(windowHours)} ago`
   return latest === undefined
     ? 'not made up for'
     : `that of ${tellInstant(latest.toISOString())} stands for it`

@@ -9,7 +9,15 @@ import type { Store, Trx } from '../store/open.ts'
 import { beginSlot, finishSlot, isAnyOpen, listOpenSlots, type Slot } from '../store/schedule-slot.ts'
 import { afterFailure, logFailure } from './failure.ts'
 import { startOf } from './note-slots.ts'
-import { type DueSlot, LATE_MS, type Late, type Schedule, type SlotEnd, tellInstant } from './schedule.ts'
+import {
+  type DueSlot,
+  LATE_MS,
+  type Late,
+  type Schedule,
+  type SlotEnd,
+  tellHours,
+  tellInstant,
+} from './schedule.ts'
 
 const HOUR_MS = 60 * 60_000
 
@@ -80,8 +88,7 @@ async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Slot 
       await finishSlot(trx, left, { ...end, state: 'skipped', message: tellLeft(left, next) })
     if (next.state === 'held' || !isPast(schedule, next, now.getTime()))
       return beginSlot(trx, next, now.toISOString())
-    const { windowHours } = schedule.catchUp
-    const message = `${next.message ?? 'not begun'}; more than ${windowHours} hours ago`
+    const message = `${next.message ?? 'not begun'}; more than ${tellHours(schedule.catchUp.windowHours)} ago`
     await finishSlot(trx, next, { ...end, state: next.attempts > 0 ? 'failed' : 'skipped', message })
   }
 }
@@ -126,7 +133,7 @@ function withinWindow(schedule: Schedule, slot: Slot, end: SlotEnd): SlotEnd {
   if (!isPast(schedule, slot, Date.parse(end.notBefore))) return end
   return {
     state: 'failed',
-    message: `${end.message}; after ${schedule.catchUp.windowHours} hours it is let go`,
+    message: `${end.message}; after ${tellHours(schedule.catchUp.windowHours)} it is let go`,
   }
 }
 

@@ -66,3 +66,7 @@ export type SlotEnd =
 export function tellInstant(instant: Instant): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
 }
+
+export function tellHours(hours: number): string {
+  return hours === 1 ? '1 hour' : `${hours} hours`
+}

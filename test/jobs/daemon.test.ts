@@ -1,0 +1,232 @@
+import { pino } from 'pino'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type StartedDaemon, startDaemon } from '../../src/jobs/daemon.ts'
+import { createLane } from '../../src/jobs/lane.ts'
+import type { Schedule } from '../../src/jobs/schedule.ts'
+import { claimLease } from '../../src/store/lease.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { addSlot } from '../../src/store/schedule-slot.ts'
+import { folderWith } from '../support/folder.ts'
+import { scheduleOf, timing } from '../support/schedule.ts'
+
+const MINUTELY = { timing: timing('* * * * *') }
+
+interface Running {
+  readonly store: Store
+  readonly daemon: StartedDaemon
+  readonly lines: string[]
+  /** How often letters were looked after. */
+  readonly posts: () => number
+  /** Moves the clock and ticks; resolves before the lanes are done. */
+  readonly tick: (at: string) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** At 07:00 UTC on 20 November 2026, on a store of its own or that of an earlier daemon. */
+async function start(
+  schedules: readonly Schedule[],
+  { file = `${folderWith()}/leadsheet.db`, at = '2026-11-20T07:00:00Z' } = {},
+): Promise<Running> {
+  let now = new Date(at)
+  const store = await openStore(file, now)
+  onTestFinished(store.close)
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
+  let posts = 0
+  const post = createLane(log, async () => {
+    posts++
+  })
+  const end = new AbortController()
+  const daemon = await startDaemon(
+    { store, log, now: () => now, monotonicMs: () => now.getTime(), schedules, post },
+    end.signal,
+  )
+  return {
+    ...{ store, daemon, lines, posts: () => posts },
+    async tick(to) {
+      now = new Date(to)
+      await daemon.tick()
+    },
+    async stop() {
+      end.abort()
+      await daemon.stop()
+    },
+  }
+}
+
+async function slotsOf(store: Store): Promise<string[]> {
+  const slots = await store.db
+    .selectFrom('schedule_slot')
+    .selectAll()
+    .orderBy('slot')
+    .orderBy('schedule')
+    .execute()
+  return slots.map((slot) => `${slot.schedule} ${slot.slot.slice(11, 16)} ${slot.state}`)
+}
+
+describe('the daemon', () => {
+  it('delivers while a sync hangs, and notes what comes meanwhile: the latest follows, the others are overlapped', async () => {
+    const hanging = Promise.withResolvers<void>()
+    let runs = 0
+    const sync = scheduleOf({
+      ...MINUTELY,
+      name: 'sync',
+      run: async () => {
+        if (++runs === 1) await hanging.promise
+        return { state: 'done', message: null }
+      },
+    })
+    const running = await start([sync])
+    for (const minute of ['00', '01', '02', '03', '04']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+    await expect.poll(running.posts).toBe(5)
+    expect(await slotsOf(running.store)).toEqual([
+      'sync 07:00 skipped',
+      'sync 07:01 running',
+      'sync 07:02 due',
+      'sync 07:03 due',
+      'sync 07:04 due',
+    ])
+    hanging.resolve()
+    await running.daemon.idle()
+    expect(await slotsOf(running.store)).toEqual([
+      'sync 07:00 skipped',
+      'sync 07:01 done',
+      'sync 07:02 skipped',
+      'sync 07:03 skipped',
+      'sync 07:04 done',
+    ])
+    const overlapped = await running.store.db
+      .selectFrom('schedule_slot')
+      .where('state', '=', 'skipped')
+      .select('message')
+      .execute()
+    expect(overlapped.at(-1)?.message).toBe('overlapped: not begun when that of 2026-11-20 07:04 UTC came')
+    await running.stop()
+  })
+
+  it('goes on with the other schedules where one cannot run', async () => {
+    const ran: string[] = []
+    const schedules = ['report:a', 'report:b', 'report:c'].map((name) =>
+      scheduleOf({
+        ...{ ...MINUTELY, name },
+        run: async () => {
+          ran.push(name)
+          if (name === 'report:b') throw new TypeError('a bug')
+          return { state: 'done', message: null }
+        },
+      }),
+    )
+    const running = await start(schedules)
+    await running.tick('2026-11-20T07:00:00Z')
+    const lease = await claimLease(running.store, 'report:a', () => new Date('2026-11-20T07:00:30Z'))
+    await running.tick('2026-11-20T07:01:00Z')
+    await running.daemon.idle()
+    expect(ran).toEqual(['report:b', 'report:c'])
+    await lease.release()
+    await running.tick('2026-11-20T07:01:30Z')
+    await running.daemon.idle()
+    expect(ran).toEqual(['report:b', 'report:c', 'report:a'])
+    expect(running.lines.join()).toContain('a bug')
+    await running.stop()
+  })
+
+  it.each([
+    ['was stopped', true],
+    ['was killed', false],
+  ])('knows after it %s from when to when nothing ran', async (_, isStopped) => {
+    const file = `${folderWith()}/leadsheet.db`
+    const daily = scheduleOf({ timing: timing('0 8 * * *') })
+    const first = await start([daily], { file })
+    await first.tick('2026-11-20T07:00:00Z')
+    await first.tick('2026-11-20T07:01:00Z')
+    await first.daemon.idle()
+    if (isStopped) await first.stop()
+    else await first.store.db.deleteFrom('lease').execute()
+
+    const late: unknown[] = []
+    const again = scheduleOf({
+      timing: timing('0 8 * * *'),
+      run: async (due) => {
+        late.push(due.late)
+        return { state: 'done', message: null }
+      },
+    })
+    const second = await start([again], { file, at: '2026-11-20T10:00:00Z' })
+    await second.tick('2026-11-20T10:00:00Z')
+    await second.daemon.idle()
+    expect(late).toEqual([{ from: '2026-11-20T07:01:00.000Z', to: '2026-11-20T10:00:00.000Z', why: 'down' }])
+    const spans = await second.store.db.selectFrom('daemon_span').selectAll().orderBy('id').execute()
+    expect(spans.map((span) => [span.began_after, span.last_tick_at, span.ended_at])).toEqual([
+      ['down', '2026-11-20T07:01:00.000Z', isStopped ? '2026-11-20T07:01:00.000Z' : null],
+      ['down', '2026-11-20T10:00:00.000Z', null],
+    ])
+    await second.stop()
+  })
+
+  it('ends what was due of a report that the settings no longer have', async () => {
+    const file = `${folderWith()}/leadsheet.db`
+    const store = await openStore(file, new Date('2026-11-20T06:00:00Z'))
+    const slot = { slot: '2026-11-19T07:00:00.000Z', noted_at: '2026-11-19T07:00:00.000Z' }
+    await store.write((trx) =>
+      addSlot(trx, { schedule: 'report:gone', ...slot, state: 'due', not_before: null, message: null }),
+    )
+    await store.close()
+    const running = await start([], { file })
+    expect(await slotsOf(running.store)).toEqual(['report:gone 07:00 skipped'])
+    await running.stop()
+  })
+
+  it('runs once on the same data', async () => {
+    const file = `${folderWith()}/leadsheet.db`
+    const running = await start([], { file })
+    await expect(start([], { file })).rejects.toMatchObject({ code: 'job_busy' })
+    await running.stop()
+    await (await start([], { file })).stop()
+  })
+})
+
+describe('a lane', () => {
+  it('does nothing before it is opened', async () => {
+    let count = 0
+    const lane = createLane(pino({ level: 'silent' }), async () => {
+      count++
+    })
+    lane.poke()
+    await lane.idle()
+    expect(count).toBe(0)
+  })
+
+  it('does its work one at a time, and once more when it was asked to meanwhile', async () => {
+    let count = 0
+    let inHand = 0
+    const gate = Promise.withResolvers<void>()
+    const lane = createLane(pino({ level: 'silent' }), async () => {
+      expect(++inHand).toBe(1)
+      if (++count === 1) await gate.promise
+      inHand--
+    })
+    lane.open(new AbortController().signal)
+    for (let poke = 0; poke < 5; poke++) lane.poke()
+    gate.resolve()
+    await lane.idle()
+    expect(count).toBe(2)
+  })
+
+  it('goes on after a failure, and does nothing more once it has ended', async () => {
+    const end = new AbortController()
+    let count = 0
+    const lane = createLane(pino({ level: 'silent' }), async () => {
+      count++
+      throw new Error('no')
+    })
+    lane.open(end.signal)
+    lane.poke()
+    await lane.idle()
+    lane.poke()
+    await lane.idle()
+    end.abort()
+    lane.poke()
+    await lane.idle()
+    expect(count).toBe(2)
+  })
+})

@@ -1,0 +1,76 @@
+/** A schedule with a store, a clock and signs of life of a daemon, ticked by hand. */
+
+import { noteSlots } from '../../src/jobs/note-slots.ts'
+import type { PulseDeps } from '../../src/jobs/pulse.ts'
+import { openPulse } from '../../src/jobs/pulse.ts'
+import { runDue } from '../../src/jobs/run-due.ts'
+import type { DueSlot, Schedule, SlotEnd } from '../../src/jobs/schedule.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import type { Slot } from '../../src/store/schedule-slot.ts'
+import { folderWith } from './folder.ts'
+import { scheduleOf } from './schedule.ts'
+import { SILENT } from './syncing.ts'
+
+const START = '2026-11-20T06:30:00Z'
+const MINUTE_MS = 60_000
+
+export interface Ticking extends AsyncDisposable {
+  readonly store: Store
+  readonly schedule: Schedule
+  /** Moved by a test, or by what it has the schedule do. */
+  readonly clock: { now: Date }
+  /** What the schedule was given to do. */
+  readonly ran: DueSlot[]
+  /** How its slots end; done unless a test says otherwise. */
+  ends: (due: DueSlot) => Promise<SlotEnd>
+  /** Notes and runs what is due, without the daemon having lived meanwhile. */
+  tick(at: string): Promise<void>
+  /** Ticks each minute up to and including an instant, as a daemon does that lives on. */
+  live(until: string): Promise<void>
+  /** As `07:00 done`, or `20 07:00 done` of another day than the first. */
+  states(): Promise<string[]>
+  slots(): Promise<Slot[]>
+}
+
+/** Its first tick is on 20 November 2026 at 06:30 UTC. */
+export async function openTicking(
+  settings: Partial<Schedule> = {},
+  options: Partial<Pick<PulseDeps, 'log' | 'monotonicMs'>> = {},
+): Promise<Ticking> {
+  const clock = { now: new Date(START) }
+  const now = (): Date => clock.now
+  const store = await openStore(`${folderWith()}/leadsheet.db`, clock.now)
+  const { signal } = new AbortController()
+  const deps = { store, log: options.log ?? SILENT, now }
+  const pulse = await openPulse({ ...deps, monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()) })
+  const slots = () => store.db.selectFrom('schedule_slot').selectAll().orderBy('slot').execute()
+  const ticking: Ticking = {
+    ...{ store, clock, ran: [] as DueSlot[], slots },
+    schedule: scheduleOf({
+      run: (due) => {
+        ticking.ran.push(due)
+        return ticking.ends(due)
+      },
+      ...settings,
+    }),
+    ends: async () => ({ state: 'done', message: null }),
+    async tick(at) {
+      clock.now = new Date(at)
+      await pulse.beat()
+      await noteSlots(store, ticking.schedule, clock.now)
+      await runDue(deps, ticking.schedule, signal)
+    },
+    async live(until) {
+      while (clock.now < new Date(until))
+        await ticking.tick(new Date(clock.now.getTime() + MINUTE_MS).toISOString())
+    },
+    states: async () =>
+      (await slots()).map(({ slot, state }) => {
+        const day = slot.startsWith(START.slice(0, 10)) ? '' : `${slot.slice(8, 10)} `
+        return `${day}${slot.slice(11, 16)} ${state}`
+      }),
+    [Symbol.asyncDispose]: store.close,
+  }
+  await ticking.tick(START)
+  return ticking
+}
