@@ -1,9 +1,12 @@
 /** The mail settings, as the jobs and the transports take them. */
 import type { MailConfig } from '../config/config.ts'
+import type { ReadyMail } from '../config/requirements.ts'
 import type { DeliveryPolicy } from '../jobs/deliver.ts'
 import type { Sender } from '../jobs/letter.ts'
 import { createPace } from '../jobs/pace.ts'
+import type { Log } from '../log.ts'
 import type { DkimKey } from '../mail/dkim.ts'
+import { openTransport, type Transport } from '../mail/transport.ts'
 
 /** Of letters that are only looked at, where no sender is set. */
 const NOBODY = 'leadsheet@localhost.invalid'
@@ -14,6 +17,11 @@ export function senderOf(
 ): Sender {
   const sender = from ?? NOBODY
   return { from: sender, replyTo, unsubscribe: { mailto: unsubscribe ?? replyTo ?? sender, pageOf } }
+}
+
+/** To be closed. */
+export function openMail(mail: ReadyMail, log: Log): Transport {
+  return openTransport(mail.url.reveal(), { log, dkim: dkimOf(mail) })
 }
 
 export function dkimOf({ dkim }: MailConfig): DkimKey | null {

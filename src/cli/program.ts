@@ -52,8 +52,20 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./editions.ts')).defineEditions,
   },
   {
+    name: 'deliveries',
+    summary: 'list the mails, how each stands and what the mail server said',
+    group: WORK,
+    load: async () => (await import('./deliveries.ts')).defineDeliveries,
+  },
+  {
+    name: 'resend',
+    summary: 'send mails of a report again: those that failed, or all as new ones',
+    group: WORK,
+    load: async () => (await import('./resend.ts')).defineResend,
+  },
+  {
     name: 'recipients',
-    summary: 'list who gets which report, and what of it',
+    summary: 'list who gets which report, and what of it; pause, unsubscribe or resume them',
     group: WORK,
     load: async () => (await import('./recipients.ts')).defineRecipients,
   },
@@ -98,6 +110,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'show how fresh the copy is, what ran and what comes next',
     group: WORK,
     load: async () => (await import('./status.ts')).defineStatus,
+  },
+  {
+    name: 'notices',
+    summary: 'list what is wrong, end its reminders, or try how operators are told',
+    group: WORK,
+    load: async () => (await import('./notices.ts')).defineNotices,
   },
   {
     name: 'probe',

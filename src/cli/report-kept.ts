@@ -29,7 +29,7 @@ export interface KeptOptions {
   readonly asKnown?: boolean
   readonly asSent?: boolean
   readonly send?: boolean
-  readonly to?: string
+  readonly testTo?: string
   readonly locale?: string
   readonly watch?: boolean
 }
@@ -60,11 +60,11 @@ export async function runKept(terminal: Terminal, name: string, options: KeptOpt
   await compareKept(terminal, store, key, options.asKnown === true)
 }
 
-function refuseTogether({ asSent, diff, asKnown, preview, send, to, locale, watch }: KeptOptions): void {
+function refuseTogether({ asSent, diff, asKnown, preview, send, testTo, locale, watch }: KeptOptions): void {
   const [mode, others] = asSent
     ? ['--as-sent', { '--diff': diff, '--as-known': asKnown }]
     : ['--diff', { '--preview': preview }]
-  const given = { ...others, '--send': send, '--to': to, '--locale': locale, '--watch': watch }
+  const given = { ...others, '--send': send, '--test-to': testTo, '--locale': locale, '--watch': watch }
   const other = Object.entries(given).find(([, value]) => value !== undefined)
   if (other) {
     throw new LeadsheetError('usage_invalid', `${mode} and ${other[0]} cannot be given together`, {

@@ -68,7 +68,7 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   }
   if (deliveries === null) {
     terminal.note(
-      'Nothing was sent. `--to you@example.com` sends a test, `--send` sends it to its recipients.',
+      'Nothing was sent. `--test-to you@example.com` sends a test, `--send` sends it to its recipients.',
     )
     return
   }

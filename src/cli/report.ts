@@ -7,15 +7,14 @@ import { writeArchiveIndex } from '../jobs/archive-index.ts'
 import { contentsOf } from '../jobs/content.ts'
 import { deliverEditions, sendTest } from '../jobs/deliver.ts'
 import { findPeriod, makeEdition } from '../jobs/edition.ts'
-import { letterFor } from '../jobs/letter.ts'
+import { letterFor, type Sender } from '../jobs/letter.ts'
 import { enqueueReportNow, type MailingDeps } from '../jobs/mailing.ts'
 import { tryReport } from '../jobs/preview.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
-import { openTransport, type Transport } from '../mail/transport.ts'
 import { instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataOrEmpty } from './installation.ts'
-import { deliveryPolicyOf, dkimOf } from './mail.ts'
+import { deliveryPolicyOf, dkimOf, openMail } from './mail.ts'
 import { publishAfterwards } from './publishing.ts'
 import { runKept } from './report-kept.ts'
 import { defineReportNew } from './report-new.ts'
@@ -30,7 +29,7 @@ interface Options {
   readonly for?: string
   readonly locale?: string
   readonly send?: boolean
-  readonly to?: string
+  readonly testTo?: string
   readonly diff?: boolean
   readonly asKnown?: boolean
   readonly asSent?: boolean
@@ -46,7 +45,7 @@ export function defineReport(command: Command, terminal: Terminal): void {
     .option('--locale <locale>', 'in another language, or with other numbers and dates: de-DE', locale)
     .option('--preview <file>', 'write it to a file: .html, .txt or .eml')
     .option('--send', 'send it to its recipients; who has had it gets it no second time')
-    .option('--to <address>', 'send a test to this address alone, outside the ledger of deliveries')
+    .option('--test-to <address>', 'send a test to this address alone: no recipient gets it, none has had it')
     .option('--diff', 'compare the figures of the edition that is kept with those of now')
     .option('--as-known', 'with --diff: with those by what was known when it was made')
     .option(
@@ -66,7 +65,7 @@ export function defineReport(command: Command, terminal: Terminal): void {
     'report daily --preview daily.html',
     'report daily --for dana@example.com --locale de-DE --preview daily.eml',
     'report daily --at 2026-11-20T07:00:00Z',
-    'report daily --to me@example.com',
+    'report daily --test-to me@example.com',
     'report daily --send',
     'report daily --at 2026-11-20T07:00:00Z --diff',
     'report daily --at 2026-11-20T07:00:00Z --as-sent --preview sent.eml',
@@ -86,7 +85,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   refuseWithSend(options)
   const config = await terminal.config()
   const settings = findReport(config, name)
-  const mail = options.send || options.to !== undefined ? requireMail(config) : null
+  const mail = options.send || options.testTo !== undefined ? requireMail(config) : null
   if (options.send && settings.recipients.length === 0) {
     throw new LeadsheetError('config_missing', `The report ${name} has no recipients`, {
       hint: config.reports.includes(settings)
@@ -110,16 +109,18 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   await writeArchiveIndex(deps.archive, store.db)
   const { preview = null } = options
   const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
-  const to = options.to ?? options.for ?? somebody
-  const content = await contentsOf(deps, report, edition)(reader, to)
-  const revision = options.to === undefined ? 0 : deps.now().getTime()
-  const letter = letterFor(store, edition, addressee(to, recipients), content, deps.sender, revision)
+  const to = options.testTo ?? options.for ?? somebody
+  const sender = options.testTo === undefined ? deps.sender : withoutPage(deps.sender)
+  const content = await contentsOf({ ...deps, sender }, report, edition)(reader, to)
+  const revision = options.testTo === undefined ? 0 : deps.now().getTime()
+  const letter = letterFor(store, edition, addressee(to, recipients), content, sender, revision)
   if (kind !== null && preview !== null) await writePreview(preview, kind, letter, dkimOf(config.mail))
 
   const { notSent } = edition
   const mailings = [{ edition: { ...edition, subject: content.subject }, page, notSent }]
-  if (mail === null) return await printMailings(terminal, report, { mailings, preview, deliveries: null, leftOut: [] })
-  await using transport = await openMail(terminal, mail)
+  if (mail === null)
+    return await printMailings(terminal, report, { mailings, preview, deliveries: null, leftOut: [] })
+  await using transport = openMail(mail, await terminal.log())
   const response = await sendTest({ transport }, letter, terminal.signal)
   const test = { recipient: letter.to, state: 'sent' as const, response, isNew: true }
   await printMailings(terminal, report, { mailings, preview, deliveries: [test], leftOut: [] })
@@ -134,8 +135,8 @@ async function sendReport(
   at: Date,
 ): Promise<void> {
   const { mailings, leftOut } = await enqueueReportNow(deps, report, recipients, at, terminal.signal)
-  await using transport = await openMail(terminal, mail)
   const log = await terminal.log()
+  await using transport = openMail(mail, log)
   const editions = mailings.map(({ edition }) => edition)
   const deliveries = await deliverEditions(
     { ...deps, transport, log, policy: deliveryPolicyOf(mail) },
@@ -150,12 +151,8 @@ async function sendReport(
   }
 }
 
-async function openMail(terminal: Terminal, mail: ReadyMail): Promise<Transport> {
-  return openTransport(mail.url.reveal(), { log: await terminal.log(), dkim: dkimOf(mail) })
-}
-
-function refuseWithSend({ send, to, for: reader, locale, preview }: Options): void {
-  const [other] = Object.entries({ to, for: reader, locale, preview }).filter(
+function refuseWithSend({ send, testTo, for: reader, locale, preview }: Options): void {
+  const [other] = Object.entries({ 'test-to': testTo, for: reader, locale, preview }).filter(
     ([, value]) => value !== undefined,
   )
   if (!send || other === undefined) return
@@ -170,6 +167,11 @@ function instantIn({ at }: Options): Date {
   throw new LeadsheetError('usage_invalid', `--at ${at} is still to come`, {
     hint: 'The report covers the last whole period before that time, which must be over.',
   })
+}
+
+/** Who tries the button of a test is not to end what they or others get. */
+function withoutPage(sender: Sender): Sender {
+  return { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf: null } }
 }
 
 /** Nobody has a letter that is only looked at. */

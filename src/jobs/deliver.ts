@@ -5,7 +5,6 @@
 import type { InDoubtPolicy } from '../choices.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { FailedSend } from '../mail/failure.ts'
-import type { Transport } from '../mail/transport.ts'
 import type { Letter } from '../model.ts'
 import { wait } from '../retry.ts'
 import { type Delivery, listDeliveries, listWaiting, recoverDeliveries } from '../store/delivery.ts'
@@ -41,10 +40,11 @@ const BATCH_LETTERS = 1_000
 const LOST_IN_ROW = 2
 
 /**
- * Sends what is not sent of these editions, whatever the time since the last attempt.
+ * Sends what is not sent of these editions, whatever the time since the last attempt; where another process is
+ * sending, that one does it when their time comes.
  * @param only the Message-IDs of the letters that are meant; all of them unless given
  * @returns those letters, edition by edition
- * @throws LeadsheetError job_busy while another process sends
+ * @throws LeadsheetError job_busy where another process has taken over meanwhile
  */
 export async function deliverEditions(
   deps: DeliverDeps,
@@ -58,15 +58,16 @@ export async function deliverEditions(
     return only === undefined ? lists : lists.filter(({ messageId }) => only.has(messageId))
   }
   const before = new Map((await list()).map((one) => [one.messageId, one.state]))
-  await withDeliveryLease(deps, signal, async (batch) => {
+  const isOurs = await whileAlone(deps, signal, async (batch) => {
     const isUnsent = (one: Delivery): boolean => one.nextAttemptAt !== null
     await sendAll(deps, batch, (await list()).filter(isUnsent))
   })
   const outage = await findMailOutage(deps.store.db, deps.transport.name)
+  const whyNot = isOurs ? outage && `${outage.server}: ${outage.response}` : 'another process is sending'
   return (await list()).map((one) => ({
     recipient: one.recipient,
     state: one.state,
-    response: one.state === 'pending' ? (outage?.response ?? one.response) : one.response,
+    response: one.state === 'pending' ? (whyNot ?? one.response) : one.response,
     isNew: before.get(one.messageId) !== 'sent',
   }))
 }
@@ -83,16 +84,10 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   if (outage !== undefined && !isDue(outage.nextAttemptAt, dueTimesAt(from))) return false
   if ((await listWaiting(db, dueTimesAt(from), 1)).length === 0) return false
   const until = new Date(from.getTime() + BATCH_MS)
-  try {
-    await withDeliveryLease(deps, signal, async (batch) => {
-      const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_LETTERS)
-      await sendAll(deps, { ...batch, until }, due)
-    })
-  } catch (thrown) {
-    if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return false
-    throw thrown
-  }
-  return true
+  return whileAlone(deps, signal, async (batch) => {
+    const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_LETTERS)
+    await sendAll(deps, { ...batch, until }, due)
+  })
 }
 
 /** Sends a letter to somebody who wants to look at it: outside the ledger, and said in the subject. */
@@ -113,17 +108,25 @@ interface Batch {
   readonly until: Date | null
 }
 
-/** One process sends at a time; before it begins, what an earlier one left half-way is put right. */
-async function withDeliveryLease(
+/**
+ * One process sends at a time; before it begins, what an earlier one left half-way is put right.
+ * @returns false where another one is at it
+ */
+async function whileAlone(
   deps: DeliverDeps,
   signal: AbortSignal,
   work: (batch: Batch) => Promise<void>,
-): Promise<void> {
-  const lease = await claimLease(deps.store, 'delivery', deps.now)
+): Promise<boolean> {
+  const lease = await claimLease(deps.store, 'delivery', deps.now).catch((thrown: unknown) => {
+    if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return null
+    throw thrown
+  })
+  if (lease === null) return false
   try {
     const doubtsMax = doubtsMaxOf(deps.policy.inDoubt)
     await deps.store.write((trx) => recoverDeliveries(trx, deps.now().toISOString(), doubtsMax))
     await work({ lease, signal: AbortSignal.any([signal, lease.lost]), until: null })
+    return true
   } finally {
     await lease.release()
   }
