@@ -13,6 +13,7 @@ import type { Work } from '../jobs/work.ts'
 import { openTransport } from '../mail/transport.ts'
 import { openPoster } from '../notify/post.ts'
 import { nextSlot } from '../schedule/slots.ts'
+import { reviewMailOutages } from '../store/mail-outage.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
 import { deliveryPolicyOf, dkimOf } from './mail.ts'
@@ -61,7 +62,10 @@ async function run(terminal: Terminal): Promise<void> {
         if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
       },
     }
-    const letters = createLane(log, (signal) => deliverWaiting(work, signal))
+    await store.write((trx) => reviewMailOutages(trx, transport.name, work.now().toISOString()))
+    const letters = createLane(log, (signal) =>
+      deliverWaiting({ ...work, pauseAfter: config.mail.pauseAfter }, signal),
+    )
     await using poster = openPoster()
     const operators = await openOperators(config, { store, source, log, poster, now: work.now })
     const notices = createLane(log, (signal) => tellOperators(operators, letters.poke, signal))

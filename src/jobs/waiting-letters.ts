@@ -1,12 +1,15 @@
 /** What the daemon does each minute with the letters that wait for another attempt. */
 import { writeArchiveIndex } from './archive-index.ts'
 import { type DeliverDeps, deliverDue } from './deliver.ts'
+import { type PauseDeps, pauseRefused } from './pause-refused.ts'
 import type { Work } from './work.ts'
 
-/** Letters that wait for another attempt; the list of all editions then tells what became of them. */
+/** The list of all editions then tells what became of them, and who is refused again and again is paused. */
 export async function deliverWaiting(
-  work: DeliverDeps & Pick<Work, 'archive'>,
+  work: DeliverDeps & Pick<Work, 'archive'> & Pick<PauseDeps, 'pauseAfter'>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (await deliverDue(work, signal)) await writeArchiveIndex(work.archive, work.store.db)
+  if (!(await deliverDue(work, signal))) return
+  await pauseRefused(work)
+  await writeArchiveIndex(work.archive, work.store.db)
 }

@@ -44,7 +44,16 @@ export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void
     .execute()
 }
 
-/** The server has answered, or the settings name another. */
+/**
+ * At the start of a daemon: who has mended a setting is not to wait for an hour, and a server that the settings name no
+ * more is of no matter.
+ */
+export async function reviewMailOutages(trx: Trx, server: string, at: Instant): Promise<void> {
+  await trx.deleteFrom('mail_outage').where('server', '<>', server).execute()
+  await trx.updateTable('mail_outage').set({ next_attempt_at: at }).execute()
+}
+
+/** The server has answered. */
 export async function deleteMailOutages(trx: Trx): Promise<void> {
   await trx.deleteFrom('mail_outage').execute()
 }

@@ -140,7 +140,7 @@ describe('the page of all editions', () => {
       policy: AT_ONCE,
       now: () => new Date('2026-11-21T08:00:00Z'),
     }
-    await deliverWaiting({ ...deps, archive: { folder, pages } }, new AbortController().signal)
+    await deliverWaiting({ ...deps, pauseAfter: 0, archive: { folder, pages } }, new AbortController().signal)
     expect(readFileSync(join(folder, 'index.html'), 'utf8')).toContain('sent to 1')
   })
 

@@ -6,7 +6,7 @@ import type { Transport } from '../../src/mail/transport.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { enqueueNotice, moveDelivery } from '../../src/store/delivery.ts'
 import { claimLease } from '../../src/store/lease.ts'
-import { listMailOutages } from '../../src/store/mail-outage.ts'
+import { listMailOutages, reviewMailOutages } from '../../src/store/mail-outage.ts'
 import { CONTENT, openLedger } from '../support/ledger.ts'
 import { LETTER, SENDER } from '../support/letter.ts'
 import { openMailServer, openScriptedServer } from '../support/mail-server.ts'
@@ -269,6 +269,24 @@ describe('letters that wait', () => {
     expect(await deliverDue(deps, signal)).toBe(true)
     expect(server.received).toHaveLength(2)
     expect(await listMailOutages(made.store.db)).toEqual([])
+  })
+
+  it('are tried at once when the daemon starts, whatever the server said before; one of other settings is forgotten', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    await deliverDue({ ...made.deps, transport }, signal)
+    await deliverDue(
+      { ...made.deps, transport: { ...transport, name: 'smtp://before.example.com:25' } },
+      signal,
+    )
+    expect(await listMailOutages(made.store.db)).toHaveLength(2)
+    const at = made.clock.now.toISOString()
+    await made.store.write((trx) => reviewMailOutages(trx, transport.name, at))
+    expect(await listMailOutages(made.store.db)).toMatchObject([
+      { server: 'smtp://127.0.0.1:1', failures: 1, nextAttemptAt: at },
+    ])
+    expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(true)
+    expect(await listMailOutages(made.store.db)).toMatchObject([{ failures: 2 }])
   })
 
   it('wait too while another process sends', async () => {
