@@ -143,4 +143,21 @@ export const OF_MAIL: readonly Sabotage[] = [
       },
     ],
   },
+  {
+    name: 'a section that cannot be read is left blank',
+    edits: [
+      {
+        file: 'src/report/report.ts',
+        find: 'return { views: [box(unread)], failed: [] }',
+        replace: 'return { views: [], failed: [] }',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/gate.test.ts',
+        title: 'goes out with that said in its place',
+        because: /to contain 'DATA QUALITY/,
+      },
+    ],
+  },
 ]

@@ -69,4 +69,77 @@ export const OF_TIME: readonly Sabotage[] = [
       },
     ],
   },
+  {
+    name: 'a time that the clock shows twice is due the second time',
+    edits: [
+      {
+        file: 'src/schedule/zone.ts',
+        find: 'Math.min(...real)',
+        replace: 'Math.max(...real)',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/schedule/slots.test.ts',
+        title: 'that the clock shows twice is due the first time: $name',
+        because: /to include \d+/,
+      },
+    ],
+  },
+  {
+    name: 'a time that the clock jumps over is left out',
+    edits: [
+      {
+        file: 'src/schedule/slots.ts',
+        find: 'if (isInGap && isLeftOut(Math.floor(shownMs / DAY_MS), timeZone)) continue',
+        replace: 'if (isInGap) continue',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/schedule/slots.test.ts',
+        title: 'that the clock jumps over is due once it has jumped: $name',
+        because: /to include \d+/,
+      },
+    ],
+  },
+  {
+    name: 'a report that is to be held goes out',
+    edits: [
+      {
+        file: 'src/jobs/gate.ts',
+        find: '{ ifStale, ifUnusual } = report.gate',
+        replace: "{ ifStale, ifUnusual } = { ...report.gate, ifStale: 'send_with_banner' }",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/gate.test.ts',
+        title: 'is held until they do, where the settings say so',
+        because: /to match object \{ state: 'held'/,
+      },
+      {
+        file: 'test/jobs/gate.test.ts',
+        title: 'is held until somebody lets it go, and then says that its data are old',
+        because: /to match object \{ state: 'held' \}/,
+      },
+    ],
+  },
+  {
+    name: 'old data pass for fresh ones',
+    edits: [
+      {
+        file: 'src/report/banner.ts',
+        find: '    ...tellAge(figures, voice, context),\n',
+        replace: '',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/gate.test.ts',
+        title: 'goes out after that with a banner that says what is old and why (row 6)',
+        because: /to match \/\^PLEASE NOTE/,
+      },
+    ],
+  },
 ]

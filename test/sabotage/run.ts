@@ -50,7 +50,9 @@ async function areCaught(): Promise<boolean> {
   let caught = 0
   await inLanes(chosen, async (sabotage, folder) => {
     const began = performance.now()
-    const verdicts = await judge(folder, sabotage)
+    const verdicts = await judge(folder, sabotage).catch((thrown: unknown): Verdict[] => [
+      { title: 'the sabotage itself', flaw: String(thrown), failure: '' },
+    ])
     const isCaught = verdicts.every(({ flaw }) => flaw === null)
     const seconds = Math.round((performance.now() - began) / 1000)
     if (isCaught) caught++
