@@ -11,6 +11,7 @@ import { findLastWholeRun } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
 import { openData, pathsIn } from './installation.ts'
 import { dkimOf } from './mail.ts'
+import { checkNotices } from './notice-check.ts'
 import { tryReports } from './report-trial.ts'
 import { checkSignature } from './signature-check.ts'
 import { checkSnapshot, checkStore } from './store-check.ts'
@@ -92,6 +93,7 @@ async function* checkData(config: Config, options: Options): AsyncGenerator<Chec
     for await (const check of checkStore(store, { whole: options.whole === true, now: new Date() }))
       checks.push(check)
     for await (const check of checkSnapshot(store, snapshot)) checks.push(check)
+    for await (const check of checkNotices(store.db, config)) checks.push(check)
     return age
   })
   yield whole

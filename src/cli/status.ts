@@ -5,17 +5,20 @@ import { nextSlot } from '../schedule/slots.ts'
 import { countDeliveries } from '../store/delivery.ts'
 import { countHeldRows } from '../store/held-row.ts'
 import { countLeads } from '../store/lead.ts'
+import { listNotices } from '../store/notice.ts'
 import type { Db } from '../store/open.ts'
 import { listSlots } from '../store/schedule-slot.ts'
 import { findLastFailure, findLastWholeRun, listRuns, type RunSummary } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
 import { openDataIfThere, pathsIn } from './installation.ts'
+import { noticeJson } from './notices.ts'
 import { schedulesOf } from './schedules.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 const RUNS = 5
 const SLOTS = 5
+const NOTICES = 100
 
 export function defineStatus(command: Command, terminal: Terminal): void {
   command.action(() => showStatus(terminal))
@@ -38,6 +41,7 @@ async function readStatus(db: Db, config: Config) {
     held_rows: await countHeldRows(db),
     data_as_of: whole?.asOf ?? null,
     last_failure: await findLastFailure(db),
+    notices: (await listNotices(db, 'open', NOTICES)).map(noticeJson),
     runs: await listRuns(db, RUNS),
     next: nextSlots(config),
     slots: await listSlots(db, SLOTS),
@@ -81,6 +85,13 @@ function nextSlots(
   }))
 }
 
+/** `2 open: sync failing, disk nearly full`; null where nothing is wrong. */
+function troublesText(notices: Status['notices']): string | null {
+  if (notices.length === 0) return null
+  const titles = [...new Set(notices.map(({ title }) => title))]
+  return `${notices.length} open: ${titles.join(', ')} (\`leadsheet notices\`)`
+}
+
 async function printStatus(terminal: Terminal, status: Status): Promise<void> {
   const letters = Object.entries(status.deliveries).map(
     ([state, count]) => `${count} ${state.replace('_', ' ')}`,
@@ -91,6 +102,7 @@ async function printStatus(terminal: Terminal, status: Status): Promise<void> {
     Leads: status.leads.toLocaleString('en'),
     'Data as of': formatInstant(status.data_as_of) ?? 'no sync has read all leads yet',
     'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
+    Troubles: troublesText(status.notices),
     'Held rows': status.held_rows > 0 ? status.held_rows : null,
     Letters: letters.join(', ') || 'none',
   })

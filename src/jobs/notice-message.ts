@@ -32,7 +32,7 @@ export function letterView(message: NoticeMessage): NoticeLetterView {
       isGood: lines.every(({ until }) => until !== null),
       lines: lines.map((line) => ({
         heading: `${capital(line.title)}${line.subject === '' ? '' : ` · ${line.subject}`}`,
-        message: line.message,
+        message: line.until === null ? line.message : `It was: ${line.message}`,
         hint: line.until === null ? line.hint : null,
         times:
           line.until === null

@@ -24,7 +24,7 @@ export const WATCH_MAIL: Watch = {
       ({ state, changedBy }) => state === 'paused' && changedBy === 'leadsheet',
     )
     return [
-      ...(await listMailOutages(db)).map((outage) => away(outage, waiting.letters)),
+      ...(await listMailOutages(db)).slice(0, 1).map((outage) => away(outage, waiting.letters)),
       ...(await listPutOff(db, minutesBefore(now, PUT_OFF_MINUTES))).map(putOff),
       ...(await listRefused(db, weekAgo)).map(refused),
       ...(await listInDoubt(db, weekAgo)).map(inDoubt),
@@ -42,7 +42,7 @@ export const WATCH_MAIL: Watch = {
 function away({ server, kind, beganAt, failures, response }: MailOutage, letters: number): Trouble {
   const isSetting = kind === 'configuration'
   return {
-    ...{ reason: 'mail_away', subject: server },
+    ...{ reason: 'mail_away', subject: '' },
     message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${tellInstant(beganAt)}, and ${counted(letters, 'letter')} ${letters === 1 ? 'waits' : 'wait'}: ${response}`,
     hint: isSetting
       ? 'Check user, password, port and protocol of mail.url; `leadsheet doctor` tries them. Nothing is lost.'
@@ -55,7 +55,7 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, letters
 function putOff(one: LetterTrouble): Trouble {
   return {
     ...{ reason: 'letters_waiting', subject: one.report ?? 'notices' },
-    message: `${lettersOf(one)} put off by the mail server since ${tellInstant(one.since)}, ${quoted(one)}`,
+    message: `${lettersOf(one)} ${verb(one)} put off by the mail server since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: 'They are tried for two days, then given up; ask whoever runs the mail server of the recipients.',
   }
 }
@@ -63,7 +63,7 @@ function putOff(one: LetterTrouble): Trouble {
 function refused(one: LetterTrouble): Trouble {
   return {
     ...{ reason: 'letters_failed', subject: one.report ?? 'notices' },
-    message: `${lettersOf(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
+    message: `${lettersOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: '`leadsheet deliveries --state failed` lists them; mend the address, then `leadsheet resend` sends them again.',
   }
 }
@@ -71,15 +71,19 @@ function refused(one: LetterTrouble): Trouble {
 function inDoubt(one: LetterTrouble): Trouble {
   return {
     ...{ reason: 'letters_in_doubt', subject: one.report ?? 'notices' },
-    message: `${lettersOf(one)} may or may not have arrived since ${tellInstant(one.since)}, ${quoted(one)}`,
+    message: `${lettersOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: '`leadsheet deliveries --state in_doubt` lists them; ask the recipients, or send them again with `leadsheet resend`.',
   }
 }
 
 function lettersOf({ report, letters }: LetterTrouble): string {
-  const what =
-    report === null ? counted(letters, 'notice') : `${counted(letters, 'letter')} of the report ${report}`
-  return `${what} ${letters === 1 ? 'was' : 'were'}`
+  return report === null
+    ? counted(letters, 'notice')
+    : `${counted(letters, 'letter')} of the report ${report}`
+}
+
+function verb({ letters }: LetterTrouble): string {
+  return letters === 1 ? 'was' : 'were'
 }
 
 function quoted({ recipient, response, letters }: LetterTrouble): string {

@@ -1,0 +1,412 @@
+/** Each reason for which operators are told something: found where it is so, and not where it is not. */
+import { statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createWatches, findTroubles } from '../../src/jobs/find-troubles.ts'
+import type { Trouble } from '../../src/jobs/notice.ts'
+import { REASONS, type Reason } from '../../src/jobs/notice-reasons.ts'
+import type { Watched } from '../../src/jobs/troubles/watch.ts'
+import type { ScanReport, SyncOutcome, SyncProblem } from '../../src/model.ts'
+import { saveHeldRows } from '../../src/store/held-row.ts'
+import { claimLease } from '../../src/store/lease.ts'
+import { type MailOutage, saveMailOutage } from '../../src/store/mail-outage.ts'
+import type { Store } from '../../src/store/open.ts'
+import { saveVerdict } from '../../src/store/scan-verdict.ts'
+import { addSlot, finishSlot, type Slot } from '../../src/store/schedule-slot.ts'
+import { type Subscription, saveSubscription } from '../../src/store/subscription.ts'
+import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync-run.ts'
+import { saveNotBefore } from '../../src/store/watermark.ts'
+import { openEmptyStore } from '../support/store.ts'
+import { SILENT } from '../support/syncing.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+const HOUR_MS = 3_600_000
+
+let store: Store
+let watched: Watched
+
+beforeEach(async () => {
+  store = await openEmptyStore()
+  watched = {
+    ...{ store, reports: ['daily'], runMinutes: 15, snapshotAfterSync: null },
+    clockAheadMs: () => 0,
+  }
+})
+afterEach(() => store.close())
+
+async function find(change: Partial<Watched> = {}, now = NOW): Promise<readonly Trouble[]> {
+  const { troubles, unknown } = await findTroubles(createWatches(), { ...watched, ...change }, SILENT, now)
+  expect([...unknown]).toEqual([])
+  return troubles
+}
+
+async function reasons(change: Partial<Watched> = {}, now = NOW): Promise<string[]> {
+  return (await find(change, now)).map(({ reason, subject }) => (subject ? `${reason} ${subject}` : reason))
+}
+
+async function the(reason: Reason, change: Partial<Watched> = {}): Promise<Trouble> {
+  const found = (await find(change)).filter((trouble) => trouble.reason === reason)
+  expect(found).toHaveLength(1)
+  return found[0] as Trouble
+}
+
+function hoursAgo(hours: number): string {
+  return new Date(NOW.getTime() - hours * HOUR_MS).toISOString()
+}
+
+const UNREACHABLE = problem('api_unreachable', 'https://leads.example.com answered 503 to 5 attempts')
+
+function problem(code: string, message: string): SyncProblem {
+  return { part: 'leads', code, message, hint: 'look there' }
+}
+
+/** A run that began so many hours ago; a whole one where it has no problem. */
+async function run(
+  hours: number,
+  outcome: SyncOutcome,
+  problems: readonly SyncProblem[] = [],
+  scan: Partial<ScanReport> | null = problems.length === 0 ? {} : null,
+): Promise<string> {
+  const at = hoursAgo(hours)
+  return store.write(async (trx) => {
+    const runId = await startRun(trx, { mode: 'full', parts: ['leads'], at })
+    if (problems.length === 0) await markLeadsWhole(trx, runId, at, 0)
+    const counts = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
+    const none = { stats: 0, agents: 0, details: { read: 0, gone: 0, failed: 0 }, pages: 0 }
+    await finishRun(
+      trx,
+      {
+        ...{ runId, outcome, complete: problems.length === 0, leads: counts, scan: null, ...none },
+        ...{ requests: 1, retries: 0, durationMs: 1000, problems, notBefore: null },
+      },
+      at,
+    )
+    if (scan !== null) {
+      const zero = { reportedTotal: null, pages: 1, passes: 1, moved: 0, mended: 0, cut: 0, heldBack: 0 }
+      const whole = { mode: 'full', startedAt: at, verdict: 'complete', stop: 'end', distinct: 0 } as const
+      await saveVerdict(trx, runId, { ...whole, ...zero, warnings: [], drift: [], ...scan }, at)
+    }
+    return runId
+  })
+}
+
+it('there is nothing to find in an empty store, nor in one that is in order', async () => {
+  expect(await reasons()).toEqual([])
+  await run(0.5, 'ok', [], { distinct: 1000 })
+  await run(0.2, 'ok_no_change', [], { distinct: 1000 })
+  expect(await reasons()).toEqual([])
+})
+
+it('every reason has one detector', () => {
+  const found = createWatches().flatMap(({ reasons }) => reasons)
+  expect(found.toSorted()).toEqual(Object.keys(REASONS).toSorted())
+})
+
+it('a detector that fails leaves its reasons unknown, and the others found', async () => {
+  await run(30, 'ok')
+  await sql`DROP TABLE held_row`.execute(store.db)
+  const { troubles, unknown } = await findTroubles(createWatches(), watched, SILENT, NOW)
+  expect(troubles.map(({ reason }) => reason)).toEqual(['sync_late'])
+  expect([...unknown]).toContain('records_held')
+  expect([...unknown]).not.toContain('sync_late')
+})
+
+describe('syncs', () => {
+  it('that fail are counted since the last good one, with the last error', async () => {
+    await run(5, 'failed', [UNREACHABLE])
+    await run(4, 'ok')
+    for (const hours of [3, 2, 1]) await run(hours, 'failed', [UNREACHABLE])
+    const { message, hint, failures } = await the('sync_failing')
+    expect(failures).toBe(3)
+    expect(message).toBe(
+      'The last 3 syncs failed or came back incomplete, since 2026-11-21 09:00 UTC. The last error: leads: https://leads.example.com answered 503 to 5 attempts',
+    )
+    expect(hint).toBe('look there')
+    await run(0.5, 'ok_no_change')
+    expect(await reasons()).toEqual([])
+  })
+
+  it('that were told to stop, or wait as they were asked to, are no failures', async () => {
+    await run(3, 'ok')
+    await run(2, 'partial', [problem('run_interrupted', 'stopped')])
+    await run(1, 'deferred', [problem('api_deferred', 'later')])
+    expect(await reasons()).toEqual([])
+  })
+
+  it('that the key is refused to are that and no more', async () => {
+    for (const hours of [3, 2, 1]) await run(hours, 'failed', [problem('api_unauthorized', 'refused (401)')])
+    expect(await reasons()).toEqual(['key_refused'])
+  })
+
+  it('that were put off are told after two hours, or where the wait is longer', async () => {
+    await run(1.5, 'deferred', [problem('api_deferred', 'later')])
+    expect(await reasons()).toEqual([])
+    await store.write((trx) => saveNotBefore(trx, hoursAgo(-3)))
+    expect((await the('sync_deferred')).message).toContain('no request before 2026-11-21 15:00 UTC')
+    await store.write((trx) => saveNotBefore(trx, null))
+    expect(await reasons({}, new Date(NOW.getTime() + HOUR_MS))).toEqual(['sync_deferred'])
+  })
+
+  it('of which none was whole for 26 hours leave the data old', async () => {
+    await run(27, 'ok')
+    await run(1, 'partial', [problem('run_interrupted', 'the run reached its deadline')])
+    expect((await the('sync_late')).message).toContain('since 2026-11-20 09:00 UTC')
+    expect(await reasons({}, new Date(NOW.getTime() - 2 * HOUR_MS))).toEqual([])
+  })
+})
+
+describe('leads', () => {
+  it('that are missing in a mass are told with figures and the command that confirms it', async () => {
+    await run(2, 'ok', [], { distinct: 1000 })
+    await run(1, 'partial', [UNREACHABLE], { distinct: 600, heldBack: 400 })
+    const { message, hint } = await the('removals_refused')
+    expect(message).toContain('400 of 1,000 leads')
+    expect(hint).toContain('leadsheet sync --full --accept-removals')
+  })
+
+  it.each([
+    [1000, 400, true],
+    [1000, 600, false],
+    [1000, 2100, true],
+    [40, 10, false],
+  ])('that were %i and are %i are unusual: %s', async (before, after, isUnusual) => {
+    await run(2, 'ok', [], { distinct: before })
+    await run(1, 'ok', [], { distinct: after })
+    expect(await reasons()).toEqual(isUnusual ? ['counts_unusual'] : [])
+  })
+
+  it('whose fields vanish or change their type are told for a day, by field; new fields are not', async () => {
+    await run(2, 'ok', [], {
+      drift: [
+        { change: 'vanished', path: 'company.name', types: ['string'] },
+        { change: 'retyped', path: 'score', types: ['string'] },
+        { change: 'new', path: 'phone', types: ['string'] },
+      ],
+    })
+    expect((await reasons()).toSorted()).toEqual(['fields_changed company.name', 'fields_changed score'])
+    expect(await reasons({}, new Date(NOW.getTime() + 23 * HOUR_MS))).toEqual([])
+  })
+
+  it('that cannot be read are counted by kind, with a reason', async () => {
+    const held = (id: string) =>
+      ({ resource: 'lead', id, reason: 'created_at is no date', raw: id, isWhole: true }) as const
+    await store.write((trx) => saveHeldRows(trx, [held('a'), held('b')], hoursAgo(1)))
+    const { subject, message } = await the('records_held')
+    expect([subject, message]).toEqual([
+      'lead',
+      '2 lead records of the last day cannot be read: created_at is no date',
+    ])
+    expect(await reasons({}, new Date(NOW.getTime() + 24 * HOUR_MS))).toEqual([])
+  })
+})
+
+describe('reports', () => {
+  async function slot(hours: number, end: Partial<Slot>): Promise<void> {
+    const at = hoursAgo(hours)
+    const key = { schedule: 'report:daily', slot: at }
+    const { noted_at = hoursAgo(hours - 0.01), attempts = 0, state = 'due', message = null } = end
+    await store.write(async (trx) => {
+      await addSlot(trx, { ...key, state: 'due', noted_at, not_before: null, message })
+      await finishSlot(trx, key, { state, not_before: null, finished_at: null, message })
+      await sql`UPDATE schedule_slot SET attempts = ${attempts} WHERE slot = ${at}`.execute(trx)
+    })
+  }
+
+  it.each<[Partial<Slot>, string]>([
+    [{ state: 'failed', attempts: 1, message: 'no numbers' }, 'report_failed daily'],
+    [{ state: 'skipped', attempts: 1, message: 'the data are old' }, 'report_failed daily'],
+    [{ state: 'held', attempts: 1, message: 'the data are old' }, 'report_held daily'],
+    [{ state: 'due' }, 'report_late daily'],
+    [{ state: 'skipped', message: 'missed: nothing ran' }, 'report_missed daily'],
+  ])('whose last due time is %j are told', async (end, reason) => {
+    await slot(1, end)
+    expect(await reasons()).toEqual([reason])
+    const [trouble] = await find()
+    expect(trouble?.message).toContain('daily')
+    expect(trouble?.message).toContain(end.message ?? 'not been made yet')
+    await slot(0.1, { state: 'done', attempts: 1 })
+    // What was missed stays so for a day.
+    expect(await reasons()).toEqual(reason.startsWith('report_missed') ? [reason] : [])
+  })
+
+  it('that are due for less than half an hour, or were just set up, are in order', async () => {
+    await slot(2, { state: 'skipped', noted_at: hoursAgo(2), message: 'the schedule was set up' })
+    await slot(0.4, { state: 'due', attempts: 1 })
+    expect(await reasons()).toEqual([])
+  })
+})
+
+describe('letters', () => {
+  async function letter(id: string, values: Record<string, string | number | null>): Promise<void> {
+    const row = {
+      ...{ message_id: id, edition_id: null, recipient: 'ana@example.com', state: 'pending' },
+      ...{ queued_at: hoursAgo(5), state_at: hoursAgo(5), next_attempt_at: null, response: null, ...values },
+    }
+    await sql`INSERT INTO delivery (message_id, edition_id, recipient, state, queued_at, state_at, next_attempt_at,
+        put_off_at, response)
+      VALUES (${row.message_id}, ${row.edition_id}, ${row.recipient}, ${row.state}, ${row.queued_at},
+        ${row.state_at}, ${row.next_attempt_at}, ${values.put_off_at ?? null}, ${row.response})`.execute(
+      store.db,
+    )
+    await sql`INSERT INTO letter (message_id, head, files, html, text) VALUES (${id},
+      json_object('messageId', ${id}, 'to', ${row.recipient}), '[]', x'00', x'00')`.execute(store.db)
+  }
+
+  const AWAY: MailOutage = {
+    server: 'smtp://mail.example.com:587',
+    kind: 'transient',
+    beganAt: hoursAgo(1),
+    failures: 4,
+    nextAttemptAt: hoursAgo(0),
+    replyCode: null,
+    response: 'ECONNREFUSED',
+  }
+
+  it('that wait for a mail server that is away are counted, and so are its failures', async () => {
+    await letter('a', { next_attempt_at: hoursAgo(0) })
+    await store.write((trx) => saveMailOutage(trx, AWAY))
+    const { message, failures } = await the('mail_away')
+    expect(message).toBe(
+      'smtp://mail.example.com:587 cannot be reached since 2026-11-21 11:00 UTC, and 1 letter waits: ECONNREFUSED',
+    )
+    expect(failures).toBe(4)
+  })
+
+  it('that wait for a setting are told at once', async () => {
+    await store.write((trx) => saveMailOutage(trx, { ...AWAY, kind: 'configuration', failures: 1 }))
+    expect(await the('mail_away')).toMatchObject({ failures: Number.POSITIVE_INFINITY })
+  })
+
+  it('that are put off for more than two hours are told with what the server says', async () => {
+    const next = { next_attempt_at: hoursAgo(-0.5) }
+    await letter('a', { ...next, put_off_at: hoursAgo(1), response: '450 later' })
+    expect(await reasons()).toEqual([])
+    await letter('b', { ...next, put_off_at: hoursAgo(3), response: '451 greylisted' })
+    expect((await the('letters_waiting')).message).toContain('to ana@example.com: 451 greylisted')
+  })
+
+  it('that were refused are told until one to the same recipient is sent', async () => {
+    await letter('a', { state: 'failed', response: '550 no such user' })
+    await letter('b', { state: 'failed', recipient: 'ben@example.com', response: '550 no such user' })
+    expect((await the('letters_failed')).message).toContain('2 notices were refused or given up')
+    await letter('c', { state: 'sent', state_at: hoursAgo(1), response: '250 ok' })
+    expect((await the('letters_failed')).message).toContain('1 notice was refused or given up')
+    await letter('d', {
+      state: 'sent',
+      recipient: 'ben@example.com',
+      state_at: hoursAgo(1),
+      response: '250 ok',
+    })
+    expect(await reasons()).toEqual([])
+  })
+
+  it('that are in doubt are told once they are left to a person', async () => {
+    await letter('a', { state: 'in_doubt', next_attempt_at: hoursAgo(0) })
+    expect(await reasons()).toEqual([])
+    await letter('b', { state: 'in_doubt' })
+    expect((await the('letters_in_doubt')).message).toContain('1 notice may or may not have arrived')
+  })
+
+  it('that leadsheet itself ended are told by recipient; what a recipient ended is not', async () => {
+    const wish: Omit<Subscription, 'address' | 'changedBy'> = {
+      report: 'daily',
+      state: 'paused',
+      cadence: 'as_scheduled',
+      changedAt: hoursAgo(1),
+      reason: 'five letters in a row were refused',
+    }
+    await store.write(async (trx) => {
+      await saveSubscription(trx, { ...wish, address: 'ana@example.com', changedBy: 'leadsheet' })
+      await saveSubscription(trx, { ...wish, address: 'ben@example.com', changedBy: 'recipient' })
+    })
+    const { subject, message } = await the('recipient_paused')
+    expect(subject).toBe('ana@example.com of daily')
+    expect(message).toContain('five letters in a row were refused')
+  })
+})
+
+describe('the machine', () => {
+  it('has no room for a snapshot beside a database that is large', async () => {
+    const { bavail, bsize } = statfsSync(store.file)
+    expect(await reasons()).toEqual([])
+    await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(store.db)
+    // A hole costs no room, but counts as if the database had grown.
+    const { size } = statSync(store.file)
+    truncateSync(store.file, bavail * bsize)
+    const { message } = await the('disk_low')
+    truncateSync(store.file, size)
+    expect(message).toMatch(/^Less than [\d,]+ MB are free in the data directory/)
+  })
+
+  it('has a log that nobody empties, unless a sync is writing it', async () => {
+    const { size } = statSync(`${store.file}-wal`)
+    truncateSync(`${store.file}-wal`, 200_000_000)
+    expect((await the('log_large')).message).toContain('200 MB')
+    const lease = await claimLease(store, 'sync', () => NOW)
+    expect(await reasons()).toEqual([])
+    await lease.release()
+    truncateSync(`${store.file}-wal`, size)
+  })
+
+  it('has no snapshot of what was new two hours ago', async () => {
+    const runId = await run(3, 'ok')
+    await sql`UPDATE sync_run SET leads_seen = 5, leads_inserted = 5 WHERE id = ${runId}`.execute(store.db)
+    const nowhere = `${store.file}.none`
+    expect((await the('snapshot_old', { snapshotAfterSync: nowhere })).message).toContain(
+      'There is no snapshot',
+    )
+    expect(await reasons({ snapshotAfterSync: null })).toEqual([])
+    expect(await reasons({ snapshotAfterSync: nowhere }, new Date(NOW.getTime() - 2 * HOUR_MS))).toEqual([])
+    writeFileSync(nowhere, 'no snapshot at all')
+    expect(await reasons({ snapshotAfterSync: nowhere })).toEqual(['snapshot_old'])
+  })
+
+  it('has a clock that is ahead of or behind that of the upstream', async () => {
+    expect((await the('clock_wrong', { clockAheadMs: () => 600_000 })).message).toContain(
+      '10 minutes ahead of',
+    )
+    expect((await the('clock_wrong', { clockAheadMs: () => -300_000 })).message).toContain('5 minutes behind')
+    expect(await reasons({ clockAheadMs: () => 100_000 })).toEqual([])
+    expect(await reasons({ clockAheadMs: () => null })).toEqual([])
+  })
+
+  it('has a clock that was set today', async () => {
+    const span = (began: string, after: string, last: string) =>
+      sql`INSERT INTO daemon_span (began_at, began_after, last_tick_at, host, pid)
+        VALUES (${began}, ${after}, ${last}, 'h', 1)`.execute(store.db)
+    await span(hoursAgo(9), 'down', hoursAgo(6))
+    await span(hoursAgo(3), 'clock', hoursAgo(2))
+    await span(hoursAgo(1), 'blocked', hoursAgo(0))
+    expect((await the('clock_set')).message).toContain('from 2026-11-21 06:00 UTC to 2026-11-21 09:00 UTC')
+    expect(await reasons({}, new Date(NOW.getTime() + 24 * HOUR_MS))).toEqual([])
+  })
+
+  it('has a job that runs for longer than it may; the daemon may', async () => {
+    const old = new Date(NOW.getTime() - 2 * HOUR_MS)
+    const leases = await Promise.all(
+      ['daemon', 'sync', 'report:daily'].map((name) => claimLease(store, name, () => old)),
+    )
+    await sql`UPDATE lease SET expires_at = ${hoursAgo(-1)}`.execute(store.db)
+    expect((await reasons()).toSorted()).toEqual(['job_stuck report:daily', 'job_stuck sync'])
+    // A sync that may take two hours is given four.
+    expect(await reasons({ runMinutes: 120 })).toEqual(['job_stuck report:daily'])
+    for (const lease of leases) await lease.release()
+  })
+
+  it('has a database whose rules do not hold, which is asked once an hour', async () => {
+    const watches = createWatches()
+    const look = async (minutes: number) => {
+      const now = new Date(NOW.getTime() + minutes * 60_000)
+      return (await findTroubles(watches, watched, SILENT, now)).troubles.map(({ reason }) => reason)
+    }
+    expect(await look(0)).toEqual([])
+    await sql`INSERT INTO sync_watermark (resource, updated_at) VALUES ('lead', '2026-11-21')`.execute(
+      store.db,
+    )
+    expect(await look(59)).toEqual([])
+    expect(await look(60)).toEqual(['store_damaged'])
+    await sql`DELETE FROM sync_watermark`.execute(store.db)
+    expect(await look(61)).toEqual(['store_damaged'])
+    expect(await look(120)).toEqual([])
+  })
+})
