@@ -6,6 +6,7 @@ import type { Voice } from './voice.ts'
 
 export interface FailedView {
   readonly kind: 'failed'
+  /** Empty of what belongs to the block above. */
   readonly title: string
   /** That it could not be made. */
   readonly note: string
@@ -45,8 +46,14 @@ export function composeFailed(
     kind: 'failed',
     title: nameSection(failed, queries, voice),
     note: words.failed.note,
-    reason: oneLine(failed.message, REASON_LENGTH),
+    reason: words.failed.reason(oneLine(failed.message, REASON_LENGTH)),
   }
+}
+
+/** Of charts alone, below the block that lacks them. */
+export function composeFailedCharts({ message }: FailedSection, { words }: Voice): FailedView {
+  const reason = words.failed.reason(oneLine(message, REASON_LENGTH))
+  return { kind: 'failed', title: '', note: words.failed.charts, reason }
 }
 
 /** Its title, as the block has it. */

@@ -23,7 +23,7 @@ import { composeTopLeads } from './blocks/top-leads.ts'
 import { composeTrend } from './blocks/trend.ts'
 import type { ReportContext } from './context.ts'
 import { namePeriod } from './dates.ts'
-import { CORE_BLOCKS, composeFailed, type FailedView } from './failed.ts'
+import { CORE_BLOCKS, composeFailed, composeFailedCharts, type FailedView } from './failed.ts'
 import { oneLine } from './text.ts'
 import type { Voice } from './voice.ts'
 
@@ -124,23 +124,29 @@ interface MadeBlock {
   readonly failed: readonly FailedSection[]
 }
 
-/** Of what failed a box in its place; behind it where only something beside the numbers did. */
+/** Of what failed a box in its place; below it where only its charts did. */
 function composeBlock(
   block: BlockName,
   figures: ReportFigures,
   voice: Voice,
   context: ReportContext,
 ): MadeBlock {
-  const box = (section: FailedSection) => composeFailed(section, figures, voice)
   const isCore = CORE_BLOCKS.includes(block)
   const unread = figures.failed.find((each) => each.block === block && each.query === null)
+  const box = (section: FailedSection) => composeFailed(section, figures, voice)
   if (unread !== undefined && !isCore) return { views: [box(unread)], failed: [] }
-  const beside = [
+  const charts = [
     ...(unread === undefined ? [] : [unread]),
     ...context.failed.filter((each) => each.block === block),
   ]
   try {
-    return { views: [...COMPOSE[block](figures, voice, context), ...beside.map(box)], failed: [] }
+    return {
+      views: [
+        ...COMPOSE[block](figures, voice, context),
+        ...charts.map((each) => composeFailedCharts(each, voice)),
+      ],
+      failed: [],
+    }
   } catch (thrown) {
     if (isCore) throw thrown
     const section = { block, query: null, message: errorText(thrown) }

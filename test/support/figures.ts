@@ -274,6 +274,35 @@ export function staleDay(): ReportFigures {
   }
 }
 
+/** The stale Friday on which all goes wrong: sections fail, leads are missing, and the report comes late. */
+export function troubledDay(): ReportFigures {
+  const stale = staleDay()
+  const query = { note: null, sql: '', columns: [], rows: [], isCut: false }
+  return {
+    ...stale,
+    stalled: { ...stale.stalled, total: 0, rows: [] },
+    agents: { asOf: null, rows: [], outages: [] },
+    sparklines: { newLeads: [], won: [], winRate: [], openValue: [] },
+    queries: [{ ...query, name: 'by-industry', title: 'New leads by industry' }],
+    failed: [
+      { block: 'kpis', query: null, message: 'database disk image is malformed' },
+      { block: 'stalled', query: null, message: 'no such column: idle_days' },
+      { block: 'agents', query: null, message: 'malformed JSON' },
+      {
+        block: 'queries',
+        query: 'by-industry',
+        message:
+          'templates/daily/report.yaml:12:10  the queries of the report (by-industry) took longer than 30 s',
+      },
+    ],
+    warnings: [
+      { kind: 'late', from: '2026-11-21T05:55:00.000Z', to: '2026-11-21T08:10:00.000Z', why: 'down' },
+      { kind: 'unusual', what: 'scope', was: 3912, is: 1204 },
+      { kind: 'unusual', what: 'removal', was: 3912, is: 1180 },
+    ],
+  }
+}
+
 /** The first day after the first sync: nothing before it is known. */
 export function firstDay(): ReportFigures {
   const busy = busyDay()

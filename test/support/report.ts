@@ -17,6 +17,7 @@ import {
   QUIET_GENERATED_AT,
   quietDay,
   staleDay,
+  troubledDay,
 } from './figures.ts'
 
 export const TEMPLATES_FOLDER = join(import.meta.dirname, '..', '..', 'templates')
@@ -50,6 +51,27 @@ export const REPORTS: readonly {
   { name: 'busy', figures: busyDay(), making: {} },
   { name: 'quiet', figures: quietDay(), making: { now: QUIET_GENERATED_AT } },
   { name: 'stale', figures: staleDay(), making: {} },
+  {
+    name: 'troubled',
+    figures: troubledDay(),
+    making: {
+      context: {
+        notMade: ['stalled.xlsx'],
+        failed: [{ block: 'trend', query: null, message: 'the picture could not be drawn' }],
+        resend: { at: '2026-11-21T08:30:00.000Z', first: '2026-11-21T06:00:00.000Z', reason: null },
+      },
+    },
+  },
+  {
+    name: 'German late',
+    figures: {
+      ...busyDay(),
+      warnings: [
+        { kind: 'late', from: '2026-11-21T05:00:00.000Z', to: '2026-11-21T05:31:00.000Z', why: 'waited' },
+      ],
+    },
+    making: { locale: 'de-DE' },
+  },
   { name: 'first', figures: firstDay(), making: {} },
   { name: 'empty', figures: emptyDay(), making: {} },
   {

@@ -174,11 +174,11 @@ export function german(numbers: Numbers, locale: string): Words {
       stale: 'Alte Daten',
       unusual: 'Auffällige Daten',
       scope: (leads, before) =>
-        `In diesem Bericht geht es um ${leads === 0 ? 'keine Leads' : plural(leads, 'Lead', 'Leads')}, im vorigen waren es ${count(before)}: Bitte prüfen, ob das stimmt, bevor die Zahlen verwendet werden.`,
+        `Dieser Bericht umfasst ${leads === 0 ? 'keine Leads' : plural(leads, 'Lead', 'Leads')}, der letzte umfasste ${count(before)}. Bitte prüfen, ob das stimmt, bevor die Zahlen verwendet werden.`,
       scan: (leads, before) =>
-        `Beim letzten vollständigen Lesen listete der Dienst ${leads === 0 ? 'keine Leads' : plural(leads, 'Lead', 'Leads')} auf, beim Mal davor ${count(before)}: Bitte den Dienst prüfen, bevor die Zahlen verwendet werden.`,
+        `Beim letzten vollständigen Lesen nannte der Dienst ${leads === 0 ? 'keine Leads' : plural(leads, 'Lead', 'Leads')}, beim Mal davor ${count(before)}. Bitte den Dienst prüfen, bevor die Zahlen verwendet werden.`,
       removal: (met, of) =>
-        `Beim letzten vollständigen Lesen listete der Dienst nur ${count(met)} von ${count(of)} Leads auf. Dass die anderen fehlen, gilt als Fehler; sie sind hier noch mitgezählt.`,
+        `Beim letzten vollständigen Lesen nannte der Dienst nur ${count(met)} von ${count(of)} Leads. Dass die anderen fehlen, gilt als Fehler; sie sind hier noch mitgezählt.`,
       failed: (n, names) =>
         `${n === 1 ? 'Ein Teil dieses Berichts konnte' : `${count(n)} Teile dieses Berichts konnten`} nicht erstellt werden: ${names}.`,
       notMade: (names) => `Nicht angehängt, weil es nicht erstellt werden konnte: ${names}.`,
@@ -186,7 +186,7 @@ export function german(numbers: Numbers, locale: string): Words {
         down: (from, to) => `Verspätet: leadsheet lief von ${from} bis ${to} nicht.`,
         blocked: (from, to) => `Verspätet: leadsheet war von ${from} bis ${to} mit anderem beschäftigt.`,
         clock: (from, to) => `Verspätet: Die Uhr des Rechners wurde umgestellt, von ${from} auf ${to}.`,
-        waited: (from, to) => `Verspätet: Der Bericht hat von ${from} bis ${to} gewartet.`,
+        waited: (from, to) => `Verspätet: Der Bericht musste von ${from} bis ${to} warten.`,
       },
       resend: (at, first, reason) =>
         `Erneut gesendet (${at}), anstelle der Mail von ${first}${reason ? `: ${reason}` : '.'}`,
@@ -194,6 +194,8 @@ export function german(numbers: Numbers, locale: string): Words {
 
     failed: {
       note: 'Dieser Teil konnte nicht erstellt werden; der übrige Bericht ist davon nicht betroffen.',
+      reason: (text) => `Grund: ${text}`,
+      charts: 'Die Diagramme konnten nicht erstellt werden; die Zahlen sind davon nicht betroffen.',
       headline: 'Überschrift',
       freshness: 'Datenstand',
       kpis: 'Linien unter den Zahlen',

@@ -159,11 +159,11 @@ export function english(numbers: Numbers, locale: string) {
       stale: 'Stale data',
       unusual: 'Unusual data',
       scope: (leads: number, before: number) =>
-        `This report is about ${leads === 0 ? 'no leads' : plural(leads, 'lead', 'leads')}, the one before it was about ${count(before)}: make sure that this is so before you rely on the numbers.`,
+        `This report covers ${leads === 0 ? 'no leads' : plural(leads, 'lead', 'leads')}; the last one covered ${count(before)}. Check that this is right before you rely on the numbers.`,
       scan: (leads: number, before: number) =>
-        `The last whole reading of the service listed ${leads === 0 ? 'no leads' : plural(leads, 'lead', 'leads')}, the one before it ${count(before)}: make sure that the service is well before you rely on the numbers.`,
+        `The last whole reading of the service listed ${leads === 0 ? 'no leads' : plural(leads, 'lead', 'leads')}; the one before it listed ${count(before)}. Check the service before you rely on the numbers.`,
       removal: (met: number, of: number) =>
-        `The last whole reading of the service listed only ${count(met)} of ${count(of)} leads. The others are taken for missing by a fault, and are still counted here.`,
+        `The last whole reading of the service listed only ${count(met)} of ${count(of)} leads. That the others are missing is taken for a fault; they are still counted here.`,
       failed: (n: number, names: string) =>
         `${n === 1 ? 'A part of this report' : `${count(n)} parts of this report`} could not be made: ${names}.`,
       notMade: (names: string) => `Not attached, because it could not be made: ${names}.`,
@@ -173,7 +173,7 @@ export function english(numbers: Numbers, locale: string) {
           `Sent late: leadsheet was busy with something else from ${from} to ${to}.`,
         clock: (from: string, to: string) =>
           `Sent late: the clock of the computer was changed, from ${from} to ${to}.`,
-        waited: (from: string, to: string) => `Sent late: it waited from ${from} to ${to}.`,
+        waited: (from: string, to: string) => `Sent late: it had to wait from ${from} to ${to}.`,
       },
       resend: (at: string, first: string, reason: string) =>
         `Sent again at ${at}, in place of the mail of ${first}${reason ? `: ${reason}` : '.'}`,
@@ -182,6 +182,8 @@ export function english(numbers: Numbers, locale: string) {
     /** In the place of what could not be made. */
     failed: {
       note: 'This part could not be made; the rest of the report is not affected.',
+      reason: (text: string) => `Reason: ${text}`,
+      charts: 'The charts could not be made; the numbers are not affected.',
       headline: 'Headline',
       freshness: 'Age of the data',
       kpis: 'Lines below the numbers',
