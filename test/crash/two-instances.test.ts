@@ -1,20 +1,35 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { claimLease } from '../../src/store/lease.ts'
 import { openStore } from '../../src/store/open.ts'
+import {
+  at,
+  countSyncs,
+  openInstallation,
+  runUntil,
+  startDaemon,
+  statesIn,
+  stopWhen,
+} from '../support/daemon-run.ts'
 import { folderWith } from '../support/folder.ts'
-import { finished } from '../support/leadsheet.ts'
+import { finished, runLeadsheet } from '../support/leadsheet.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { clockAt } from '../support/shifted-clock.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { type Fault, startUpstream } from '../support/upstream.ts'
 import { hashTables } from './support/contents.ts'
 import { type Program, start } from './support/program.ts'
 import { IS_FULL } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
+import { copyOf, databaseIn } from './support/world.ts'
 
 const RACES = IS_FULL ? 20 : 3
+const SENDINGS = IS_FULL ? 5 : 1
+const LATER_MS = 500
 const LEASE_S = 90
 
 /** Keeps the request that it takes until it is let go: then the list is empty. */
@@ -112,3 +127,29 @@ it('a sync that hung until another had taken over writes nothing when it wakes u
   expect(hashTables(file, true)).toEqual(before)
   await expectSound(file)
 })
+
+it(`a daemon and a person who send the same report at the same moment send each letter once; ${SENDINGS} times (row 45)`, async () => {
+  const recipients = ['ana@example.com', 'ben@example.com', 'cem@example.com']
+  const base = await openInstallation(recipients)
+  await runUntil(base, at('06:55'), () => countSyncs(base) > 0)
+  const copies = folderWith()
+  for (let sending = 0; sending < SENDINGS; sending++) {
+    await using server = await openMailServer()
+    const cwd = copyOf(base.cwd, copies, String(sending))
+    const env = { ...base.env, LEADSHEET_SMTP_URL: server.url }
+    const installation = { cwd, env, file: databaseIn(cwd) }
+    const daemon = startDaemon(installation, at('07:00'))
+    // Before the daemon makes the report, while it does, and after.
+    await sleep(sending * LATER_MS)
+    const person = await runLeadsheet(['report', 'daily', '--send'], {
+      cwd,
+      env: { ...env, ...clockAt(at('07:00')) },
+    })
+    const isAllSent = () =>
+      statesIn(installation).join() === recipients.map((recipient) => `${recipient} sent`).join()
+    await stopWhen(daemon, isAllSent)
+    expect(person.stdout + person.stderr).toMatch(/sent|already running/)
+    expect(server.received.map(({ to }) => to[0]).toSorted()).toEqual(recipients)
+    await expectSound(installation.file)
+  }
+}, 120_000)
