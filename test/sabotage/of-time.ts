@@ -13,14 +13,14 @@ export const OF_TIME: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/jobs/schedule.test.ts',
-        title: 'runs a slot late when nothing ran at its time',
-        because: /expected \[\] to deeply equal \[ '2026-11-20T07/,
+        file: 'test/jobs/catch-up.test.ts',
+        title: 'catch_up: %s',
+        because: /expected \[\] to deeply equal \[ '20T0/,
       },
       {
-        file: 'test/jobs/schedule.test.ts',
-        title: 'runs only the latest of several missed slots, and shows the others',
-        because: /expected \[\] to deeply equal \[ '2026-11-23T07/,
+        file: 'test/jobs/daemon.test.ts',
+        title: 'knows after it %s from when to when nothing ran',
+        because: /expected \[\] to deeply equal \[ \{,
       },
     ],
   },
