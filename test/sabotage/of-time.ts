@@ -20,7 +20,7 @@ export const OF_TIME: readonly Sabotage[] = [
       {
         file: 'test/jobs/daemon.test.ts',
         title: 'knows after it %s from when to when nothing ran',
-        because: /expected \[\] to deeply equal \[ \{,
+        because: /expected \[\] to deeply equal \[ \{/,
       },
     ],
   },
