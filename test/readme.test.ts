@@ -72,7 +72,8 @@ async function commandNames(): Promise<string[]> {
     const command = new Command(entry.name)
     const define = await entry.load()
     define(command, terminal)
-    const doesWork = command.commands.length === 0 || command.registeredArguments.length > 0
+    const doesWork =
+      command.commands.length === 0 || command.registeredArguments.length + command.options.length > 0
     if (doesWork) names.push(entry.name)
     names.push(...command.commands.map((sub) => `${entry.name} ${sub.name()}`))
   }
