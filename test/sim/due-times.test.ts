@@ -1,0 +1,190 @@
+/** What is due when, held against a search through every minute: ten zones, three years of each. */
+import { describe, expect, it } from 'vitest'
+import { nextSlot } from '../../src/schedule/slots.ts'
+import { timing } from '../support/schedule.ts'
+import { clockChanges, dueTimes, localDates, localTimes, type Rule, type WallTime } from './due-times.ts'
+import { IS_FULL } from './scale.ts'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+
+/** A year in which the clocks of the zone change, in its own way. */
+const ZONES = [
+  { timeZone: 'Europe/Vienna', year: 2026 },
+  { timeZone: 'America/New_York', year: 2026 },
+  { timeZone: 'Australia/Sydney', year: 2026 },
+  { timeZone: 'Asia/Kathmandu', year: 2026, why: 'never changes, and is 5:45 ahead' },
+  { timeZone: 'Australia/Lord_Howe', year: 2026, why: 'changes by half an hour' },
+  { timeZone: 'Antarctica/Troll', year: 2026, why: 'changes by two hours' },
+  { timeZone: 'America/Santiago', year: 2026, why: 'at midnight' },
+  { timeZone: 'Africa/Cairo', year: 2026, why: 'on Fridays, at midnight' },
+  { timeZone: 'Africa/Casablanca', year: 2026, why: 'for Ramadan' },
+  { timeZone: 'America/Sao_Paulo', year: 2017, why: 'at midnight, and no more since 2019' },
+  { timeZone: 'Pacific/Apia', year: 2011, why: 'had no 30 December 2011' },
+] as const
+
+type When = (wall: WallTime) => boolean
+const at =
+  (hour: number, ...minutes: readonly number[]): When =>
+  (wall) =>
+    wall.hour === hour && minutes.includes(wall.minute)
+const fixed = (...all: readonly When[]): Rule => ({
+  times: 'fixed',
+  matches: (wall) => all.every((holds) => holds(wall)),
+})
+const absolute = (...all: readonly When[]): Rule => ({ ...fixed(...all), times: 'absolute' })
+
+const DAILY: Readonly<Record<string, Rule>> = {
+  '0 7 * * *': fixed(at(7, 0)),
+  '30 2 * * *': fixed(at(2, 30)),
+  '15 1 * * *': fixed(at(1, 15)),
+  '0 3 * * *': fixed(at(3, 0)),
+  '0 0 * * *': fixed(at(0, 0)),
+  '30 0 * * *': fixed(at(0, 30)),
+  '45 23 * * *': fixed(at(23, 45)),
+}
+const firstOfWeekday: When = (wall) => wall.day <= 7
+const isWorkingDay: When = (wall) => wall.weekday >= 1 && wall.weekday <= 5
+/** Of a month without holidays. */
+const isLastWorkingDay: When = (wall) => {
+  const left = wall.daysInMonth - wall.day
+  return isWorkingDay(wall) && (left === 0 || (wall.weekday === 5 && left <= 2))
+}
+const WORDS: Readonly<Record<string, Rule>> = {
+  'every 15 minutes': absolute((wall) => wall.minute % 15 === 0),
+  'every hour': absolute((wall) => wall.minute === 0),
+  'every day at 02:30': fixed(at(2, 30)),
+  'every weekday at 07:00': fixed(at(7, 0), isWorkingDay),
+  'every Sunday at 2:30': fixed(at(2, 30), (wall) => wall.weekday === 0),
+  'every Monday and Thursday at 7:30': fixed(at(7, 30), (wall) => [1, 4].includes(wall.weekday)),
+  '1st of the month at 00:00': fixed(at(0, 0), (wall) => wall.day === 1),
+  'first Monday of the month at 08:00': fixed(at(8, 0), firstOfWeekday, (wall) => wall.weekday === 1),
+  'last day of the month at 18:00': fixed(at(18, 0), (wall) => wall.day === wall.daysInMonth),
+  'last working day of the month at 02:30': fixed(at(2, 30), isLastWorkingDay),
+}
+const OTHERS: Readonly<Record<string, Rule>> = {
+  '*/15 * * * *': absolute((wall) => wall.minute % 15 === 0),
+  '0 * * * *': absolute((wall) => wall.minute === 0),
+  '5,35 * * * *': absolute((wall) => [5, 35].includes(wall.minute)),
+  '0 */2 * * *': absolute((wall) => wall.hour % 2 === 0 && wall.minute === 0),
+  '0,30 2 * * *': fixed(at(2, 0, 30)),
+  '0 2,14 * * *': fixed((wall) => wall.minute === 0 && [2, 14].includes(wall.hour)),
+  '30 2 * * 0': fixed(at(2, 30), (wall) => wall.weekday === 0),
+  '0 7 * * 1-5': fixed(at(7, 0), isWorkingDay),
+  '0 0 1 * *': fixed(at(0, 0), (wall) => wall.day === 1),
+  '30 2 29 3 *': fixed(at(2, 30), (wall) => wall.day === 29 && wall.month === 3),
+  '0 18 L * *': fixed(at(18, 0), (wall) => wall.day === wall.daysInMonth),
+}
+const EXPRESSIONS = { ...DAILY, ...WORDS, ...OTHERS }
+
+type NextSlot = typeof nextSlot
+
+function slotsOf(next: NextSlot, expression: string, timeZone: string, { from, to }: Stretch): Date[] {
+  const slots: Date[] = []
+  const at = timing(expression, timeZone)
+  for (let slot = next(at, from); slot !== null && slot <= to; slot = next(at, slot)) slots.push(slot)
+  return slots
+}
+
+interface Stretch {
+  readonly from: Date
+  readonly to: Date
+}
+
+/** Three years, or of the first one the days around each change of the clock and around one that does not change. */
+function stretchesOf({ timeZone, year }: (typeof ZONES)[number]): readonly Stretch[] {
+  const from = new Date(Date.UTC(year, 0, 1))
+  if (IS_FULL) return [{ from, to: new Date(from.getTime() + 3 * 365 * DAY_MS) }]
+  const changes = clockChanges(timeZone, from, new Date(from.getTime() + 365 * DAY_MS))
+  return [from, ...changes].map((change) => ({
+    from: new Date(change.getTime() - 2 * DAY_MS),
+    to: new Date(change.getTime() + 2 * DAY_MS),
+  }))
+}
+
+/** By expression, what is in one of the lists and not in the other. */
+function differences(next: NextSlot, timeZone: string, stretch: Stretch): Record<string, readonly string[]> {
+  const expected = dueTimes(Object.values(EXPRESSIONS), timeZone, stretch.from, stretch.to)
+  const texts = (times: readonly Date[]): string[] => times.map((time) => time.toISOString())
+  const found: Record<string, readonly string[]> = {}
+  for (const [index, expression] of Object.keys(EXPRESSIONS).entries()) {
+    const had = texts(slotsOf(next, expression, timeZone, stretch))
+    const wanted = texts(expected[index] ?? [])
+    const different = [
+      ...wanted.filter((time) => !had.includes(time)).map((time) => `missing: ${time}`),
+      ...had
+        .filter((time, at) => !wanted.includes(time) || had.indexOf(time) !== at)
+        .map((time) => `too many: ${time}`),
+    ]
+    if (different.length > 0) found[expression] = different
+  }
+  return found
+}
+
+describe.each(ZONES)('in $timeZone, from $year on', (zone) => {
+  const { timeZone } = zone
+
+  it('every schedule is due when the clock shows its time, and at no other (row 50)', () => {
+    for (const stretch of stretchesOf(zone)) expect(differences(nextSlot, timeZone, stretch)).toEqual({})
+  }, 120_000)
+
+  it('a daily report is due once each date that the clock shows (row 50)', () => {
+    const dateOf = localDates(timeZone)
+    for (const stretch of stretchesOf(zone)) {
+      // The dates at the ends are not whole.
+      const dates = new Set<string>()
+      for (let at = stretch.from.getTime() + DAY_MS; at < stretch.to.getTime() - DAY_MS; at += DAY_MS / 48)
+        dates.add(dateOf(new Date(at)))
+      for (const expression of Object.keys(DAILY)) {
+        const due = slotsOf(nextSlot, expression, timeZone, stretch).map(dateOf)
+        expect(
+          due.filter((date) => dates.has(date)),
+          expression,
+        ).toEqual([...dates])
+      }
+    }
+  })
+})
+
+describe('the search would notice', () => {
+  const [march, october] = ['2026-03-29', '2026-10-25'].map((date) => {
+    const change = Date.parse(`${date}T00:00:00Z`)
+    return { from: new Date(change - 3 * DAY_MS), to: new Date(change + 3 * DAY_MS) }
+  }) as [Stretch, Stretch]
+
+  it('a schedule that takes the second of two equal times', () => {
+    const second: NextSlot = (at, after) => {
+      const slot = nextSlot(at, new Date(after.getTime() - HOUR_MS))
+      const shown = localTimes(at.timeZone)
+      const again = (time: Date): Date => {
+        const later = new Date(time.getTime() + HOUR_MS)
+        return shown(later) === shown(time) ? later : time
+      }
+      for (let next = slot; next !== null; next = nextSlot(at, next))
+        if (again(next) > after) return again(next)
+      return null
+    }
+    const found = differences(second, 'Europe/Vienna', october)
+    expect(found['30 2 * * *']).toEqual([
+      'missing: 2026-10-25T00:30:00.000Z',
+      'too many: 2026-10-25T01:30:00.000Z',
+    ])
+    expect(differences(second, 'Europe/Vienna', march)).toEqual({})
+  })
+
+  it('a schedule that has no time where the clock jumps over it', () => {
+    const without: NextSlot = (at, after) => {
+      const slot = nextSlot(at, after)
+      const isJumped =
+        slot !== null && at.expression.startsWith('30 2') && !localTimes(at.timeZone)(slot).endsWith('02:30')
+      return isJumped ? nextSlot(at, slot) : slot
+    }
+    const found = differences(without, 'Europe/Vienna', march)
+    expect(found['30 2 * * *']).toEqual(['missing: 2026-03-29T01:00:00.000Z'])
+  })
+
+  it('a schedule that counts hours rather than looking at the clock', () => {
+    const utc: NextSlot = (at, after) => nextSlot({ ...at, timeZone: 'Etc/GMT-1' }, after)
+    expect(differences(utc, 'Europe/Vienna', march)['0 7 * * *']).toHaveLength(6)
+  })
+})

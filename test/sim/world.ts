@@ -1,0 +1,169 @@
+/**
+ * A machine in simulated time, with a daemon on it: its clock may be wrong, it may be off, and the daemon on it held
+ * up, stopped or killed. What happens is recorded by the true time, of which the daemon knows nothing.
+ */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { type Daemon, type StartedDaemon, startDaemon } from '../../src/jobs/daemon.ts'
+import { createLane } from '../../src/jobs/lane.ts'
+import type { DueSlot, Schedule } from '../../src/jobs/schedule.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { scheduleOf } from '../support/schedule.ts'
+import { SILENT } from '../support/syncing.ts'
+import type { Rule } from './due-times.ts'
+import { type MortalStore, mortal } from './mortal-store.ts'
+
+const MINUTE_MS = 60_000
+/** Of a process that is no more: a restarted daemon has another id than the one before it. */
+const DEAD_PID = spawnSync('true').pid
+
+/** A schedule, and how it is known from elsewhere when it is due. */
+export interface Planned {
+  readonly schedule: Pick<Schedule, 'name' | 'timing' | 'catchUp'> & Partial<Schedule>
+  readonly rule: Rule
+}
+
+/** Work that was begun; all times are true ones. */
+export interface Run {
+  readonly schedule: string
+  readonly due: DueSlot
+  readonly begunAt: number
+  /** What the machine's clock showed. */
+  readonly begunByClock: number
+  /** Null where the daemon was killed before. */
+  endedAt: number | null
+}
+
+/** A minute's beat of a daemon that lived to its end. */
+export interface Beat {
+  readonly at: number
+  readonly isClockRight: boolean
+}
+
+/** What is proven, or in its place something that is known to be wrong. */
+export type StartDaemon = (
+  daemon: Daemon,
+  signal: AbortSignal,
+) => Promise<Pick<StartedDaemon, 'tick' | 'idle' | 'stop'>>
+
+export interface World extends AsyncDisposable {
+  readonly store: Store
+  readonly planned: readonly Planned[]
+  readonly from: Date
+  /** The true time, in ms, and by how much the clock of the machine differs from it. */
+  readonly clock: { at: number; skewMs: number }
+  readonly runs: readonly Run[]
+  readonly beats: readonly Beat[]
+  /** When the daemon was killed. */
+  readonly kills: readonly number[]
+  readonly isUp: () => boolean
+  /** With its first beat. */
+  start(): Promise<void>
+  /** A minute's beat, if the daemon is up, and the work that comes of it. */
+  beat(): Promise<void>
+  /** As SIGTERM does. */
+  stop(): Promise<void>
+  /** Kills the daemon at one of its next writes; see {@link MortalStore.dieAt}. */
+  killAt: MortalStore['dieAt']
+  kill(): void
+}
+
+interface Life {
+  readonly store: MortalStore
+  readonly daemon: Awaited<ReturnType<StartDaemon>>
+  readonly controller: AbortController
+}
+
+export interface WorldOptions {
+  readonly from: Date
+  readonly planned: readonly Planned[]
+  readonly start?: StartDaemon
+  /** How long the work for a slot takes. */
+  readonly durationMs?: (schedule: string) => number
+}
+
+/** Off until it is started. */
+export async function openWorld({
+  from,
+  planned,
+  start = startDaemon,
+  durationMs = () => 2_000,
+}: WorldOptions): Promise<World> {
+  const clock = { at: from.getTime(), skewMs: 0 }
+  const now = (): Date => new Date(clock.at + clock.skewMs)
+  const store = await openStore(join(folderWith(), 'leadsheet.db'), now())
+  // No power is cut here, and a year has more commits than a disk likes.
+  await sql`PRAGMA synchronous = OFF`.execute(store.db)
+  const runs: Run[] = []
+  const beats: Beat[] = []
+  const kills: number[] = []
+  let life: Life | null = null
+
+  const pass = async (ms: number, daemon: Life['daemon']): Promise<void> => {
+    const end = clock.at + ms
+    while (end - clock.at > MINUTE_MS) {
+      clock.at += MINUTE_MS
+      await daemon.tick()
+    }
+    clock.at = end
+  }
+  const work = async (schedule: string, due: DueSlot): Promise<void> => {
+    const mine = life
+    const times = { begunAt: clock.at, begunByClock: now().getTime() }
+    const run: Run = { schedule, due, ...times, endedAt: null }
+    runs.push(run)
+    if (mine === null) throw new Error('work of a daemon that is not up')
+    await pass(durationMs(schedule), mine.daemon)
+    if (!mine.store.isDead()) run.endedAt = clock.at
+  }
+  const schedules = planned.map(({ schedule }) =>
+    scheduleOf({
+      ...schedule,
+      run: async (due) => {
+        await work(schedule.name, due)
+        return { state: 'done', message: null }
+      },
+    }),
+  )
+  const beat = async (): Promise<void> => {
+    if (life === null) return
+    const beat = { at: clock.at, isClockRight: clock.skewMs === 0 }
+    await life.daemon.tick()
+    await life.daemon.idle()
+    bury()
+    if (life !== null) beats.push(beat)
+  }
+  const bury = (): void => {
+    if (!life?.store.isDead()) return
+    kills.push(clock.at)
+    life = null
+  }
+  return {
+    ...{ store, planned, from, clock, runs, beats, kills },
+    isUp: () => life !== null,
+    async start() {
+      await store.write((trx) => trx.updateTable('lease').set({ pid: DEAD_PID }).execute())
+      const own = mortal(store)
+      const controller = new AbortController()
+      const post = createLane(SILENT, async () => {})
+      const deps = { store: own, log: SILENT, now, monotonicMs: () => clock.at, schedules, post }
+      life = { store: own, controller, daemon: await start(deps, controller.signal) }
+      await beat()
+    },
+    beat,
+    async stop() {
+      if (life === null) return
+      life.controller.abort()
+      await life.daemon.stop()
+      life = null
+    },
+    killAt: (write, when) => life?.store.dieAt(write, when),
+    kill() {
+      life?.store.dieAt(0, 'before')
+      bury()
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  }
+}
