@@ -93,15 +93,16 @@ function printDeliveries(
 
 /** What explains more than one of them, below. */
 async function tellTroubles(terminal: Terminal, store: Store, outages: readonly MailOutage[]): Promise<void> {
-  for (const { server, kind, beganAt, nextAttemptAt, response } of outages) {
-    const trouble = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
-    terminal.note(
-      `${server} ${trouble} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`,
-    )
-  }
+  for (const outage of outages) terminal.note(outageText(outage))
   for (const { recipient, report, editions, response } of await listRefusing(store.db, REFUSED_IN_ROW)) {
     terminal.note(`${recipient} refused the last ${editions} editions of ${report}: ${response}`)
   }
+}
+
+/** `smtp://mail.example.com:587 cannot be reached since …, next tried …: 421 too busy` */
+export function outageText({ server, kind, beganAt, nextAttemptAt, response }: MailOutage): string {
+  const trouble = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
+  return `${server} ${trouble} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
 }
 
 /** `sent again` of a later revision. */
@@ -135,7 +136,15 @@ function deliveryJson(one: ListedDelivery, outages: readonly MailOutage[]) {
   }
 }
 
-function outageJson({ server, kind, beganAt, failures, nextAttemptAt, replyCode, response }: MailOutage) {
+export function outageJson({
+  server,
+  kind,
+  beganAt,
+  failures,
+  nextAttemptAt,
+  replyCode,
+  response,
+}: MailOutage) {
   return {
     ...{ server, kind, since: beganAt, failures, next_attempt_at: nextAttemptAt },
     ...{ reply_code: replyCode, response },

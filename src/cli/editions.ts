@@ -46,7 +46,7 @@ async function runEditions(terminal: Terminal, { report, limit }: Options): Prom
   )
 }
 
-function editionJson({
+export function editionJson({
   report,
   period,
   variant,
@@ -65,7 +65,10 @@ function editionJson({
     made_at: renderedAt,
     made_by: programVersion,
     not_sent: notSent,
-    letters: { total: letters.total, sent: letters.sent, failed: letters.failed, in_doubt: letters.inDoubt },
+    letters: {
+      ...{ total: letters.total, sent: letters.sent, failed: letters.failed },
+      ...{ in_doubt: letters.inDoubt, withdrawn: letters.withdrawn },
+    },
   }
 }
 

@@ -117,7 +117,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   if (kind !== null && preview !== null) await writePreview(preview, kind, letter, dkimOf(config.mail))
 
   const { notSent } = edition
-  const mailings = [{ edition: { ...edition, subject: content.subject }, page, notSent }]
+  const mailings = [{ edition: { ...edition, subject: content.subject }, page, notSent, letters: 0 }]
   if (mail === null)
     return await printMailings(terminal, report, { mailings, preview, deliveries: null, leftOut: [] })
   await using transport = openMail(mail, await terminal.log())

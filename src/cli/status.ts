@@ -1,15 +1,21 @@
 /** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import { editionState } from '../jobs/archive-index.ts'
+import { tellDates } from '../report/period.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import { countDeliveries } from '../store/delivery.ts'
+import { type ListedEdition, listEditions } from '../store/edition-list.ts'
 import { countHeldRows } from '../store/held-row.ts'
 import { countLeads } from '../store/lead.ts'
+import { listMailOutages } from '../store/mail-outage.ts'
 import { listNotices } from '../store/notice.ts'
 import type { Db } from '../store/open.ts'
 import { listSlots } from '../store/schedule-slot.ts'
 import { findLastFailure, findLastWholeRun, listRuns, type RunSummary } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
+import { outageJson, outageText } from './deliveries.ts'
+import { editionJson } from './editions.ts'
 import { openDataIfThere, pathsIn } from './installation.ts'
 import { noticeJson } from './notices.ts'
 import { schedulesOf } from './schedules.ts'
@@ -18,6 +24,7 @@ import type { Terminal } from './terminal.ts'
 
 const RUNS = 5
 const SLOTS = 5
+const EDITIONS = 5
 const NOTICES = 100
 
 export function defineStatus(command: Command, terminal: Terminal): void {
@@ -29,8 +36,14 @@ async function showStatus(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   await using store = await openDataIfThere(config)
   const status = await readStatus(store.db, config)
-  if (terminal.json) terminal.printJson({ ...status, runs: status.runs.map(runJson) })
-  else await printStatus(terminal, status)
+  if (terminal.json) {
+    terminal.printJson({
+      ...status,
+      runs: status.runs.map(runJson),
+      servers_away: status.servers_away.map(outageJson),
+      editions: status.editions.map(editionJson),
+    })
+  } else await printStatus(terminal, status)
 }
 
 async function readStatus(db: Db, config: Config) {
@@ -46,6 +59,8 @@ async function readStatus(db: Db, config: Config) {
     next: nextSlots(config),
     slots: await listSlots(db, SLOTS),
     deliveries: await countDeliveries(db),
+    servers_away: await listMailOutages(db),
+    editions: await listEditions(db, null, EDITIONS),
   }
 }
 
@@ -105,6 +120,7 @@ async function printStatus(terminal: Terminal, status: Status): Promise<void> {
     Troubles: troublesText(status.notices),
     'Held rows': status.held_rows > 0 ? status.held_rows : null,
     Letters: letters.join(', ') || 'none',
+    'Mail server': status.servers_away.map(outageText).join('; ') || null,
   })
   if (status.runs.length > 0) {
     terminal.print('')
@@ -133,6 +149,18 @@ async function printStatus(terminal: Terminal, status: Status): Promise<void> {
         { title: 'MESSAGE', value: (slot) => slot.message },
       ],
       status.slots,
+    )
+  }
+  if (status.editions.length > 0) {
+    terminal.print('')
+    await terminal.printTable<ListedEdition>(
+      [
+        { title: 'REPORT', value: ({ report }) => report, isWhole: true },
+        { title: 'PERIOD', value: ({ period }) => tellDates(period), isWhole: true },
+        { title: 'MAILS', value: editionState, isWhole: true },
+        { title: 'SUBJECT', value: ({ subject }) => subject },
+      ],
+      status.editions,
     )
   }
   terminal.print('')

@@ -30,13 +30,14 @@ export async function writeArchiveIndex(archive: Archive, db: Db): Promise<strin
 
 /** What became of an edition: `sent to 12`, `sent to 10 of 12, 2 refused`, `not sent: quiet`. */
 export function editionState({ notSent, letters }: Pick<ListedEdition, 'notSent' | 'letters'>): string {
-  const { total, sent, failed, inDoubt } = letters
+  const { total, sent, failed, inDoubt, withdrawn } = letters
   if (total === 0) return notSent === null ? 'looked at, not sent' : `not sent: ${notSent}`
   if (sent === total) return `sent to ${total}`
-  const waiting = total - sent - failed - inDoubt
+  const waiting = total - sent - failed - inDoubt - withdrawn
   const rest = [
     ...(failed > 0 ? [`${failed} refused`] : []),
     ...(inDoubt > 0 ? [`${inDoubt} in doubt`] : []),
+    ...(withdrawn > 0 ? [`${withdrawn} not wanted`] : []),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
   ]
   return `sent to ${sent} of ${total}, ${rest.join(', ')}`

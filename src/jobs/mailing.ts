@@ -8,7 +8,6 @@ import { type Edition, findLastSent, noteNotSent, type UnsavedEdition } from '..
 import { claimLease, type Lease } from '../store/lease.ts'
 import { addToPack, createLetterPack, type LetterPack } from '../store/letter.ts'
 import type { FindContent } from './content.ts'
-import type { DeliverySummary } from './deliver.ts'
 import {
   type ComposedEdition,
   composeEdition,
@@ -42,6 +41,8 @@ export interface Mailing {
   readonly page: string
   /** Null where its letters are in the ledger. */
   readonly notSent: string | null
+  /** How many were put there now. */
+  readonly letters: number
 }
 
 /** What was made of a report for its recipients, and who wants none of it now. */
@@ -56,8 +57,8 @@ const LEFT_OUT_NAMED = 3
 
 /**
  * Who has a letter already keeps it, and who is new gets the edition that the others got; subscriptions are obeyed. An
- * edition and all its
- * letters are written at once, so that a kill leaves all of it or nothing; its folder in the archive follows.
+ * edition and all its letters are written at once, so that a kill leaves all of it or nothing; its folder in the archive
+ * follows.
  * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy; data_unwritable, also of the
  * archive, when all letters are in the ledger
  */
@@ -79,11 +80,11 @@ export async function enqueueReport(
   for (const { as, first, others } of audiences) {
     if (first === undefined || signal.aborted) continue
     const audience: Recipients = [first, ...others]
-    const { edition, findContent } = await enqueueEdition(deps, as, audience, due, signal)
+    const { edition, letters, findContent } = await enqueueEdition(deps, as, audience, due, signal)
     try {
       const page = await putInArchive(deps, as, edition, audience, findContent)
       const { id, period, variant, subject, notSent } = edition
-      mailings.push({ edition: { id, period, variant, subject }, page, notSent })
+      mailings.push({ edition: { id, period, variant, subject }, page, notSent, letters })
     } catch (thrown) {
       // The mails of the others are not to wait for a folder that can be made at any time.
       failures.push(thrown)
@@ -113,12 +114,12 @@ export async function enqueueReportNow(
   }
 }
 
-/** `Daily leads: 59 new …: 12 of 12 letters sent`; of several editions how many there are. */
-export function mailingText(
-  { mailings, leftOut }: Enqueued,
-  deliveries: readonly DeliverySummary[],
-): string {
-  return [sentText(mailings, deliveries), ...leftOutText(leftOut)].join('; ')
+/**
+ * `Daily leads: 59 new …: 12 letters to send`; of several editions how many there are. What became of the letters is
+ * asked of the ledger.
+ */
+export function mailingText({ mailings, leftOut }: Enqueued): string {
+  return [writtenText(mailings), ...leftOutText(leftOut)].join('; ')
 }
 
 function leftOutText(leftOut: readonly LeftOut[]): string[] {
@@ -128,18 +129,22 @@ function leftOutText(leftOut: readonly LeftOut[]): string[] {
   return [`left out: ${[...named, ...(others > 0 ? [`${others} more`] : [])].join(', ')}`]
 }
 
-function sentText(mailings: readonly Mailing[], deliveries: readonly DeliverySummary[]): string {
+function writtenText(mailings: readonly Mailing[]): string {
   const [first, second] = mailings
   if (first === undefined) return 'nobody gets it'
-  const sent = deliveries.filter(({ state }) => state === 'sent').length
-  const isOld = sent > 0 && deliveries.every(({ isNew }) => !isNew)
-  const letters = `${sent} of ${deliveries.length} letters sent${isOld ? ' before' : ''}`
+  const count = mailings.reduce((sum, { letters }) => sum + letters, 0)
+  const written =
+    count === 0
+      ? 'all letters were written before'
+      : count === 1
+        ? '1 letter to send'
+        : `${count} letters to send`
   if (second === undefined) {
-    return `${first.edition.subject}: ${first.notSent === null ? letters : `not sent: ${first.notSent}`}`
+    return `${first.edition.subject}: ${first.notSent === null ? written : `not sent: ${first.notSent}`}`
   }
   const quiet = mailings.filter(({ notSent }) => notSent !== null)
   const unsent = quiet.length === 0 ? '' : `, ${quiet.length} not sent: ${quiet[0]?.notSent}`
-  return `${mailings.length} editions${unsent}; ${letters}`
+  return `${mailings.length} editions${unsent}; ${written}`
 }
 
 async function enqueueEdition(
@@ -148,19 +153,24 @@ async function enqueueEdition(
   recipients: Recipients,
   { at, lease, late = null }: DueReport,
   signal: AbortSignal,
-): Promise<{ edition: Edition; findContent: FindContent }> {
+): Promise<{ edition: Edition; letters: number; findContent: FindContent }> {
   const period = await findPeriod(deps.store, report, at, recipients[0])
   const composed = await composeEdition(deps, report, period, recipients, signal, late)
   const notSent = composed.mailed === null ? await judge(deps, report, composed.edition) : null
   const pack = notSent === null ? await packLetters(deps, composed, recipients) : createLetterPack()
-  const edition = await deps.store.write(async (trx) => {
+  return deps.store.write(async (trx) => {
     await lease.renew(trx, deps.now())
     const kept = await keepEdition(trx, composed)
     if (notSent !== kept.notSent) await noteNotSent(trx, kept.id, notSent)
-    await enqueueLetters(trx, { editionId: kept.id, revision: 0 }, pack, deps.now().toISOString())
-    return { ...kept, isMailed: notSent === null, notSent }
+    const letters = await enqueueLetters(
+      trx,
+      { editionId: kept.id, revision: 0 },
+      pack,
+      deps.now().toISOString(),
+    )
+    const edition = { ...kept, isMailed: notSent === null, notSent }
+    return { edition, letters, findContent: composed.findContent }
   })
-  return { edition, findContent: composed.findContent }
 }
 
 async function judge(
@@ -179,9 +189,9 @@ async function packLetters(
   recipients: Recipients,
 ): Promise<LetterPack> {
   const written = mailed === null ? [] : await listDeliveries(store.db, mailed.id)
-  const known = new Set(written.map(({ recipient }) => recipient))
+  const known = new Set(written.map(({ recipient }) => recipient.toLowerCase()))
   const pack = createLetterPack()
-  for (const recipient of recipients.filter(({ address }) => !known.has(address))) {
+  for (const recipient of recipients.filter(({ address }) => !known.has(address.toLowerCase()))) {
     const content = await findContent(recipient, recipient.address)
     addToPack(pack, letterFor(store, edition, recipient, content, sender))
   }

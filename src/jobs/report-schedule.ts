@@ -1,6 +1,5 @@
 /** What the daemon does when a report is due: it first sees to it that the data of the period is there. */
 import { writeArchiveIndex } from './archive-index.ts'
-import { deliverEditions } from './deliver.ts'
 import { passGate } from './gate.ts'
 import { enqueueReport, mailingText } from './mailing.ts'
 import type { Recipient, Report } from './report.ts'
@@ -24,11 +23,10 @@ export function reportSchedule(
       if (kept !== null) return kept
       const enqueued = await enqueueReport(work, report, recipients, { at, lease, late }, signal)
       if (signal.aborted) return stopped('stopped before all letters were written')
-      const editions = enqueued.mailings.map(({ edition }) => edition)
-      const deliveries = await deliverEditions(work, editions, signal)
+      work.poke()
       await writeArchiveIndex(work.archive, work.store.db)
       await publishQuietly(work, signal)
-      return { state: 'done', message: mailingText(enqueued, deliveries) }
+      return { state: 'done', message: mailingText(enqueued) }
     },
   }
 }

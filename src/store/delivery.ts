@@ -54,14 +54,15 @@ export async function enqueueNotice(trx: Trx, letter: Letter, at: Instant): Prom
 /**
  * Puts letters into the ledger; one that is there for the edition, recipient and revision, or under the same
  * Message-ID, stays as it is.
+ * @returns how many are new
  */
 export async function enqueueLetters(
   trx: Trx,
   { editionId, revision }: Pick<Delivery, 'editionId' | 'revision'>,
   pack: LetterPack,
   at: Instant,
-): Promise<void> {
-  let isAny = false
+): Promise<number> {
+  let count = 0
   for (const letter of pack.letters) {
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('delivery')
@@ -79,9 +80,10 @@ export async function enqueueLetters(
       .executeTakeFirst()
     if (numInsertedOrUpdatedRows !== 1n) continue
     await insertLetter(trx, letter)
-    isAny = true
+    count++
   }
-  if (isAny) await keepFiles(trx, pack)
+  if (count > 0) await keepFiles(trx, pack)
+  return count
 }
 
 function packOf(letter: Letter): LetterPack {
@@ -169,6 +171,14 @@ export async function moveDelivery(
     }))
     .executeTakeFirst()
   return moved.numUpdatedRows > 0n
+}
+
+/** Whether any letter is on its way: of a process that sends, or of one that ended in the midst of it. */
+export async function isAnyOnItsWay(db: Db): Promise<boolean> {
+  // They have a time for another attempt; of all that were ever sent there is an index of those that do.
+  const waiting = db.selectFrom('delivery').where('next_attempt_at', 'is not', null)
+  const onTheirWay = waiting.where('state', 'in', ['sending', 'data'])
+  return (await onTheirWay.select('message_id').limit(1).executeTakeFirst()) !== undefined
 }
 
 /**

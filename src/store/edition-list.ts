@@ -24,6 +24,8 @@ export interface LetterCounts {
   readonly failed: number
   /** May or may not have arrived. */
   readonly inDoubt: number
+  /** Their recipients wanted no more before they went out. */
+  readonly withdrawn: number
 }
 
 type Row = Omit<ListedEdition, 'period' | 'letters'> & Period & LetterCounts
@@ -37,14 +39,15 @@ export async function listEditions(db: Db, report: string | null, limit: number)
     SELECT id, report, period_from AS "from", period_to AS "to", time_zone AS "timeZone", variant, subject,
       rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent",
       count(message_id) AS total, count(*) FILTER (WHERE state = 'sent') AS sent,
-      count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt"
+      count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt",
+      count(*) FILTER (WHERE state = 'withdrawn') AS withdrawn
     FROM report_edition LEFT JOIN delivery ON edition_id = id
     WHERE ${report} IS NULL OR report = ${report}
     GROUP BY id ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit}`.execute(db)
-  return rows.map(({ from, to, timeZone, total, sent, failed, inDoubt, ...edition }) => ({
+  return rows.map(({ from, to, timeZone, total, sent, failed, inDoubt, withdrawn, ...edition }) => ({
     ...edition,
     period: { from, to, timeZone },
-    letters: { total, sent, failed, inDoubt },
+    letters: { total, sent, failed, inDoubt, withdrawn },
   }))
 }
 

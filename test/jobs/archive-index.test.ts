@@ -20,7 +20,7 @@ import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { openEmptyStore } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 
-const NO_LETTERS = { total: 0, sent: 0, failed: 0, inDoubt: 0 }
+const NO_LETTERS = { total: 0, sent: 0, failed: 0, inDoubt: 0, withdrawn: 0 }
 const pages = await openArchivePages(TEMPLATES_FOLDER)
 
 interface Kept {
@@ -60,7 +60,7 @@ describe('the editions that are kept', () => {
     expect(all.map(({ report, period, letters }) => [report, period.from.slice(0, 10), letters])).toEqual([
       ['daily', '2026-11-20', NO_LETTERS],
       ['weekly', '2026-11-20', NO_LETTERS],
-      ['daily', '2026-11-19', { total: 3, sent: 2, failed: 1, inDoubt: 0 }],
+      ['daily', '2026-11-19', { ...NO_LETTERS, total: 3, sent: 2, failed: 1 }],
     ])
     expect((await listEditions(store.db, 'weekly', 10)).map(({ notSent }) => notSent)).toEqual([
       'nothing happened',
@@ -74,8 +74,8 @@ test.each([
   [{ notSent: 'quiet', letters: NO_LETTERS }, 'not sent: quiet'],
   [{ notSent: null, letters: { ...NO_LETTERS, total: 12, sent: 12 } }, 'sent to 12'],
   [
-    { notSent: null, letters: { total: 9, sent: 5, failed: 1, inDoubt: 1 } },
-    'sent to 5 of 9, 1 refused, 1 in doubt, 2 waiting',
+    { notSent: null, letters: { total: 10, sent: 5, failed: 1, inDoubt: 1, withdrawn: 1 } },
+    'sent to 5 of 10, 1 refused, 1 in doubt, 1 not wanted, 2 waiting',
   ],
 ])('the state of %j is told as "%s"', (edition, state) => {
   expect(editionState(edition)).toBe(state)

@@ -38,7 +38,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const lease = await claimLease(store, 'report:daily', () => now)
   const recipients = [recipient('ana@example.com')]
   const report = reportSchedule(work, DAILY, { ...scheduleOf(), recipients })
-  expect((await report.run(due, lease, signal)).message).toContain('1 of 1 letters sent')
+  expect((await report.run(due, lease, signal)).message).toContain('1 letter to send')
   expect(await countDetails()).toBe(0)
 
   await syncSchedule(work, { ...scheduleOf({ name: 'sync' }), full: false }).run(due, lease, signal)
