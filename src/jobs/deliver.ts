@@ -7,7 +7,13 @@ import { LeadsheetError } from '../errors.ts'
 import type { FailedSend } from '../mail/failure.ts'
 import type { Letter } from '../model.ts'
 import { wait } from '../retry.ts'
-import { type Delivery, listDeliveries, listWaiting, recoverDeliveries } from '../store/delivery.ts'
+import {
+  type Delivery,
+  isAnyOnItsWay,
+  listDeliveries,
+  listWaiting,
+  recoverDeliveries,
+} from '../store/delivery.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
 import { deleteMailOutages, findMailOutage, type MailOutage, saveMailOutage } from '../store/mail-outage.ts'
 import { type HandOverDeps, handOver } from './hand-over.ts'
@@ -81,10 +87,13 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   const { db } = deps.store
   const from = deps.now()
   const outage = await findMailOutage(db, deps.transport.name)
-  if (outage !== undefined && !isDue(outage.nextAttemptAt, dueTimesAt(from))) return false
-  if ((await listWaiting(db, dueTimesAt(from), 1)).length === 0) return false
+  const isAway = outage !== undefined && !isDue(outage.nextAttemptAt, dueTimesAt(from))
+  const isAnyDue = !isAway && (await listWaiting(db, dueTimesAt(from), 1)).length > 0
+  // Of those that a process left half-way it is to be known also while none is sent.
+  if (!isAnyDue && !(await isAnyOnItsWay(db))) return false
   const until = new Date(from.getTime() + BATCH_MS)
   return whileAlone(deps, signal, async (batch) => {
+    if (isAway) return
     const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_LETTERS)
     await sendAll(deps, { ...batch, until }, due)
   })

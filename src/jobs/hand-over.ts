@@ -53,7 +53,7 @@ export async function handOver(
     report = letter.report
     const onData = async (): Promise<void> => {
       stop.leaves()
-      await move(['sending'], { state: 'data' })
+      if (!(await move(['sending'], { state: 'data' }))) throw new Error(`${messageId} is sent no more`)
     }
     response = (await deps.transport.send(letter, { signal: stop.signal, onData })).response
   } catch (thrown) {

@@ -142,6 +142,23 @@ describe('delivery', () => {
     expect(server.received).toEqual([])
   })
 
+  it('lets no byte of a letter leave that somebody else has dealt with meanwhile', async () => {
+    await using made = await openEdition(['ana@example.com'])
+    await using server = await openMailServer()
+    await using real = openTransport(server.url, { log: SILENT })
+    const transport: Transport = {
+      ...real,
+      send: async (letter, options) => {
+        const to = { state: 'failed', at: made.clock.now.toISOString(), nextAttemptAt: null } as const
+        await made.store.write((trx) => moveDelivery(trx, letter.messageId, ['sending'], to))
+        return real.send(letter, options)
+      },
+    }
+    await expect(deliverDue({ ...made.deps, transport }, signal)).rejects.toThrow('is sent no more')
+    expect(server.received).toEqual([])
+    expect(await made.states()).toEqual([['ana@example.com', 'failed', 1]])
+  })
+
   it.each([
     ['sending', 'sent', 1],
     ['data', 'sent', 1],
@@ -298,6 +315,25 @@ describe('letters that wait', () => {
     await lease.release()
     expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(true)
     expect(server.received).toHaveLength(1)
+  })
+
+  it('are in doubt after a crash also while no server can be reached', async () => {
+    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    await deliverDue({ ...made.deps, transport }, signal)
+    const [ana] = await made.deliveries()
+    const at = made.clock.now.toISOString()
+    for (const [from, state] of [
+      ['pending', 'sending'],
+      ['sending', 'data'],
+    ] as const) {
+      await made.store.write((trx) => moveDelivery(trx, ana?.messageId ?? '', [from], { state, at }))
+    }
+    await deliverDue({ ...made.deps, transport }, signal)
+    expect(await made.states()).toEqual([
+      ['ana@example.com', 'in_doubt', 1],
+      ['ben@example.com', 'pending', 0],
+    ])
   })
 
   it('are not held up by one that cannot be read', async () => {
