@@ -160,4 +160,38 @@ export const OF_MAIL: readonly Sabotage[] = [
       },
     ],
   },
+  {
+    name: 'who looks at the page of a subscription ends it',
+    edits: [
+      {
+        file: 'src/web/subscription.ts',
+        find: 'await desk.show(request.params.token)',
+        replace: "await desk.change(request.params.token, 'stop')",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/web/subscription.test.ts',
+        title: 'changes nothing by being looked at, however often',
+        because: /expected 'unsubscribed' to be null/,
+      },
+    ],
+  },
+  {
+    name: 'who wants no more is mailed all the same',
+    edits: [
+      {
+        file: 'src/store/withdrawn-letter.ts',
+        find: "subscription.state === 'active'",
+        replace: "subscription.state !== 'never'",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/store/subscription.test.ts',
+        title: 'are not sent either where they come into the ledger after the wish',
+        because: /expected false to be true/,
+      },
+    ],
+  },
 ]
