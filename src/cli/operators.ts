@@ -5,6 +5,7 @@ import { createWatches } from '../jobs/find-troubles.ts'
 import type { MailedOperators, NoticeDeps } from '../jobs/notify-operators.ts'
 import type { PostDeps } from '../jobs/post-notices.ts'
 import type { Log } from '../log.ts'
+import type { Transport } from '../mail/transport.ts'
 import type { Poster } from '../notify/post.ts'
 import { openNoticeLetter } from '../report/notice-letter.ts'
 import type { Source } from '../source/open.ts'
@@ -21,6 +22,7 @@ export async function openOperators(
     readonly log: Log
     readonly poster: Poster
     readonly now: () => Date
+    readonly transport: Pick<Transport, 'name'>
   },
 ): Promise<NoticeDeps & PostDeps> {
   const { operators, reports, api, dataDir, snapshot } = config
@@ -33,6 +35,7 @@ export async function openOperators(
       reports: reports.map(({ name }) => name),
       runMinutes: api.runMinutes,
       snapshotAfterSync: snapshot.when === 'after_sync' ? pathsIn(dataDir).snapshot : null,
+      mailServer: deps.transport.name,
       clockAheadMs: deps.source.clockAheadMs,
     },
     operators: {

@@ -67,7 +67,10 @@ async function run(terminal: Terminal): Promise<void> {
       deliverWaiting({ ...work, pauseAfter: config.mail.pauseAfter }, signal),
     )
     await using poster = openPoster()
-    const operators = await openOperators(config, { store, source, log, poster, now: work.now })
+    const operators = await openOperators(config, {
+      ...{ store, source, log, poster, transport },
+      now: work.now,
+    })
     const notices = createLane(log, (signal) => tellOperators(operators, letters.poke, signal))
     const post = joinLanes([notices, letters])
     const schedules = schedulesOf(config).map(({ report: settings, ...schedule }) => {

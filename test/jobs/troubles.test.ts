@@ -29,6 +29,7 @@ beforeEach(async () => {
   store = await openEmptyStore()
   watched = {
     ...{ store, reports: ['daily'], runMinutes: 15, snapshotAfterSync: null },
+    mailServer: 'smtp://mail.example.com:587',
     clockAheadMs: () => 0,
   }
 })

@@ -6,7 +6,7 @@ import {
   listPutOff,
   listRefused,
 } from '../../store/letter-trouble.ts'
-import { listMailOutages, type MailOutage } from '../../store/mail-outage.ts'
+import { findMailOutage, type MailOutage } from '../../store/mail-outage.ts'
 import { listSubscriptions } from '../../store/subscription.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
@@ -17,14 +17,15 @@ const WEEK_MINUTES = 7 * 24 * 60
 
 export const WATCH_MAIL: Watch = {
   reasons: ['mail_away', 'letters_waiting', 'letters_failed', 'letters_in_doubt', 'recipient_paused'],
-  async find({ store: { db } }, now) {
+  async find({ store: { db }, mailServer }, now) {
     const weekAgo = minutesBefore(now, WEEK_MINUTES)
-    const waiting = await countWaiting(db)
+    // Of a server that the settings have no more, the row stays.
+    const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
     const paused = (await listSubscriptions(db)).filter(
       ({ state, changedBy }) => state === 'paused' && changedBy === 'leadsheet',
     )
     return [
-      ...(await listMailOutages(db)).slice(0, 1).map((outage) => away(outage, waiting.letters)),
+      ...(outage === undefined ? [] : [away(outage, (await countWaiting(db)).letters)]),
       ...(await listPutOff(db, minutesBefore(now, PUT_OFF_MINUTES))).map(putOff),
       ...(await listRefused(db, weekAgo)).map(refused),
       ...(await listInDoubt(db, weekAgo)).map(inDoubt),

@@ -13,6 +13,8 @@ export interface Watched {
   readonly runMinutes: number
   /** Null where the settings want no snapshot, or one at due times of its own. */
   readonly snapshotAfterSync: string | null
+  /** The mail server by its name, such as `smtp://mail.example.com:587`; null where nothing is mailed. */
+  readonly mailServer: string | null
   /** By how much our clock is ahead of the upstream's; null where that is not known. */
   readonly clockAheadMs: () => number | null
 }
