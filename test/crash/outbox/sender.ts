@@ -49,11 +49,16 @@ async function sendAll(deps: Omit<DeliverDeps, 'now'>): Promise<void> {
   while (await isAnyLeft(store)) {
     const aheadMs = (await findLastMove(store)) - Date.now() + idleMinutes * MINUTE_MS
     const now = (): Date => new Date(Date.now() + aheadMs)
-    if (await deliverDue({ ...deps, now }, signal)) idleMinutes = 0
+    if (await deliverDue({ ...deps, now }, signal).catch(falseIfTakenOver)) idleMinutes = 0
     // While another sends, the time is its own.
     else if (await findHolder(store.db, now())) await sleep(PAUSE_MS)
     else idleMinutes++
   }
+}
+
+function falseIfTakenOver(thrown: unknown): false {
+  if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return false
+  throw thrown
 }
 
 async function isAnyLeft({ db }: Store): Promise<boolean> {
