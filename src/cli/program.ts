@@ -106,6 +106,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./export.ts')).defineExport,
   },
   {
+    name: 'schedule',
+    summary: 'show what runs when, explain it, or let a held report go',
+    group: WORK,
+    load: async () => (await import('./schedule.ts')).defineSchedule,
+  },
+  {
     name: 'status',
     summary: 'show how fresh the copy is, what ran and what comes next',
     group: WORK,

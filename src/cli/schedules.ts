@@ -1,7 +1,8 @@
 /** The schedules that the settings make, in the order in which the daemon looks after them. */
 import { type Config, hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
-import type { ScheduleSettings } from '../jobs/schedule.ts'
+import { LeadsheetError } from '../errors.ts'
+import { type ScheduleSettings, tellHours } from '../jobs/schedule.ts'
 import type { CatchUp } from '../schedule/timing.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {
@@ -29,4 +30,22 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
       ...{ jitterSeconds, report },
     })),
   ]
+}
+
+/**
+ * @param name as in the ledger of slots, or that of a report
+ * @throws LeadsheetError usage_invalid, naming those that there are
+ */
+export function findSchedule(config: Config, name: string): ConfiguredSchedule {
+  const schedules = schedulesOf(config)
+  const found = schedules.find((schedule) => schedule.name === name || schedule.report?.name === name)
+  if (found) return found
+  throw new LeadsheetError('usage_invalid', `There is no schedule named ${JSON.stringify(name)}`, {
+    hint: `Those of the settings: ${schedules.map((schedule) => schedule.name).join(', ')}.`,
+  })
+}
+
+/** What is made up for of what was missed, and for how long. */
+export function policyText({ policy, windowHours }: CatchUp): string {
+  return Number.isFinite(windowHours) && policy !== 'none' ? `${policy}, ${tellHours(windowHours)}` : policy
 }

@@ -3,14 +3,14 @@ import { type ErrorCode, errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Instant } from '../model.ts'
 
-const MAY_PASS: ReadonlySet<ErrorCode> = new Set([
+const PASSING = new Set<string>([
   'api_unreachable',
   'api_deferred',
   'data_unwritable',
   'mail_unreachable',
   'report_failed',
   'store_busy',
-])
+] satisfies ErrorCode[])
 const PAUSES_MINUTES = [5, 15, 60] as const
 const MINUTE_MS = 60_000
 
@@ -34,9 +34,14 @@ export function afterFailure(thrown: unknown, attempt: number, now: Date): After
   const message = errorText(thrown)
   if (!(thrown instanceof LeadsheetError)) return { state: 'failed', message }
   if (thrown.code === 'job_busy') return { state: 'again', message, notBefore: null }
-  return MAY_PASS.has(thrown.code)
+  return mayPass(thrown.code)
     ? tryAgain(message, attempt, now, thrown.notBefore)
     : { state: 'failed', message }
+}
+
+/** Whether a failure of that code may be gone by itself after a while. */
+export function mayPass(code: string): boolean {
+  return PASSING.has(code)
 }
 
 /** As {@link afterFailure}, for jobs that know that it may pass. */

@@ -1,6 +1,7 @@
 /** What the daemon does when a sync is due. */
 import { LeadsheetError } from '../errors.ts'
 import type { SyncResult } from '../model.ts'
+import { mayPass, tryAgain } from './failure.ts'
 import { prune } from './prune.ts'
 import type { Schedule, ScheduleSettings } from './schedule.ts'
 import { SYNC_LEASE, syncUnder } from './sync.ts'
@@ -14,13 +15,17 @@ export function syncSchedule(
     ...settings,
     leaseName: SYNC_LEASE,
     runsAtFirstSight: !full,
-    async run(_due, lease, signal) {
+    async run({ attempt }, lease, signal) {
       const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full })
       const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
       if (signal.aborted) return { state: 'again', message, notBefore: null }
       if (full) await pruneQuietly(work, signal)
       await publishQuietly(work, signal)
-      return { state: result.outcome === 'failed' ? 'failed' : 'done', message }
+      if (result.outcome === 'deferred') return { state: 'again', message, notBefore: result.notBefore }
+      if (result.outcome !== 'failed') return { state: 'done', message }
+      // Of a sync of changes the next one is soon; all leads are read once a day.
+      const isWorthIt = full && result.problems.every(({ code }) => mayPass(code))
+      return isWorthIt ? tryAgain(message, attempt, work.now()) : { state: 'failed', message }
     },
   }
 }

@@ -1,8 +1,11 @@
 /** Where the clock of a zone changes, and which times of a schedule it then jumps over or shows twice. */
 import { DAY_MS } from './calendar.ts'
-import { patternOf } from './slots.ts'
+import { type DueTime, patternOf } from './slots.ts'
 import type { Timing } from './timing.ts'
 import { firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
+
+/** No clock is changed by more, but where a zone leaves out a date. */
+const CHANGE_MAX_MS = 3 * 3_600_000
 
 export interface ClockChange {
   readonly at: Date
@@ -54,6 +57,25 @@ export function clockTroubles(timing: Timing, from: Date, to: Date): ClockTroubl
     }
     return troubles
   })
+}
+
+/**
+ * What the clock does about a due time, for people; null where it does nothing.
+ * @param previous the due time before it, or where the look ahead begins
+ */
+export function clockNote({ timeZone }: Timing, { slot, shownMs }: DueTime, previous: Date): string | null {
+  const slotMs = slot.getTime()
+  const time = tellClock(shownMs).slice(11)
+  if (wallMs(slotMs, timeZone) !== shownMs) return `there is no ${time} on that day`
+  const around = [new Date(slotMs - CHANGE_MAX_MS), new Date(slotMs + CHANGE_MAX_MS)] as const
+  for (const { at, forwardMs } of clockChanges(timeZone, ...around)) {
+    const sinceMs = slotMs - at.getTime()
+    if (sinceMs >= forwardMs && sinceMs < 0) return `the first ${time} of two`
+    if (sinceMs >= 0 && sinceMs < -forwardMs) return `the second ${time} of two`
+    if (forwardMs > 0 && sinceMs >= 0 && at > previous)
+      return `the clock goes from ${tellClock(wallMs(at.getTime(), timeZone) - forwardMs).slice(11)} to ${tellClock(wallMs(at.getTime(), timeZone)).slice(11)}`
+  }
+  return null
 }
 
 /** `2026-03-29 02:30` */

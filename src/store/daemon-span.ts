@@ -58,6 +58,21 @@ export interface Gap {
   readonly why: DaemonSpanTable['began_after']
 }
 
+/** The times without a daemon that are longer than so, the newest first; that since its last sign of life included. */
+export async function listGaps(
+  db: Db,
+  { since, now, leastMs }: { readonly since: Instant; readonly now: Instant; readonly leastMs: number },
+): Promise<Gap[]> {
+  const { rows } = await sql<Gap>`WITH gap AS (
+      SELECT max(last_tick_at) OVER ends AS "from", lead(began_at) OVER ends AS "to",
+        coalesce(lead(began_after) OVER ends, 'down') AS why
+      FROM daemon_span WINDOW ends AS (ORDER BY began_at, id))
+    SELECT * FROM gap WHERE coalesce("to", ${now}) > ${since}
+      AND (julianday(coalesce("to", ${now})) - julianday("from")) * 86400000 > ${leastMs}
+    ORDER BY "from" DESC`.execute(db)
+  return rows
+}
+
 /** The gap that an instant lies in; null where the daemon ran then. */
 export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
   const covering = await db

@@ -1,4 +1,5 @@
 /** The ledger of due times: each slot of a schedule is one row, whoever notices it and however late. */
+import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import type { ScheduleSlotTable } from './tables.ts'
@@ -118,4 +119,39 @@ export async function endUnknownSlots(trx: Trx, known: readonly string[], at: In
     .where('schedule', 'not in', known)
     .set({ state: 'skipped', finished_at: at, message: 'the settings have no such schedule any longer' })
     .execute()
+}
+
+/** Those of a schedule that were not done, or were begun so late, the newest first. */
+export async function listTroubledSlots(
+  db: Db,
+  schedule: string,
+  { since, lateMs, limit }: { readonly since: Instant; readonly lateMs: number; readonly limit: number },
+): Promise<Slot[]> {
+  return db
+    .selectFrom('schedule_slot')
+    .where('schedule', '=', schedule)
+    .where('slot', '>=', since)
+    .where(
+      sql<boolean>`(state <> 'done' OR (julianday(started_at) - julianday(slot)) * 86400000 > ${lateMs})`,
+    )
+    .selectAll()
+    .orderBy('slot', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/**
+ * Lets the latest slot of a schedule go that is held, or waits: it runs at the next tick.
+ * @returns it as it was; undefined where none is open
+ */
+export async function releaseSlot(trx: Trx, schedule: string, at: Instant): Promise<Slot | undefined> {
+  const latest = (await listOpenSlots(trx, schedule, at)).at(-1)
+  if (!latest) return undefined
+  await trx
+    .updateTable('schedule_slot')
+    .where('schedule', '=', schedule)
+    .where('slot', '=', latest.slot)
+    .set({ released_at: at, not_before: null })
+    .execute()
+  return latest
 }

@@ -1,0 +1,242 @@
+/** `leadsheet schedule explain`: the next due times with what the clock does about them, and what was missed and why. */
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import type { Report } from '../jobs/report.ts'
+import { LATE_MS } from '../jobs/schedule.ts'
+import { periodOf, tellDates } from '../report/period.ts'
+import { clockNote } from '../schedule/clock-change.ts'
+import { nextDueTime } from '../schedule/slots.ts'
+import type { Timing } from '../schedule/timing.ts'
+import { startOfDay } from '../schedule/zone.ts'
+import { type Gap, listGaps } from '../store/daemon-span.ts'
+import type { Store } from '../store/open.ts'
+import { listTroubledSlots, type Slot } from '../store/schedule-slot.ts'
+import { day, wholeNumber } from './arguments.ts'
+import { addExamples } from './command.ts'
+import { openDataIfThere } from './installation.ts'
+import { localTime } from './local-time.ts'
+import { reportOf } from './reports.ts'
+import { type ConfiguredSchedule, findSchedule, policyText, schedulesOf } from './schedules.ts'
+import { formatInstant } from './table.ts'
+import { openTemplatesOf } from './templates.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Options {
+  readonly next: number
+  readonly from?: string
+}
+
+interface ComingTime {
+  readonly slot: Date
+  /** The local dates that the report then covers; null of what is no report. */
+  readonly covers: string | null
+  /** What the clock does about it. */
+  readonly note: string | null
+}
+
+/** Slots that follow each other and of which the same became. */
+interface Trouble {
+  readonly first: Slot
+  readonly last: Slot
+  readonly count: number
+}
+
+interface Explanation {
+  readonly schedule: ConfiguredSchedule
+  readonly coming: readonly ComingTime[]
+  readonly troubles: readonly Trouble[]
+}
+
+const DAY_MS = 86_400_000
+const DAYS_BACK = 30
+const SLOTS_BACK = 400
+/** Ticks come each minute; one may be lost. */
+const GAP_MS = 150_000
+
+export function defineExplainSchedule(command: Command, terminal: Terminal): void {
+  command
+    .description('show the next due times in local and UTC, and what was missed, when and why')
+    .argument('[name]', 'of a report or schedule (default: all)')
+    .option('--next <number>', 'how many due times', wholeNumber(1, 1000), 10)
+    .option('--from <date>', 'from this local date on, such as 2026-11-20 (default: now)', day)
+    .action((name: string | undefined, options: Options) => explain(terminal, name, options))
+  addExamples(command, [
+    'schedule explain',
+    'schedule explain daily --next 20',
+    'schedule explain daily --from 2027-03-20',
+    'schedule explain sync --json',
+  ])
+}
+
+async function explain(terminal: Terminal, name: string | undefined, options: Options): Promise<void> {
+  const config = await terminal.config()
+  const now = new Date()
+  const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
+  const reports = await readReports(config, schedules)
+  await using store = await openDataIfThere(config)
+  const explanations: Explanation[] = []
+  for (const schedule of schedules) {
+    const coming = comingTimes(
+      schedule,
+      reports.get(schedule.name) ?? null,
+      startOf(options, schedule.timing, now),
+      options.next,
+    )
+    explanations.push({ schedule, coming, troubles: await readTroubles(store, schedule, now) })
+  }
+  const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
+  const gaps = await listGaps(store.db, { since, now: now.toISOString(), leastMs: GAP_MS })
+  if (terminal.json) return terminal.printJson({ data: explanations.map(jsonOf), gaps })
+  for (const explanation of explanations) await printExplanation(terminal, explanation)
+  if (gaps.length === 0) return
+  terminal.print(terminal.style('bold', `When the daemon did not run, in the last ${DAYS_BACK} days`))
+  await terminal.printTable<Gap>(
+    [
+      { title: 'FROM', value: ({ from }) => formatInstant(from), isWhole: true },
+      { title: 'TO', value: ({ to }) => formatInstant(to) ?? 'now', isWhole: true },
+      { title: 'WHY', value: ({ why }) => WHY[why] },
+    ],
+    gaps,
+  )
+}
+
+const WHY: Readonly<Record<Gap['why'], string>> = {
+  down: 'it was not started',
+  blocked: 'the process was kept from its work',
+  clock: 'the clock was set, or the machine slept',
+}
+
+/** What the folders of the reports say of them too, such as the period. */
+async function readReports(
+  config: Config,
+  schedules: readonly ConfiguredSchedule[],
+): Promise<Map<string, Report>> {
+  const settings = schedules.flatMap(({ report }) => report ?? [])
+  const templates = await openTemplatesOf(
+    config,
+    settings.map(({ template }) => template),
+  )
+  return new Map(
+    settings.map((report) => [`report:${report.name}`, reportOf(report, config, templates).report]),
+  )
+}
+
+/** Just before the first instant that counts. */
+function startOf({ from }: Options, { timeZone }: Timing, now: Date): Date {
+  return from === undefined ? now : new Date(startOfDay(Date.parse(from) / DAY_MS, timeZone) - 1)
+}
+
+function comingTimes(
+  { timing }: ConfiguredSchedule,
+  report: Report | null,
+  after: Date,
+  count: number,
+): ComingTime[] {
+  const times: ComingTime[] = []
+  let previous = after
+  for (
+    let due = nextDueTime(timing, after);
+    due !== null && times.length < count;
+    due = nextDueTime(timing, due.slot)
+  ) {
+    const covers = report && coveredBy(report, due.slot)
+    times.push({ slot: due.slot, covers, note: clockNote(timing, due, previous) })
+    previous = due.slot
+  }
+  return times
+}
+
+function coveredBy({ kind, timeZone, holidays }: Report, slot: Date): string {
+  const period = periodOf(kind, slot, timeZone, { holidays, lastEnd: null })
+  return kind === 'since_last' ? 'since the last one' : tellDates(period)
+}
+
+/** The newest first. */
+async function readTroubles({ db }: Store, { name }: ConfiguredSchedule, now: Date): Promise<Trouble[]> {
+  const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
+  const slots = await listTroubledSlots(db, name, { since, lateMs: LATE_MS, limit: SLOTS_BACK })
+  const troubles: Trouble[] = []
+  for (const slot of slots) {
+    const after = troubles.at(-1)
+    const isSame =
+      after &&
+      slot.state !== 'done' &&
+      after.first.state === slot.state &&
+      after.first.message === slot.message
+    if (isSame) troubles.splice(-1, 1, { ...after, first: slot, count: after.count + 1 })
+    else troubles.push({ first: slot, last: slot, count: 1 })
+  }
+  return troubles
+}
+
+async function printExplanation(
+  terminal: Terminal,
+  { schedule, coming, troubles }: Explanation,
+): Promise<void> {
+  const { name, timing, catchUp } = schedule
+  terminal.print(
+    terminal.style(
+      'bold',
+      `${name}: ${timing.expression}, ${timing.timeZone}; if missed: ${policyText(catchUp)}`,
+    ),
+  )
+  if (coming.length === 0) terminal.print('It is never due again.')
+  else {
+    await terminal.printTable<ComingTime>(
+      [
+        { title: 'NEXT', value: ({ slot }) => localTime(slot, timing.timeZone), isWhole: true },
+        { title: 'IN UTC', value: ({ slot }) => formatInstant(slot.toISOString()), isWhole: true },
+        ...(schedule.report
+          ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers, isWhole: true }]
+          : []),
+        ...(coming.some(({ note }) => note !== null)
+          ? [{ title: 'CLOCK', value: ({ note }: ComingTime) => note ?? '' }]
+          : []),
+      ],
+      coming,
+    )
+  }
+  terminal.print('')
+  if (troubles.length === 0) return
+  terminal.print(`Of the last ${DAYS_BACK} days:`)
+  await terminal.printTable<Trouble>(
+    [
+      { title: 'DUE', value: ({ first }) => localTime(new Date(first.slot), timing.timeZone), isWhole: true },
+      {
+        title: 'UP TO',
+        value: ({ last, count }) => (count === 1 ? null : localTime(new Date(last.slot), timing.timeZone)),
+        isOptional: true,
+      },
+      { title: 'TIMES', value: ({ count }) => count },
+      { title: 'STATE', value: ({ first }) => stateText(first) },
+      { title: 'WHY', value: ({ first }) => first.message },
+    ],
+    troubles,
+  )
+  terminal.print('')
+}
+
+function stateText({ state, slot, started_at }: Slot): string {
+  if (state !== 'done' || started_at === null) return state
+  const minutes = Math.round((Date.parse(started_at) - Date.parse(slot)) / 60_000)
+  return `done, ${minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`} late`
+}
+
+function jsonOf({ schedule: { name, timing, catchUp }, coming, troubles }: Explanation) {
+  return {
+    schedule: name,
+    when: timing.expression,
+    time_zone: timing.timeZone,
+    catch_up: catchUp.policy,
+    next: coming.map(({ slot, covers, note }) => ({
+      slot: slot.toISOString(),
+      local: localTime(slot, timing.timeZone),
+      covers,
+      note,
+    })),
+    missed: troubles.map(({ first, last, count }) => ({
+      ...{ from: first.slot, to: last.slot, slots: count, state: first.state },
+      ...{ started_at: first.started_at, message: first.message },
+    })),
+  }
+}

@@ -1,0 +1,108 @@
+/** `leadsheet schedule`: what runs when, and what became of it last; how it is explained, and how it is let go. */
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { LeadsheetError } from '../errors.ts'
+import { nextSlot } from '../schedule/slots.ts'
+import type { Store } from '../store/open.ts'
+import { findLastSlot, releaseSlot, type Slot } from '../store/schedule-slot.ts'
+import { addExamples } from './command.ts'
+import { openData, openDataIfThere } from './installation.ts'
+import { localTime } from './local-time.ts'
+import { defineExplainSchedule } from './schedule-explain.ts'
+import { scheduleWarnings } from './schedule-warnings.ts'
+import { type ConfiguredSchedule, findSchedule, policyText, schedulesOf } from './schedules.ts'
+import { formatInstant } from './table.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Line extends ConfiguredSchedule {
+  /** Null where it has not run in any way. */
+  readonly last: Slot | null
+  readonly next: Date | null
+}
+
+export function defineSchedule(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list', { isDefault: true })
+    .description('show what runs when; `leadsheet schedule` alone does it too')
+    .action(() => listSchedules(terminal))
+  addExamples(list, ['schedule', 'schedule --json'])
+  defineExplainSchedule(command.command('explain'), terminal)
+
+  const release = command
+    .command('release')
+    .description('let a report go that is held, or waits')
+    .argument('<name>', 'of the report')
+    .action((name: string) => releaseReport(terminal, name))
+  addExamples(release, ['schedule release daily'])
+}
+
+async function listSchedules(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  const now = new Date()
+  await using store = await openDataIfThere(config)
+  const lines = await readLines(store, config, now)
+  const warnings = scheduleWarnings(config, now)
+  if (terminal.json) return terminal.printJson({ data: lines.map(jsonOf), warnings })
+  await terminal.printTable<Line>(
+    [
+      { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
+      { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
+      { title: 'ZONE', value: ({ timing }) => timing.timeZone },
+      { title: 'LAST', value: ({ last }) => last && formatInstant(last.slot), isWhole: true },
+      { title: 'OUTCOME', value: ({ last }) => last?.state ?? null },
+      { title: 'NEXT', value: ({ next, timing }) => next && localTime(next, timing.timeZone), isWhole: true },
+      { title: 'IN UTC', value: ({ next }) => next && formatInstant(next.toISOString()), isWhole: true },
+      { title: 'IF MISSED', value: ({ catchUp }) => policyText(catchUp), isOptional: true },
+    ],
+    lines,
+  )
+  for (const { name, last } of lines) if (last?.state === 'held') terminal.note(heldText(name, last))
+  for (const warning of warnings) terminal.note(`warning: ${warning}`)
+}
+
+async function readLines(store: Store, config: Config, now: Date): Promise<Line[]> {
+  const at = now.toISOString()
+  return Promise.all(
+    schedulesOf(config).map(async (schedule) => ({
+      ...schedule,
+      last: (await findLastSlot(store.db, schedule.name, at)) ?? null,
+      next: nextSlot(schedule.timing, now),
+    })),
+  )
+}
+
+function jsonOf({ name, timing, catchUp, last, next }: Line) {
+  return {
+    schedule: name,
+    when: timing.expression,
+    time_zone: timing.timeZone,
+    catch_up: catchUp.policy,
+    last: last && {
+      ...{ slot: last.slot, state: last.state, message: last.message, attempts: last.attempts },
+      ...{ started_at: last.started_at, finished_at: last.finished_at, not_before: last.not_before },
+    },
+    next: next?.toISOString() ?? null,
+    next_local: next && localTime(next, timing.timeZone),
+  }
+}
+
+export function heldText(name: string, { slot, message }: Slot): string {
+  const report = name.replace(/^report:/, '')
+  return `${name} of ${formatInstant(slot)} is held: ${message}. \`leadsheet schedule release ${report}\` lets it go.`
+}
+
+/** @throws LeadsheetError usage_invalid where nothing of it is held or waits */
+async function releaseReport(terminal: Terminal, name: string): Promise<void> {
+  const config = await terminal.config()
+  const schedule = findSchedule(config, name)
+  await using store = await openData(config)
+  const released = await store.write((trx) => releaseSlot(trx, schedule.name, new Date().toISOString()))
+  if (released === undefined) {
+    throw new LeadsheetError('usage_invalid', `Nothing of ${schedule.name} is held or waits`, {
+      hint: '`leadsheet schedule` shows what became of each; `leadsheet report NAME --send` sends one by hand.',
+    })
+  }
+  const { slot, message } = released
+  if (terminal.json) return terminal.printJson({ schedule: schedule.name, slot, message })
+  terminal.print(`${schedule.name} of ${formatInstant(slot)} is let go: the daemon runs it within a minute`)
+}
