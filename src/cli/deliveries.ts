@@ -107,8 +107,12 @@ export function outageText({ server, kind, beganAt, nextAttemptAt, response }: M
 
 /** `sent again` of a later revision. */
 function stateText({ state, revision }: ListedDelivery): string {
-  const text = state === 'pending' ? 'waiting' : state === 'data' ? 'sending' : state.replace('_', ' ')
-  return revision === 0 ? text : `${text} (again)`
+  return revision === 0 ? wordOf(state) : `${wordOf(state)} (again)`
+}
+
+/** How a person calls it. */
+export function wordOf(state: string): string {
+  return state === 'pending' ? 'waiting' : state === 'data' ? 'sending' : state.replace('_', ' ')
 }
 
 /** Not before the server is tried again. */

@@ -12,6 +12,7 @@ import { buildMessage } from '../mail/letter.ts'
 import type { Letter } from '../model.ts'
 import { withPictures } from '../report/archive-pages.ts'
 import { tellDates } from '../report/period.ts'
+import { wordOf } from './deliveries.ts'
 import type { Terminal } from './terminal.ts'
 
 const PREVIEWS = ['.html', '.txt', '.eml'] as const
@@ -54,6 +55,7 @@ export async function writePreview(
 export async function printMailings(terminal: Terminal, report: Report, output: Output): Promise<void> {
   const { mailings, deliveries, leftOut } = output
   const preview = output.preview === null ? null : resolve(output.preview)
+  noteFailed(terminal, mailings)
   if (terminal.json) return terminal.printJson(jsonOf(report, { mailings, deliveries, preview, leftOut }))
   for (const { edition, page, notSent } of mailings) {
     const { period, variant, subject } = edition
@@ -78,22 +80,31 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   await terminal.printTable(
     [
       { title: 'RECIPIENT', value: (one) => one.recipient, isWhole: true },
-      { title: 'STATE', value: (one) => (one.isNew ? one.state : `${one.state} before`) },
+      { title: 'STATE', value: (one) => (one.isNew ? wordOf(one.state) : `${wordOf(one.state)} before`) },
       { title: 'ANSWER', value: (one) => one.response },
     ],
     deliveries,
   )
 }
 
+/** What the report itself says too; the command ends as done in part. */
+function noteFailed(terminal: Terminal, mailings: readonly Mailing[]): void {
+  const failed = mailings.flatMap((mailing) => mailing.failed)
+  for (const { block, query, message } of failed)
+    terminal.note(`warning: ${query ?? block} could not be made: ${message}`)
+  if (failed.length > 0) terminal.end('partly')
+}
+
 function jsonOf(report: Report, { mailings, preview, deliveries, leftOut }: Output) {
   return {
     report: report.name,
-    editions: mailings.map(({ edition: { period, variant, subject }, page, notSent }) => ({
+    editions: mailings.map(({ edition: { period, variant, subject }, page, notSent, failed }) => ({
       period,
       leads: variantText(variant),
       subject,
       page,
       not_sent: notSent,
+      failed,
     })),
     preview,
     deliveries: (deliveries ?? []).map(({ recipient, state, response, isNew }) => ({

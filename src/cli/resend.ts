@@ -8,6 +8,7 @@ import { enqueueResend, planResend, type ResendChoice, type ResendPlan } from '.
 import { tellDates } from '../report/period.ts'
 import { instant } from './arguments.ts'
 import { addExamples } from './command.ts'
+import { wordOf } from './deliveries.ts'
 import { openDataIfThere } from './installation.ts'
 import { deliveryPolicyOf, openMail } from './mail.ts'
 import { findReport, openMailing, reportOf } from './reports.ts'
@@ -119,7 +120,7 @@ async function showSent(
   await terminal.printTable<DeliverySummary>(
     [
       { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
-      { title: 'STATE', value: ({ state }) => state },
+      { title: 'STATE', value: ({ state }) => wordOf(state) },
       { title: 'ANSWER', value: ({ response }) => response },
     ],
     deliveries,
@@ -138,7 +139,7 @@ function rowsOf({ again, anew, leftOut }: ResendPlan): Row[] {
   const row =
     (what: string) =>
     ({ edition, letter }: ResendPlan['again'][number]) => ({
-      ...{ recipient: letter.recipient, state: letter.state.replace('_', ' '), what },
+      ...{ recipient: letter.recipient, state: wordOf(letter.state), what },
       period: tellDates(edition.period),
     })
   return [

@@ -14,7 +14,7 @@ import type { Db } from '../store/open.ts'
 import { listSlots } from '../store/schedule-slot.ts'
 import { findLastFailure, findLastWholeRun, listRuns, type RunSummary } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
-import { outageJson, outageText } from './deliveries.ts'
+import { outageJson, outageText, wordOf } from './deliveries.ts'
 import { editionJson } from './editions.ts'
 import { openDataIfThere, pathsIn } from './installation.ts'
 import { noticeJson } from './notices.ts'
@@ -108,9 +108,7 @@ function troublesText(notices: Status['notices']): string | null {
 }
 
 async function printStatus(terminal: Terminal, status: Status): Promise<void> {
-  const letters = Object.entries(status.deliveries).map(
-    ([state, count]) => `${count} ${state.replace('_', ' ')}`,
-  )
+  const letters = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
   const failure = status.last_failure
   await terminal.printFields({
     Database: status.database,

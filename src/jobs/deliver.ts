@@ -15,7 +15,13 @@ import {
   recoverDeliveries,
 } from '../store/delivery.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
-import { deleteMailOutages, findMailOutage, type MailOutage, saveMailOutage } from '../store/mail-outage.ts'
+import {
+  deleteMailOutages,
+  findMailOutage,
+  listMailOutages,
+  type MailOutage,
+  saveMailOutage,
+} from '../store/mail-outage.ts'
 import { type HandOverDeps, handOver } from './hand-over.ts'
 import { doubtsMaxOf, dueTimesAt, isDue, outageAfter } from './letter-retry.ts'
 import type { Pace } from './pace.ts'
@@ -143,19 +149,22 @@ async function whileAlone(
 
 /** A server that cannot be talked to ends the batch: the other letters would only meet the same. */
 async function sendAll(deps: DeliverDeps, batch: Batch, letters: readonly Delivery[]): Promise<void> {
-  let outage = await findMailOutage(deps.store.db, deps.transport.name)
+  const outages = await listMailOutages(deps.store.db)
+  let isOver = outages.length === 0
   let lostInRow = 0
   for (const one of letters) {
     if (!(await waitForTurn(deps, batch))) return
-    const failed = await handOver(deps, batch.lease, one, batch.signal)
+    const end = await handOver(deps, batch.lease, one, batch.signal)
     if (batch.signal.aborted) return
-    lostInRow = failed?.concerns === 'either' ? lostInRow + 1 : 0
-    if (failed !== null && (failed.concerns === 'server' || lostInRow === LOST_IN_ROW)) {
-      return noteOutage(deps, batch, outage, failed)
+    if (end === 'passed_over') continue
+    lostInRow = end !== 'sent' && end.concerns === 'either' ? lostInRow + 1 : 0
+    if (end !== 'sent' && (end.concerns === 'server' || lostInRow === LOST_IN_ROW)) {
+      const before = isOver ? undefined : outages.find(({ server }) => server === deps.transport.name)
+      return noteOutage(deps, batch, before, end)
     }
-    if (outage === undefined || lostInRow > 0) continue
+    if (isOver || lostInRow > 0) continue
     await deps.store.write(deleteMailOutages)
-    outage = undefined
+    isOver = true
   }
 }
 

@@ -27,7 +27,7 @@ const ANSWER_MS = 5_000
 
 /**
  * @param signal breaks it off, unless it is just leaving
- * @returns null where it was sent, or somebody else has it
+ * @returns the failure; `passed_over` where somebody else has it, or its recipient wants it no more
  * @throws LeadsheetError of the store, such as job_busy where another process has taken over
  */
 export async function handOver(
@@ -35,7 +35,7 @@ export async function handOver(
   lease: Lease,
   one: Delivery,
   signal: AbortSignal,
-): Promise<FailedSend | null> {
+): Promise<FailedSend | 'sent' | 'passed_over'> {
   const { messageId, recipient } = one
   const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>): Promise<boolean> =>
     deps.store.write(async (trx) => {
@@ -44,7 +44,7 @@ export async function handOver(
       if (to.state === 'sending' && (await withdrawIfUnwanted(trx, messageId, at.toISOString()))) return false
       return moveDelivery(trx, messageId, from, { ...to, at: at.toISOString() })
     })
-  if (!(await move(['pending', 'in_doubt'], { state: 'sending' }))) return null
+  if (!(await move(['pending', 'in_doubt'], { state: 'sending' }))) return 'passed_over'
   const stop = createStopSignal(signal, ANSWER_MS)
   let report: string | undefined
   let response: string
@@ -79,7 +79,7 @@ export async function handOver(
   const replyCode = replyCodeIn(response)
   await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, replyCode, response })
   deps.log.info({ recipient, report, response }, 'mail sent')
-  return null
+  return 'sent'
 }
 
 /** A folder has none. */

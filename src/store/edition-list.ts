@@ -17,6 +17,7 @@ export interface ListedEdition {
   readonly letters: LetterCounts
 }
 
+/** Of each recipient the last letter. */
 export interface LetterCounts {
   readonly total: number
   readonly sent: number
@@ -41,7 +42,8 @@ export async function listEditions(db: Db, report: string | null, limit: number)
       count(message_id) AS total, count(*) FILTER (WHERE state = 'sent') AS sent,
       count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt",
       count(*) FILTER (WHERE state = 'withdrawn') AS withdrawn
-    FROM report_edition LEFT JOIN delivery ON edition_id = id
+    FROM report_edition LEFT JOIN delivery ON edition_id = id AND revision = (SELECT max(revision) FROM delivery AS other
+      WHERE other.edition_id = id AND other.recipient = delivery.recipient)
     WHERE ${report} IS NULL OR report = ${report}
     GROUP BY id ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit}`.execute(db)
   return rows.map(({ from, to, timeZone, total, sent, failed, inDoubt, withdrawn, ...edition }) => ({

@@ -53,7 +53,7 @@ export async function reviewMailOutages(trx: Trx, server: string, at: Instant): 
   await trx.updateTable('mail_outage').set({ next_attempt_at: at }).execute()
 }
 
-/** The server has answered. */
+/** A server has answered; another one is of no matter then. */
 export async function deleteMailOutages(trx: Trx): Promise<void> {
   await trx.deleteFrom('mail_outage').execute()
 }

@@ -8,9 +8,10 @@ import { deliverWaiting } from '../../src/jobs/waiting-letters.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { periodBetween } from '../../src/report/period.ts'
-import { enqueueLetter, moveDelivery } from '../../src/store/delivery.ts'
+import { enqueueLetter, enqueueLetters, moveDelivery } from '../../src/store/delivery.ts'
 import { noteNotSent, saveEdition } from '../../src/store/edition.ts'
 import { listEditions } from '../../src/store/edition-list.ts'
+import { addToPack, createLetterPack } from '../../src/store/letter.ts'
 import type { Store } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
@@ -142,6 +143,21 @@ describe('the page of all editions', () => {
     }
     await deliverWaiting({ ...deps, pauseAfter: 0, archive: { folder, pages } }, new AbortController().signal)
     expect(readFileSync(join(folder, 'index.html'), 'utf8')).toContain('sent to 1')
+  })
+
+  test('counts of each recipient the last letter', async () => {
+    await using store = await openEmptyStore()
+    const { id } = await keep(store, '2026-11-20', {})
+    await store.write(async (trx) => {
+      for (const revision of [0, 1]) {
+        const pack = createLetterPack()
+        addToPack(pack, { ...LETTER, messageId: `<${revision}@example.com>` })
+        await enqueueLetters(trx, { editionId: id, revision }, pack, LETTER.date)
+      }
+      const sent = { state: 'sent', at: LETTER.date, nextAttemptAt: null, response: '250 Ok' } as const
+      await moveDelivery(trx, '<0@example.com>', ['pending'], sent)
+    })
+    expect(await pageOf(store)).toContain('sent to 0 of 1, 1 waiting')
   })
 
   test('is there also before the first edition', async () => {

@@ -304,6 +304,11 @@ describe('letters that wait', () => {
     ])
     expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(true)
     expect(await listMailOutages(made.store.db)).toMatchObject([{ failures: 2 }])
+    // And when another one takes a letter, without a daemon.
+    await using server = await openMailServer()
+    await using other = openTransport(server.url, { log: SILENT })
+    await deliverEditions({ ...made.deps, transport: other }, [made.edition], signal)
+    expect(await listMailOutages(made.store.db)).toEqual([])
   })
 
   it('wait too while another process sends', async () => {
