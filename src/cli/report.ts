@@ -7,6 +7,7 @@ import { writeArchiveIndex } from '../jobs/archive-index.ts'
 import { contentsOf } from '../jobs/content.ts'
 import { deliverEditions, sendTest } from '../jobs/deliver.ts'
 import { findPeriod, makeEdition } from '../jobs/edition.ts'
+import { requireGoodData } from '../jobs/gate.ts'
 import { letterFor, type Sender } from '../jobs/letter.ts'
 import { enqueueReportNow, type MailingDeps } from '../jobs/mailing.ts'
 import { tryReport } from '../jobs/preview.ts'
@@ -29,6 +30,7 @@ interface Options {
   readonly for?: string
   readonly locale?: string
   readonly send?: boolean
+  readonly force?: boolean
   readonly testTo?: string
   readonly diff?: boolean
   readonly asKnown?: boolean
@@ -45,6 +47,7 @@ export function defineReport(command: Command, terminal: Terminal): void {
     .option('--locale <locale>', 'in another language, or with other numbers and dates: de-DE', locale)
     .option('--preview <file>', 'write it to a file: .html, .txt or .eml')
     .option('--send', 'send it to its recipients; who has had it gets it no second time')
+    .option('--force', 'with --send: also where the settings hold it, since its data are old or odd')
     .option('--test-to <address>', 'send a test to this address alone: no recipient gets it, none has had it')
     .option('--diff', 'compare the figures of the edition that is kept with those of now')
     .option('--as-known', 'with --diff: with those by what was known when it was made')
@@ -101,7 +104,8 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   await using store = await openDataOrEmpty(config)
   const deps = await openMailing(config, store, templates)
   // Before the first letter, since one recipient may have blocks that another has not.
-  if (mail !== null) await tryReport({ ...deps, file: store.file }, report, recipients, terminal.signal)
+  await tryReport({ ...deps, file: store.file }, report, recipients, terminal.signal)
+  if (options.send && !options.force) await requireGoodData(deps, report, recipients, at)
   if (mail !== null && options.send) return await sendReport(terminal, deps, mail, report, recipients, at)
 
   const period = await findPeriod(store, report, at, reader)
@@ -117,7 +121,8 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   if (kind !== null && preview !== null) await writePreview(preview, kind, letter, dkimOf(config.mail))
 
   const { notSent } = edition
-  const mailings = [{ edition: { ...edition, subject: content.subject }, page, notSent, letters: 0 }]
+  const { failed } = edition.figures
+  const mailings = [{ edition: { ...edition, subject: content.subject }, page, notSent, letters: 0, failed }]
   if (mail === null)
     return await printMailings(terminal, report, { mailings, preview, deliveries: null, leftOut: [] })
   await using transport = openMail(mail, await terminal.log())
@@ -151,10 +156,15 @@ async function sendReport(
   }
 }
 
-function refuseWithSend({ send, testTo, for: reader, locale, preview }: Options): void {
+function refuseWithSend({ send, force, testTo, for: reader, locale, preview }: Options): void {
   const [other] = Object.entries({ 'test-to': testTo, for: reader, locale, preview }).filter(
     ([, value]) => value !== undefined,
   )
+  if (force && !send) {
+    throw new LeadsheetError('usage_invalid', '--force goes with --send', {
+      hint: 'A report that is only looked at is made whatever its data are like.',
+    })
+  }
   if (!send || other === undefined) return
   throw new LeadsheetError('usage_invalid', `--send and --${other[0]} cannot be given together`, {
     hint: '--send reaches all recipients, each with what the settings give them; without it one looks, or sends a test.',

@@ -2,7 +2,7 @@
  * The letters of a report: an edition for each choice of leads that its recipients have, and in the ledger a letter
  * for each of them. What was made for some is let go before the next, so that it takes no more room for a thousand.
  */
-import type { LateWarning } from '../figures.ts'
+import type { FailedSection, LateWarning } from '../figures.ts'
 import { enqueueLetters, listDeliveries } from '../store/delivery.ts'
 import { type Edition, findLastSent, noteNotSent, type UnsavedEdition } from '../store/edition.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
@@ -43,6 +43,8 @@ export interface Mailing {
   readonly notSent: string | null
   /** How many were put there now. */
   readonly letters: number
+  /** What of it could not be made, as it says itself. */
+  readonly failed: readonly FailedSection[]
 }
 
 /** What was made of a report for its recipients, and who wants none of it now. */
@@ -83,8 +85,9 @@ export async function enqueueReport(
     const { edition, letters, findContent } = await enqueueEdition(deps, as, audience, due, signal)
     try {
       const page = await putInArchive(deps, as, edition, audience, findContent)
-      const { id, period, variant, subject, notSent } = edition
-      mailings.push({ edition: { id, period, variant, subject }, page, notSent, letters })
+      const { id, period, variant, subject, notSent, figures } = edition
+      const { failed } = figures
+      mailings.push({ edition: { id, period, variant, subject }, page, notSent, letters, failed })
     } catch (thrown) {
       // The mails of the others are not to wait for a folder that can be made at any time.
       failures.push(thrown)
@@ -119,7 +122,19 @@ export async function enqueueReportNow(
  * asked of the ledger.
  */
 export function mailingText({ mailings, leftOut }: Enqueued): string {
-  return [writtenText(mailings), ...leftOutText(leftOut)].join('; ')
+  return [writtenText(mailings), ...failedText(mailings), ...leftOutText(leftOut)].join('; ')
+}
+
+/** Each once, with the reason of the first. */
+function failedText(mailings: readonly Mailing[]): string[] {
+  const failed = new Map(
+    mailings
+      .flatMap((mailing) => mailing.failed)
+      .toReversed()
+      .map(({ block, query, message }) => [query ?? block, message]),
+  )
+  if (failed.size === 0) return []
+  return [`could not be made: ${[...failed].map(([name, message]) => `${name} (${message})`).join(', ')}`]
 }
 
 function leftOutText(leftOut: readonly LeftOut[]): string[] {

@@ -1,6 +1,7 @@
 /** `leadsheet report`, as a process: looking at a report with the eyes of its recipients, and sending it. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
@@ -38,6 +39,13 @@ async function openInstallation() {
   const run = runIn(cwd, env)
   expect(await run('sync')).toMatchObject({ status: 0 })
   return { cwd, run }
+}
+
+/** What could only be so by a fault. */
+function change(cwd: string, sql: string): void {
+  const database = new Database(join(cwd, 'data', 'leadsheet.db'))
+  database.exec(sql)
+  database.close()
 }
 
 describe('looking at a report', () => {
@@ -110,6 +118,39 @@ describe('sending a report', () => {
       { recipient: 'dana@example.com', state: 'sent', is_new: true },
     ])
     expect(readdirSync(join(cwd, 'outbox'))).toHaveLength(2)
+  })
+
+  it('sends none that the settings would hold, unless it is forced to, and then says why they would', async () => {
+    const { cwd, run } = await openInstallation()
+    const holding = SETTINGS.replace('name: daily', 'name: daily\n    if_stale: hold')
+    writeFileSync(join(cwd, 'leadsheet.yaml'), holding)
+    change(cwd, "UPDATE sync_run SET leads_as_of = '2026-01-01T00:00:00.000Z'")
+    const held = await run('report', 'daily', '--send')
+    expect(held).toMatchObject({ status: 1, stdout: '' })
+    expect(held.stderr).toMatch(
+      /The report daily is held as its settings say: the leads are of 2026-01-01 00:00 UTC, the report ends /,
+    )
+    expect(held.stderr).toContain('--force')
+    const sent = await run('report', 'daily', '--send', '--force')
+    expect(sent).toMatchObject({ status: 0 })
+    expect(sent.stdout).toMatch(/^Subject +\[Stale data\] Daily leads: /m)
+    expect(await run('report', 'daily', '--force')).toMatchObject({ status: 2 })
+  })
+
+  it('says of each part that could not be made why, and leaves as done in part', async () => {
+    const { cwd, run } = await openInstallation()
+    change(
+      cwd,
+      "UPDATE sync_scan_verdict SET drift = '{', ended_at = date('now', '-1 day') || 'T12:00:00.000Z'",
+    )
+    const looked = await run('report', 'daily')
+    expect(looked).toMatchObject({ status: 3 })
+    expect(looked.stderr).toContain('warning: data_quality could not be made: malformed JSON')
+    const sent = await run('report', 'daily', '--send', '--json')
+    expect(sent).toMatchObject({ status: 3 })
+    expect(JSON.parse(sent.stdout).editions[0].failed).toEqual([
+      { block: 'data_quality', query: null, message: 'malformed JSON' },
+    ])
   })
 
   it('sends nothing of a quiet one, and says so then and later', async () => {
