@@ -17,6 +17,7 @@ import { checkSignature } from './signature-check.ts'
 import { checkSnapshot, checkStore } from './store-check.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
+import { checkWayOut } from './way-out-check.ts'
 import { profileOf, withSource } from './upstream.ts'
 
 /** A copy that is older than this is worth a look. */
@@ -79,6 +80,7 @@ async function* checkAll(terminal: Terminal, options: Options): AsyncGenerator<C
   yield await checkMail(terminal, config)
   const key = dkimOf(config.mail)
   if (key !== null) yield await checkSignature(key, resolveTxt)
+  if (config.reports.length > 0) yield checkWayOut(config)
 }
 
 async function* checkData(config: Config, options: Options): AsyncGenerator<Check> {
