@@ -4,6 +4,7 @@ import { settingsJsonSchema } from '../config/json-schema.ts'
 import { effectiveSettings } from '../config/overview.ts'
 import { addExamples } from './command.ts'
 import { tryReports } from './report-trial.ts'
+import { scheduleWarnings } from './schedule-warnings.ts'
 import type { Terminal } from './terminal.ts'
 import { profileOf } from './upstream.ts'
 
@@ -26,8 +27,10 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   const settings = effectiveSettings(config)
   profileOf(config)
   await tryReports(config, terminal.signal)
+  const ofSchedules = scheduleWarnings(config, new Date())
+  const warnings = [...config.warnings, ...ofSchedules]
   if (terminal.json) {
-    terminal.printJson({ file: config.file, settings, warnings: config.warnings })
+    terminal.printJson({ file: config.file, settings, warnings })
   } else {
     await terminal.printTable(
       [
@@ -38,7 +41,9 @@ async function checkSettings(terminal: Terminal): Promise<void> {
       settings,
     )
   }
-  if (config.warnings.length > 0) terminal.end('partly')
+  // Those of the settings are logged as they are read.
+  for (const warning of ofSchedules) terminal.note(`warning: ${warning}`)
+  if (warnings.length > 0) terminal.end('partly')
 }
 
 function valueText(value: unknown): string | null {

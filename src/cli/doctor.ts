@@ -13,12 +13,13 @@ import { openData, pathsIn } from './installation.ts'
 import { dkimOf } from './mail.ts'
 import { checkNotices } from './notice-check.ts'
 import { tryReports } from './report-trial.ts'
+import { scheduleWarnings } from './schedule-warnings.ts'
 import { checkSignature } from './signature-check.ts'
 import { checkSnapshot, checkStore } from './store-check.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
-import { checkWayOut } from './way-out-check.ts'
 import { profileOf, withSource } from './upstream.ts'
+import { checkWayOut } from './way-out-check.ts'
 
 /** A copy that is older than this is worth a look. */
 const FRESH_HOURS = 26
@@ -72,6 +73,7 @@ async function* checkAll(terminal: Terminal, options: Options): AsyncGenerator<C
   )
   yield profile
   if (profile.verdict === 'ok') yield* checkSource(terminal)
+  yield checkSchedules(config)
   yield await attempt('reports', 'mend it; `leadsheet report NAME --watch` shows it', async () => {
     await tryReports(config, terminal.signal)
     const names = config.reports.map(({ name }) => name).join(', ')
@@ -141,6 +143,13 @@ async function* checkSource(terminal: Terminal): AsyncGenerator<Check> {
   )
   yield* checks
   if (whole.verdict !== 'ok') yield whole
+}
+
+function checkSchedules(config: Config): Check {
+  const [first] = scheduleWarnings(config, new Date())
+  return first === undefined
+    ? ok('schedules', 'the clocks of their zones show each of their times once')
+    : warn('schedules', first, 'see `leadsheet schedule`; another time of the day spares it')
 }
 
 /** As far as one can go without a letter. */
