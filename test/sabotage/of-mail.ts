@@ -185,12 +185,27 @@ export const OF_MAIL: readonly Sabotage[] = [
         find: "subscription.state === 'active'",
         replace: "subscription.state !== 'never'",
       },
+      {
+        file: 'src/jobs/subscription.ts',
+        find: "else if (subscription.state !== 'active') leftOut.push",
+        replace: 'else if (subscription.cadence === null) leftOut.push',
+      },
     ],
     caughtBy: [
       {
         file: 'test/store/subscription.test.ts',
         title: 'are not sent either where they come into the ledger after the wish',
         because: /expected false to be true/,
+      },
+      {
+        file: 'test/jobs/subscription.test.ts',
+        title: 'goes to nobody who has paused or unsubscribed, and says who is left out',
+        because: /expected \[\] to deeply equal \[ \{/,
+      },
+      {
+        file: 'test/jobs/subscription.test.ts',
+        title: 'do not go out either where the wish came while they were being written',
+        because: /AssertionError/,
       },
     ],
   },
