@@ -95,13 +95,14 @@ export async function sendThroughKills(
   sink: Sink,
   { kills, standby, next, isEnough = () => false }: Killing,
 ): Promise<number> {
-  const lettersAKill = (1.2 * countLetters(job.file)) / kills
   const running: Sender[] = []
   let killed = 0
   while (killed < kills && !isEnough()) {
     while (running.length < 1 + standby) running.push(startSender(job))
+    // Less than its share of what is left, so that something is left for the last one.
+    const upTo = (0.8 * countUnsent(job.file)) / (kills - killed)
     const event = EVENTS[Math.floor(next() * EVENTS.length)] ?? 'dot'
-    const reached = sink.untilEvent(event, 1 + Math.floor(next() * lettersAKill))
+    const reached = sink.untilEvent(event, 1 + Math.floor(next() * upTo))
     const ended = Promise.all(running.map(({ end }) => end)).then(() => 'ended')
     if ((await Promise.race([reached, ended])) === 'ended') break
     await sleep(next() * KILL_WITHIN_MS)
@@ -120,8 +121,10 @@ export async function sendThroughKills(
   return killed
 }
 
-function countLetters(file: string): number {
-  return Number(readOne(file, 'SELECT count(*) FROM delivery'))
+function countUnsent(file: string): number {
+  return Number(
+    readOne(file, "SELECT count(*) FROM delivery WHERE next_attempt_at IS NOT NULL AND state <> 'sent'"),
+  )
 }
 
 /** The process that sends. */
