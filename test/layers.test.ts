@@ -78,6 +78,19 @@ describe('the table of layers', () => {
     expect([...areas].filter((area) => MAY_IMPORT[area] === undefined)).toEqual([])
   })
 
+  test('is that of ARCHITECTURE.md', () => {
+    const rows = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8').matchAll(
+      /^\| `(\w+)(?:\/|\.ts)` \| .* \| (.*?) ?\|$/gm,
+    )
+    const written = Object.fromEntries([...rows].map(([, area, may = '']) => [area, sorted(may.split(', '))]))
+    const all = Object.keys(MAY_IMPORT).filter((area) => area !== 'main' && area !== 'cli')
+    const held = Object.entries(MAY_IMPORT).map(([area, may]) => [
+      area,
+      sorted(area === 'cli' && all.every((each) => may.includes(each)) ? ['all but main'] : may),
+    ])
+    expect(written).toEqual(Object.fromEntries(held))
+  })
+
   test('is kept by every import', () => {
     expect(sources.flatMap(forbiddenImports)).toEqual([])
   })
@@ -120,6 +133,10 @@ describe('what is kept in one place', () => {
     ).toEqual([])
   })
 })
+
+function sorted(areas: readonly string[]): string[] {
+  return areas.filter((area) => area !== '').sort()
+}
 
 function readSource(path: string, text: string): Source {
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
