@@ -44,6 +44,8 @@ const LIMITS: WebLimits = { perMinute: 120, headersMs: 10_000, requestMs: 15_000
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
 const CONNECTIONS = 256
+/** For the stylesheet behind the page; a connection that is held longer keeps others out. */
+const KEPT_MS = 5_000
 
 const HEADERS = {
   'Content-Security-Policy': [
@@ -69,6 +71,7 @@ export async function openWeb(options: WebOptions, parts: readonly AddRoutes[]):
     trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
     bodyLimit: BODY_BYTES,
     requestTimeout: requestMs,
+    keepAliveTimeout: KEPT_MS,
     forceCloseConnections: true,
     // A token holds an address and the name of a report; what is too long is in no header.
     routerOptions: { maxParamLength: HEADER_BYTES },

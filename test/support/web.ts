@@ -1,7 +1,7 @@
 /** The pages of recipients on a server of the test, with a report that ana, ben and dana are to get. */
 import { onTestFinished } from 'vitest'
 import { openSubscriptionDesk } from '../../src/jobs/subscription-desk.ts'
-import { type LinkSubject, signLink } from '../../src/mail/link-token.ts'
+import { signLink } from '../../src/mail/link-token.ts'
 import { openWebPages } from '../../src/report/web-pages.ts'
 import type { Timing } from '../../src/schedule/timing.ts'
 import { readOrCreateLinkKey } from '../../src/store/link-key.ts'
@@ -14,7 +14,7 @@ import { openEmptyStore } from './store.ts'
 import { SILENT } from './syncing.ts'
 
 /** A Friday. */
-export const NOW = new Date('2026-11-20T09:00:00Z')
+const NOW = new Date('2026-11-20T09:00:00Z')
 
 const WEEKDAYS: Timing = { expression: '0 7 * * 1-5', timeZone: 'Europe/Berlin', holidays: [] }
 
@@ -26,7 +26,6 @@ export async function openPages({
   limits?: Partial<WebLimits>
 } = {}) {
   const store = await openEmptyStore()
-  const clock = { now: NOW }
   const berlin = { timeZone: 'Europe/Berlin' }
   const filter = {
     pipelineIds: ['eu-mid-market'],
@@ -45,7 +44,7 @@ export async function openPages({
     timing,
   }
   const desk = openSubscriptionDesk({
-    ...{ store, log: SILENT, now: () => clock.now },
+    ...{ store, log: SILENT, now: () => NOW },
     ...{ reports: [listed], reader: { locale: 'en-GB', timeZone: 'UTC' } },
   })
   const pages = await openWebPages(TEMPLATES_FOLDER)
@@ -59,10 +58,10 @@ export async function openPages({
   })
   const key = await readOrCreateLinkKey(store, NOW)
   return {
-    ...{ store, clock, server, key },
+    ...{ store, server, pages },
     /** The page of an address, where the server is reached in the test. */
     pageOf: (address: string, report = 'daily') =>
-      subscriptionUrl(server.url, signLink(key, { address, report } satisfies LinkSubject)),
+      subscriptionUrl(server.url, signLink(key, { address, report })),
     standingOf: async (address: string): Promise<Subscription['state'] | 'weekly' | null> => {
       const found = await findSubscription(store.db, { address, report: 'daily' })
       if (found === undefined) return null

@@ -3,10 +3,12 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWeb } from '../../src/web/server.ts'
 import { findBarriers } from '../look/axe.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { random } from '../support/random.ts'
 import { wordsOf } from '../support/report.ts'
+import { SILENT } from '../support/syncing.ts'
 import { clickOnce, openPages, wishFor } from '../support/web.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
@@ -181,6 +183,15 @@ describe('a link that is not ours', () => {
 })
 
 describe('the server of the pages', () => {
+  it('says so where another program has its port', async () => {
+    const { server, pages } = await openPages()
+    const port = Number(new URL(server.url).port)
+    const publicUrl = 'https://reports.example.com'
+    await expect(
+      openWeb({ host: '127.0.0.1', port, publicUrl, pages, log: SILENT }, []),
+    ).rejects.toMatchObject({ code: 'web_port', message: expect.stringContaining(`127.0.0.1:${port}`) })
+  })
+
   it('forbids scripts, frames, caches and referrers on every answer', async () => {
     const { server, pageOf } = await openPages()
     for (const path of [pageOf('ana@example.com'), `${server.url}/nowhere`, `${server.url}/web.css`]) {

@@ -1,0 +1,42 @@
+/** The pages of recipients as the daemon serves them, and what an operator then sees. */
+import { createInterface } from 'node:readline'
+import { expect, it } from 'vitest'
+import { folderWith } from '../support/folder.ts'
+import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { clickOnce } from '../support/web.ts'
+
+const SETTINGS = `
+web: { listen: 127.0.0.1:0, public_url: https://reports.example.com }
+mail: { url: file:./outbox, from: reports@example.com }
+recipients: [ana@example.com]
+`
+
+it('the daemon serves the page that a link leads to, and does what is wished on it', async () => {
+  await using upstream = await startUpstream(5)
+  const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
+  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
+  const daemon = startLeadsheet(['run'], { cwd, env })
+  const listen = await new Promise<string>((resolve, reject) => {
+    if (!daemon.stderr) return reject(new Error('no stderr'))
+    const lines = createInterface(daemon.stderr)
+    lines.on('line', (line) => {
+      const { msg, listen: at } = JSON.parse(line)
+      if (msg === 'pages are served') resolve(at)
+    })
+    lines.on('close', () => reject(new Error('the daemon ended without serving pages')))
+  })
+  const { stdout } = await runLeadsheet(['recipients', 'link', 'ana@example.com', '--json'], { cwd, env })
+  const [{ url }] = JSON.parse(stdout).data
+  const page = url.replace('https://reports.example.com', listen)
+  expect(await (await fetch(page)).text()).toContain('You get this report.')
+  expect((await clickOnce(page)).status).toBe(200)
+  const list = await runLeadsheet(['recipients', '--json'], { cwd, env })
+  expect(JSON.parse(list.stdout).data).toMatchObject([
+    { address: 'ana@example.com', state: 'unsubscribed', changed_by: 'recipient' },
+  ])
+  const revoke = await runLeadsheet(['recipients', 'revoke-links', '--yes'], { cwd, env })
+  expect([revoke.status, revoke.stderr]).toEqual([1, expect.stringContaining('A daemon is already running')])
+  daemon.kill('SIGTERM')
+  expect((await finished(daemon)).status).toBe(0)
+})
