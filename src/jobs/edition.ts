@@ -16,6 +16,7 @@ import {
   type SentEdition,
   type SeriesKey,
   saveEdition,
+  toldUpTo,
   type UnsavedEdition,
 } from '../store/edition.ts'
 import { type ReportRequest, readReportFigures } from '../store/figures/report.ts'
@@ -193,7 +194,7 @@ function requestFor(
     stalledDays,
     topScore,
     rowsMax: hasFiles ? LIST_ROWS_MAX : ROWS_SHOWN,
-    since: last && { at: last.periodTo, knownAt: last.renderedAt },
+    since: last && toldUpTo(last),
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
     asKnownAt: null,

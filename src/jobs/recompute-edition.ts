@@ -1,8 +1,7 @@
 /** The figures of a kept edition asked for again, and why they may not be what they were. */
 import type { ReportFigures } from '../figures.ts'
 import { daysUpTo, periodsUpTo } from '../report/period.ts'
-import type { Edition } from '../store/edition.ts'
-import { findToldBefore } from '../store/edition-list.ts'
+import { type Edition, findLastSent, toldUpTo } from '../store/edition.ts'
 import { type ReportRequest, readReportFigures } from '../store/figures/report.ts'
 import { countLeadsKnownLater } from '../store/late-knowledge.ts'
 import type { Db, Store } from '../store/open.ts'
@@ -33,11 +32,13 @@ export async function compareEdition(
 
 /** What the figures of a kept edition were asked for with. */
 export async function findRequest(db: Db, edition: Edition): Promise<ReportRequest> {
+  const { report, variant, renderedAt } = edition
   const { kind, period, prior, filter, stalled, topLeads, trend } = edition.figures
+  const last = await findLastSent(db, { report, variant, kind }, period.to, renderedAt)
   return {
     ...{ kind, period, prior, filter, stalledDays: stalled.days, topScore: topLeads.minScore },
     rowsMax: rowsKept(edition.figures),
-    since: await findToldBefore(db, edition),
+    since: last && toldUpTo(last),
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, trend.length, period.timeZone),
     asKnownAt: null,

@@ -37,15 +37,17 @@ type Row = Omit<ListedEdition, 'period' | 'letters'> & Period & LetterCounts
  */
 export async function listEditions(db: Db, report: string | null, limit: number): Promise<ListedEdition[]> {
   const { rows } = await sql<Row>`
-    SELECT id, report, period_from AS "from", period_to AS "to", time_zone AS "timeZone", variant, subject,
-      rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent",
-      count(message_id) AS total, count(*) FILTER (WHERE state = 'sent') AS sent,
+    WITH listed AS MATERIALIZED (
+      SELECT id, report, period_from AS "from", period_to AS "to", time_zone AS "timeZone", variant, subject,
+        rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent"
+      FROM report_edition WHERE ${report} IS NULL OR report = ${report}
+      ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit})
+    SELECT listed.*, count(message_id) AS total, count(*) FILTER (WHERE state = 'sent') AS sent,
       count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt",
       count(*) FILTER (WHERE state = 'withdrawn') AS withdrawn
-    FROM report_edition LEFT JOIN delivery ON edition_id = id AND revision = (SELECT max(revision) FROM delivery AS other
-      WHERE other.edition_id = id AND other.recipient = delivery.recipient)
-    WHERE ${report} IS NULL OR report = ${report}
-    GROUP BY id ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit}`.execute(db)
+    FROM listed LEFT JOIN delivery ON edition_id = id AND NOT EXISTS (SELECT 1 FROM delivery AS later
+      WHERE later.edition_id = id AND later.recipient = delivery.recipient AND later.revision > delivery.revision)
+    GROUP BY id ORDER BY "to" DESC, "renderedAt" DESC, report, variant`.execute(db)
   return rows.map(({ from, to, timeZone, total, sent, failed, inDoubt, withdrawn, ...edition }) => ({
     ...edition,
     period: { from, to, timeZone },
@@ -59,25 +61,4 @@ export async function countEditions(db: Db): Promise<number> {
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
-}
-
-/**
- * The last edition of the same report and variant that had been sent when one was made, which told of changes since:
- * the end of its period, and when its figures were read. Null where it was the first.
- */
-export async function findToldBefore(
-  db: Db,
-  {
-    report,
-    variant,
-    period,
-    renderedAt,
-  }: Pick<ListedEdition, 'report' | 'variant' | 'period' | 'renderedAt'>,
-): Promise<{ at: Instant; knownAt: Instant } | null> {
-  const { rows } = await sql<{ at: Instant; knownAt: Instant }>`
-    SELECT period_to AS at, rendered_at AS "knownAt" FROM report_edition
-    WHERE report = ${report} AND variant = ${variant} AND period_to <= ${period.to} AND rendered_at < ${renderedAt}
-      AND program_version IS NOT NULL AND EXISTS (SELECT 1 FROM delivery WHERE edition_id = report_edition.id)
-    ORDER BY period_to DESC LIMIT 1`.execute(db)
-  return rows[0] ?? null
 }

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { PeriodKind, ReportFigures } from '../figures.ts'
 import type { Instant, Period, Rendered } from '../model.ts'
+import type { LastTold } from './figures/changes.ts'
 import type { Db, Trx } from './open.ts'
 import type { ReportEditionTable } from './tables.ts'
 
@@ -90,15 +91,34 @@ export async function findLastSentEnd(db: Db, key: SeriesKey, before: Instant): 
   return row?.period_to ?? null
 }
 
-/** The last edition of a series whose period ended by an instant and of which letters exist. */
-export async function findLastSent(db: Db, key: SeriesKey, by: Instant): Promise<SentEdition | null> {
-  const row = await sentEditions(db, key, by, '<=')
+/**
+ * The last edition of a series whose period ended by an instant and of which letters exist.
+ * @param madeBefore only of those that there were then
+ */
+export async function findLastSent(
+  db: Db,
+  key: SeriesKey,
+  by: Instant,
+  madeBefore: Instant | null = null,
+): Promise<SentEdition | null> {
+  const sent = sentEditions(db, key, by, '<=')
+  const row = await (madeBefore === null ? sent : sent.where('rendered_at', '<', madeBefore))
     // Older programs kept other figures.
     .where('program_version', 'is not', null)
     .select(['period_to', 'rendered_at', 'figures'])
     .executeTakeFirst()
   if (!row) return null
   return { periodTo: row.period_to, renderedAt: row.rendered_at, figures: figuresOf(row.figures) }
+}
+
+/**
+ * Up to where an edition has told of changes. Where these failed, the next one tells them: from the beginning, since
+ * nobody knows how much of it was known when.
+ */
+export function toldUpTo({ periodTo, renderedAt, figures }: SentEdition): LastTold {
+  const hasFailed = figures.failed.some(({ block }) => block === 'changes')
+  const { since } = figures.changes
+  return hasFailed ? { at: since, knownAt: since } : { at: periodTo, knownAt: renderedAt }
 }
 
 /**

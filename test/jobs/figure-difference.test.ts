@@ -67,6 +67,14 @@ describe('figures that were kept, beside those of now', () => {
     expect(compareFigures(kept, { ...kept, stalled: { ...kept.stalled, rows: [other, LEAD] } })).toEqual([])
   })
 
+  test('do not differ in what could not be read on one side, nor in what is only warned of', () => {
+    const failed = [{ block: 'stalled', query: null, message: 'x' }] as const
+    const now = { ...KEPT, stalled: { ...KEPT.stalled, total: 0, rows: [] } }
+    expect(compareFigures(KEPT, now)).not.toEqual([])
+    expect(compareFigures(KEPT, { ...now, failed })).toEqual([])
+    expect(compareFigures({ ...now, failed }, KEPT)).toEqual([])
+  })
+
   test('tell amounts by their currency', () => {
     const now = { ...KEPT, wonValue: { current: [{ amount: 7, currency: 'EUR' }], prior: [] } }
     expect(compareFigures(KEPT, now)).toEqual([

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { compareEdition } from '../../src/jobs/recompute-edition.ts'
 import { dayBefore, daysUpTo, periodsUpTo, priorOf } from '../../src/report/period.ts'
 import { enqueueLetter } from '../../src/store/delivery.ts'
-import { type Edition, saveEdition } from '../../src/store/edition.ts'
-import { findToldBefore } from '../../src/store/edition-list.ts'
+import { type Edition, findLastSent, saveEdition, toldUpTo } from '../../src/store/edition.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../src/store/figures/report.ts'
 import type { Store } from '../../src/store/open.ts'
@@ -41,9 +40,10 @@ async function keepDaily(store: Store, at: Date): Promise<Edition> {
   const period = dayBefore(at, 'Europe/Berlin')
   const renderedAt = at.toISOString()
   const key = { report: 'daily', period, variant: '', renderedAt }
+  const last = await findLastSent(store.db, { ...key, kind: 'day' }, period.to)
   const figures = await readReportFigures(store.db, {
     ...{ kind: 'day', period, prior: priorOf('day', period), filter: EVERY_LEAD, asKnownAt: null },
-    ...{ stalledDays: 3, topScore: 80, rowsMax: 7, since: await findToldBefore(store.db, key) },
+    ...{ stalledDays: 3, topScore: 80, rowsMax: 7, since: last && toldUpTo(last) },
     sparkPeriods: periodsUpTo('day', period),
     trendDays: daysUpTo(period.to, 96, period.timeZone),
   })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ReportFigures } from '../../src/figures.ts'
 import { enqueueLetter } from '../../src/store/delivery.ts'
 import {
   findEdition,
@@ -7,6 +8,7 @@ import {
   hasGoneOut,
   noteNotSent,
   saveEdition,
+  toldUpTo,
 } from '../../src/store/edition.ts'
 import type { Store } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
@@ -112,6 +114,19 @@ describe('the last edition that was sent', () => {
     expect(await find('day')).toMatchObject({ periodTo: '2026-11-14T24:00:00.000Z' })
     expect(await find('week')).toMatchObject({ periodTo: '2026-11-15T24:00:00.000Z' })
     await store.close()
+  })
+
+  it('leaves changes that it could not tell to the next one', async () => {
+    const sent = { periodTo: '2026-11-21T00:00:00.000Z', renderedAt: '2026-11-21T06:00:00.000Z' }
+    const changes = { since: '2026-11-20T00:00:00.000Z', kinds: [] }
+    const told = (...failed: ReportFigures['failed']) =>
+      toldUpTo({ ...sent, figures: { ...figures, changes, failed } })
+    expect(told()).toEqual({ at: sent.periodTo, knownAt: sent.renderedAt })
+    expect(told({ block: 'trend', query: null, message: 'x' })).toEqual(told())
+    expect(told({ block: 'changes', query: null, message: 'x' })).toEqual({
+      at: changes.since,
+      knownAt: changes.since,
+    })
   })
 
   it('is told of a span of time, be it that it was sent or was not worth it, but not of one only looked at', async () => {
