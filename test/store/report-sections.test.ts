@@ -45,7 +45,6 @@ describe('a section that cannot be read', () => {
   it.each([
     ['funnel_latest', ['funnel']],
     ['agent_outage', ['agents']],
-    ['stage_stay', ['funnel']],
     ['sync_scan_verdict', ['data_quality']],
   ])('without %s is told, and nothing else', async (table, blocks) => {
     const figures = await readWithout(table)
