@@ -34,6 +34,7 @@ const STATEMENTS = [
   sql`DROP TABLE delivery`,
   sql`ALTER TABLE delivery_anew RENAME TO delivery`,
   sql`CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
+  sql`CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
 
   sql`CREATE TABLE mail_outage ( -- one row a mail server that cannot be talked to, until it can
     server TEXT PRIMARY KEY, -- such as smtp://mail.example.com:587
