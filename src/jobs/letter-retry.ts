@@ -68,9 +68,9 @@ export function afterFailure(
     return { ...said, state: 'in_doubt', nextAttemptAt: isLeft ? null : nextAttemptAt }
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }
-  const isPutOff = failed.replyCode !== null
-  const reason = isPutOff ? reasonToGiveUp(one, drawn.now) : null
-  if (reason === null) return { ...said, state: 'pending', nextAttemptAt, isPutOff }
+  // A connection that is lost may be the server's fault: the letter is not given up for it, but told of.
+  const reason = failed.replyCode === null ? null : reasonToGiveUp(one, drawn.now)
+  if (reason === null) return { ...said, state: 'pending', nextAttemptAt, isPutOff: true }
   return { ...said, state: 'failed', nextAttemptAt: null, response: `${reason}: ${failed.said}` }
 }
 

@@ -145,6 +145,18 @@ describe('what is said of one letter leaves the others alone (row 58)', () => {
     }
   })
 
+  it('a letter in whose midst the connection is lost each time counts as put off, and is not given up', async () => {
+    await using ledger = await openLedger(['ana@example.com'])
+    const first = ledger.clock.now.toISOString()
+    await using server = await openScriptedServer({ RCPT: 'drop' })
+    await using transport = open(server.url)
+    for (let attempt = 1; attempt <= 30; attempt++) {
+      await deliverDue({ ...ledger.deps, transport }, signal)
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + 120 * MINUTE_MS)
+    }
+    expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 30, putOffAt: first }])
+  })
+
   it('a letter in whose midst the server ends the session does not stand in the way of the others', async () => {
     await using ledger = await openLedger(BOTH)
     await using server = await openMailServer({
