@@ -1,24 +1,15 @@
 /** `leadsheet schedule`: what runs when, and what became of it last; how it is explained, and how it is let go. */
 import type { Command } from 'commander'
-import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
-import { nextSlot } from '../schedule/slots.ts'
-import type { Store } from '../store/open.ts'
-import { findLastSlot, releaseSlot, type Slot } from '../store/schedule-slot.ts'
+import { releaseSlot } from '../store/schedule-slot.ts'
 import { addExamples } from './command.ts'
 import { openData, openDataIfThere } from './installation.ts'
 import { localTime } from './local-time.ts'
 import { defineExplainSchedule } from './schedule-explain.ts'
 import { scheduleWarnings } from './schedule-warnings.ts'
-import { type ConfiguredSchedule, findSchedule, policyText, schedulesOf } from './schedules.ts'
+import { findSchedule, heldText, policyText, readSchedules, type ScheduleState } from './schedules.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
-
-interface Line extends ConfiguredSchedule {
-  /** Null where it has not run in any way. */
-  readonly last: Slot | null
-  readonly next: Date | null
-}
 
 export function defineSchedule(command: Command, terminal: Terminal): void {
   const list = command
@@ -40,10 +31,10 @@ async function listSchedules(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   const now = new Date()
   await using store = await openDataIfThere(config)
-  const lines = await readLines(store, config, now)
+  const lines = await readSchedules(store.db, config, now)
   const warnings = scheduleWarnings(config, now)
   if (terminal.json) return terminal.printJson({ data: lines.map(jsonOf), warnings })
-  await terminal.printTable<Line>(
+  await terminal.printTable<ScheduleState>(
     [
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
       { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
@@ -56,22 +47,11 @@ async function listSchedules(terminal: Terminal): Promise<void> {
     ],
     lines,
   )
-  for (const { name, last } of lines) if (last?.state === 'held') terminal.note(heldText(name, last))
+  for (const held of lines.flatMap(heldText)) terminal.note(held)
   for (const warning of warnings) terminal.note(`warning: ${warning}`)
 }
 
-async function readLines(store: Store, config: Config, now: Date): Promise<Line[]> {
-  const at = now.toISOString()
-  return Promise.all(
-    schedulesOf(config).map(async (schedule) => ({
-      ...schedule,
-      last: (await findLastSlot(store.db, schedule.name, at)) ?? null,
-      next: nextSlot(schedule.timing, now),
-    })),
-  )
-}
-
-function jsonOf({ name, timing, catchUp, last, next }: Line) {
+function jsonOf({ name, timing, catchUp, last, next }: ScheduleState) {
   return {
     schedule: name,
     when: timing.expression,
@@ -84,11 +64,6 @@ function jsonOf({ name, timing, catchUp, last, next }: Line) {
     next: next?.toISOString() ?? null,
     next_local: next && localTime(next, timing.timeZone),
   }
-}
-
-export function heldText(name: string, { slot, message }: Slot): string {
-  const report = name.replace(/^report:/, '')
-  return `${name} of ${formatInstant(slot)} is held: ${message}. \`leadsheet schedule release ${report}\` lets it go.`
 }
 
 /** @throws LeadsheetError usage_invalid where nothing of it is held or waits */

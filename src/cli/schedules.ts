@@ -3,7 +3,11 @@ import { type Config, hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError } from '../errors.ts'
 import { type ScheduleSettings, tellHours } from '../jobs/schedule.ts'
+import { nextSlot } from '../schedule/slots.ts'
 import type { CatchUp } from '../schedule/timing.ts'
+import type { Db } from '../store/open.ts'
+import { findLastSlot, type Slot } from '../store/schedule-slot.ts'
+import { formatInstant } from './table.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {
   /** Null of what is no report. */
@@ -30,6 +34,30 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
       ...{ jitterSeconds, report },
     })),
   ]
+}
+
+export interface ScheduleState extends ConfiguredSchedule {
+  /** Null where it was never seen. */
+  readonly last: Slot | null
+  /** Null where it is never due again. */
+  readonly next: Date | null
+}
+
+export async function readSchedules(db: Db, config: Config, now: Date): Promise<ScheduleState[]> {
+  return Promise.all(
+    schedulesOf(config).map(async (schedule) => ({
+      ...schedule,
+      last: (await findLastSlot(db, schedule.name, now.toISOString())) ?? null,
+      next: nextSlot(schedule.timing, now),
+    })),
+  )
+}
+
+/** A sentence where it is held; none otherwise. */
+export function heldText({ name, last, report }: ScheduleState): string[] {
+  if (last?.state !== 'held') return []
+  const release = `\`leadsheet schedule release ${report?.name ?? name}\` lets it go.`
+  return [`${name} of ${formatInstant(last.slot)} is held: ${last.message}. ${release}`]
 }
 
 /**

@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { editionState } from '../jobs/archive-index.ts'
 import { tellDates } from '../report/period.ts'
-import { nextSlot } from '../schedule/slots.ts'
 import { countDeliveries } from '../store/delivery.ts'
 import { type ListedEdition, listEditions } from '../store/edition-list.ts'
 import { countHeldRows } from '../store/held-row.ts'
@@ -18,7 +17,7 @@ import { outageJson, outageText, wordOf } from './deliveries.ts'
 import { editionJson } from './editions.ts'
 import { openDataIfThere, pathsIn } from './installation.ts'
 import { noticeJson } from './notices.ts'
-import { schedulesOf } from './schedules.ts'
+import { heldText, readSchedules, type ScheduleState } from './schedules.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -40,6 +39,7 @@ async function showStatus(terminal: Terminal): Promise<void> {
     terminal.printJson({
       ...status,
       runs: status.runs.map(runJson),
+      schedules: status.schedules.map(scheduleJson),
       servers_away: status.servers_away.map(outageJson),
       editions: status.editions.map(editionJson),
     })
@@ -56,7 +56,7 @@ async function readStatus(db: Db, config: Config) {
     last_failure: await findLastFailure(db),
     notices: (await listNotices(db, 'open', NOTICES)).map(noticeJson),
     runs: await listRuns(db, RUNS),
-    next: nextSlots(config),
+    schedules: await readSchedules(db, config, new Date()),
     slots: await listSlots(db, SLOTS),
     deliveries: await countDeliveries(db),
     servers_away: await listMailOutages(db),
@@ -88,16 +88,14 @@ function runJson(run: RunSummary) {
 
 type Status = Awaited<ReturnType<typeof readStatus>>
 
-function nextSlots(
-  config: Config,
-): { schedule: string; when: string; time_zone: string; next: string | null }[] {
-  const now = new Date()
-  return schedulesOf(config).map(({ name, timing }) => ({
+function scheduleJson({ name, timing, last, next }: ScheduleState) {
+  return {
     schedule: name,
     when: timing.expression,
     time_zone: timing.timeZone,
-    next: nextSlot(timing, now)?.toISOString() ?? null,
-  }))
+    last: last && { slot: last.slot, state: last.state, message: last.message },
+    next: next?.toISOString() ?? null,
+  }
 }
 
 /** `2 open: sync failing, disk nearly full`; null where nothing is wrong. */
@@ -117,6 +115,7 @@ async function printStatus(terminal: Terminal, status: Status): Promise<void> {
     'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
     Troubles: troublesText(status.notices),
     'Held rows': status.held_rows > 0 ? status.held_rows : null,
+    'Held reports': status.schedules.flatMap(heldText).join(' ') || null,
     Letters: letters.join(', ') || 'none',
     'Mail server': status.servers_away.map(outageText).join('; ') || null,
   })
@@ -162,13 +161,15 @@ async function printStatus(terminal: Terminal, status: Status): Promise<void> {
     )
   }
   terminal.print('')
-  await terminal.printTable(
+  await terminal.printTable<ScheduleState>(
     [
-      { title: 'NEXT', value: (schedule) => formatInstant(schedule.next) },
-      { title: 'SCHEDULE', value: (schedule) => schedule.schedule },
-      { title: 'WHEN', value: (schedule) => schedule.when },
-      { title: 'ZONE', value: (schedule) => schedule.time_zone },
+      { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
+      { title: 'LAST', value: ({ last }) => last && formatInstant(last.slot) },
+      { title: 'OUTCOME', value: ({ last }) => last?.state },
+      { title: 'NEXT', value: ({ next }) => next && formatInstant(next.toISOString()) },
+      { title: 'WHEN', value: ({ timing }) => timing.expression },
+      { title: 'ZONE', value: ({ timing }) => timing.timeZone },
     ],
-    status.next,
+    status.schedules,
   )
 }

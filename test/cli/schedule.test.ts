@@ -116,6 +116,13 @@ describe('leadsheet schedule', () => {
     expect(doctor.stdout).toMatch(/warn {2}schedules +report:daily: Europe\/Vienna has no 02:30/)
   })
 
+  it('is in the status in short', async () => {
+    const cwd = await installation()
+    const { stdout } = await runLeadsheet(['status'], { cwd, env: clockAt(NOW) })
+    expect(stdout).toMatch(/Held reports +report:daily of 2026-11-24 01:30Z is held: the data are old/)
+    expect(stdout).toMatch(/report:daily +2026-11-24 01:30Z +held +2026-11-25 01:30Z +every day at 02:30/)
+  })
+
   it('does not make a database where there is none', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
     expect((await run(cwd, '--json')).status).toBe(0)
