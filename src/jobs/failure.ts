@@ -23,7 +23,13 @@ export function logFailure(log: Log, thrown: unknown, at: Readonly<Record<string
 
 export type AfterFailure =
   | { readonly state: 'failed'; readonly message: string }
-  | { readonly state: 'again'; readonly message: string; readonly notBefore: Instant | null }
+  | {
+      readonly state: 'again'
+      readonly message: string
+      readonly notBefore: Instant | null
+      /** Nothing was tried. */
+      readonly isWait?: boolean
+    }
 
 /**
  * What becomes of a slot whose work has thrown: where another process is at it, it comes with the next tick; what
@@ -33,7 +39,7 @@ export type AfterFailure =
 export function afterFailure(thrown: unknown, attempt: number, now: Date): AfterFailure {
   const message = errorText(thrown)
   if (!(thrown instanceof LeadsheetError)) return { state: 'failed', message }
-  if (thrown.code === 'job_busy') return { state: 'again', message, notBefore: null }
+  if (thrown.code === 'job_busy') return { state: 'again', message, notBefore: null, isWait: true }
   return mayPass(thrown.code)
     ? tryAgain(message, attempt, now, thrown.notBefore)
     : { state: 'failed', message }

@@ -24,6 +24,8 @@ export function reportSchedule(
       const enqueued = await enqueueReport(work, report, recipients, { at, lease, late }, signal)
       if (signal.aborted) return stopped('stopped before all letters were written')
       work.poke()
+      for (const { block, query, message } of enqueued.mailings.flatMap(({ failed }) => failed))
+        work.log.error({ report: report.name, block, query }, `could not be made: ${message}`)
       await writeArchiveIndex(work.archive, work.store.db)
       await publishQuietly(work, signal)
       return { state: 'done', message: mailingText(enqueued) }

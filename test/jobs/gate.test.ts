@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../src/errors.ts'
+import { afterFailure } from '../../src/jobs/failure.ts'
 import { passGate, requireGoodData } from '../../src/jobs/gate.ts'
 import type { GateSettings, Report } from '../../src/jobs/report.ts'
 import { reportSchedule } from '../../src/jobs/report-schedule.ts'
@@ -336,7 +338,8 @@ describe('a report of which something cannot be read', () => {
     expect((await listSlots(store.db, 1))[0]).toMatchObject({ state: 'done', attempts: 2 })
   })
 
-  it('does not wait at the cost of its tries', async () => {
+  it('does not wait at the cost of its tries, neither for data nor for another process', async () => {
+    expect(afterFailure(new LeadsheetError('job_busy', 'taken'), 1, SLOT)).toMatchObject({ isWait: true })
     await using world = await openWorld()
     const { store, work, clock } = world
     clock.now = SLOT
