@@ -56,4 +56,4 @@ it('a daemon killed at any step of a letter is followed by one of two, who sends
     )
     await expectSound(installation.file)
   }
-}, 120_000)
+}, 600_000)
