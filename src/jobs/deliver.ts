@@ -174,7 +174,7 @@ async function waitForTurn(
   { signal, until }: Batch,
 ): Promise<boolean> {
   for (let ms = pace.msToWait(now()); ms > 0 && !signal.aborted; ms = pace.msToWait(now())) {
-    if (until !== null) return false
+    if (until !== null && now().getTime() + ms >= until.getTime()) return false
     await wait(ms, signal).catch(() => {})
   }
   const at = now()

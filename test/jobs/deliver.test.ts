@@ -288,6 +288,26 @@ describe('letters that wait', () => {
     expect(await listMailOutages(made.store.db)).toEqual([])
   })
 
+  it('wait for their turn, unless all is to stop or the minute is over', async () => {
+    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    const paced = (waits: number[]) => {
+      const pace = { msToWait: () => waits.shift() ?? 0, take: () => {} }
+      return { ...made.deps, transport, policy: { ...made.deps.policy, pace } }
+    }
+    await deliverDue(paced([60_000]), signal)
+    expect(server.received).toHaveLength(0)
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(), 30)
+    await deliverEditions(paced([60_000]), [made.edition], stop.signal)
+    expect(server.received).toHaveLength(0)
+    const begun = performance.now()
+    await deliverDue(paced([0, 100]), signal)
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(100)
+    expect(server.received).toHaveLength(2)
+  })
+
   it('are tried at once when the daemon starts, whatever the server said before; one of other settings is forgotten', async () => {
     await using made = await openEdition(['ana@example.com'])
     await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
@@ -317,6 +337,9 @@ describe('letters that wait', () => {
     await using transport = openTransport(server.url, { log: SILENT })
     const lease = await claimLease(made.store, 'delivery', made.deps.now)
     expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(false)
+    expect(await deliverEditions({ ...made.deps, transport }, [made.edition], signal)).toMatchObject([
+      { recipient: 'ana@example.com', state: 'pending', response: 'another process is sending' },
+    ])
     await lease.release()
     expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(true)
     expect(server.received).toHaveLength(1)
