@@ -6,8 +6,8 @@ import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
 import { counted, minutesBefore, type Watch } from './watch.ts'
 
-/** Looked back over: two days at the usual pace. */
-const RUNS_MAX = 200
+/** Looked back over: a day at the usual pace. */
+const RUNS_MAX = 100
 const DEFERRED_MINUTES = 120
 export const LATE_HOURS = 26
 
