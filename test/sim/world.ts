@@ -52,8 +52,8 @@ export interface World extends AsyncDisposable {
   readonly store: Store
   readonly planned: readonly Planned[]
   readonly from: Date
-  /** The true time, in ms, and by how much the clock of the machine differs from it. */
-  readonly clock: { at: number; skewMs: number }
+  /** The true time, in ms, by how much the clock of the machine differs from it, and how long the machine slept. */
+  readonly clock: { at: number; skewMs: number; asleepMs: number }
   readonly runs: readonly Run[]
   readonly beats: readonly Beat[]
   /** When the daemon was killed. */
@@ -63,6 +63,8 @@ export interface World extends AsyncDisposable {
   start(): Promise<void>
   /** A minute's beat, if the daemon is up, and the work that comes of it. */
   beat(): Promise<void>
+  /** Lets time pass, up to an instant, with beats around each full hour and at the end. */
+  passTo(until: Date | string): Promise<void>
   /** As SIGTERM does. */
   stop(): Promise<void>
   /** Kills the daemon at one of its next writes; see {@link MortalStore.dieAt}. */
@@ -91,8 +93,9 @@ export async function openWorld({
   start = startDaemon,
   durationMs = () => 2_000,
 }: WorldOptions): Promise<World> {
-  const clock = { at: from.getTime(), skewMs: 0 }
+  const clock = { at: from.getTime(), skewMs: 0, asleepMs: 0 }
   const now = (): Date => new Date(clock.at + clock.skewMs)
+  const monotonicMs = (): number => clock.at - clock.asleepMs
   const store = await openStore(join(folderWith(), 'leadsheet.db'), now())
   // No power is cut here, and a year has more commits than a disk likes.
   await sql`PRAGMA synchronous = OFF`.execute(store.db)
@@ -148,11 +151,21 @@ export async function openWorld({
       const own = mortal(store)
       const controller = new AbortController()
       const post = createLane(SILENT, async () => {})
-      const deps = { store: own, log: SILENT, now, monotonicMs: () => clock.at, schedules, post }
+      const deps = { store: own, log: SILENT, now, monotonicMs, schedules, post }
       life = { store: own, controller, daemon: await start(deps, controller.signal) }
       await beat()
     },
     beat,
+    async passTo(until) {
+      const end = new Date(until).getTime()
+      const nextMinute = (): number => (Math.floor(clock.at / MINUTE_MS) + 1) * MINUTE_MS
+      while (nextMinute() <= end) {
+        clock.at = nextMinute()
+        const isAroundHour = [59, 0, 1].includes(new Date(clock.at).getUTCMinutes())
+        if (isAroundHour || end - clock.at < MINUTE_MS) await beat()
+      }
+      clock.at = Math.max(clock.at, end)
+    },
     async stop() {
       if (life === null) return
       life.controller.abort()

@@ -1,0 +1,276 @@
+/** A daemon that is told to stop, whatever it is doing: as a process among others, and as the first of a container. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import Database from 'better-sqlite3'
+import type { SMTPServerOptions } from 'smtp-server'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { addSlot } from '../../src/store/schedule-slot.ts'
+import { folderWith } from '../support/folder.ts'
+import { type Finished, finished } from '../support/leadsheet.ts'
+import { type MailServer, openMailServer } from '../support/mail-server.ts'
+import { random } from '../support/random.ts'
+import { startService } from '../support/service.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { MAIN, type Program, start } from './support/program.ts'
+import { IS_FULL, SEED } from './support/scale.ts'
+import { expectSound } from './support/store.ts'
+
+/** Of each kind; every other one as process 1, where that can be. */
+const STOPS = IS_FULL ? 10 : 2
+const STOPPED_WITHIN_MS = 10_000
+const HOUR_MS = 3_600_000
+const CAN_UNSHARE = spawnSync('unshare', ['--fork', '--pid', 'true']).status === 0
+const RECIPIENTS = ['ana', 'ben', 'cem', 'dia', 'eva'].map((name) => `${name}@example.com`)
+
+// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
+if (!CAN_UNSHARE) console.warn('SKIPPED: the daemon as process 1, which needs root and unshare')
+
+interface Daemon {
+  readonly child: ChildProcess
+  /** Of the program itself, as seen from here. */
+  readonly pid: () => number
+  readonly end: Promise<Finished>
+}
+
+/** Starts the daemon; every other one, by its number, as the first process of a namespace of its own. */
+function startDaemon(program: Program, stop: number): Daemon {
+  if (!CAN_UNSHARE || stop % 2 === 0) {
+    const child = start(program)
+    return { child, pid: () => child.pid ?? 0, end: finished(child) }
+  }
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(
+    'unshare',
+    ['--fork', '--pid', '--kill-child', process.execPath, MAIN, ...program.args],
+    {
+      cwd: program.cwd,
+      env: { PATH, HOME, TZ: 'UTC', ...program.env },
+    },
+  )
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const pid = () => Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'))
+  return { child, pid, end: finished(child) }
+}
+
+/** Tells it to stop: it does so in time and calls it no failure. */
+async function stopDaemon({ pid, end }: Daemon): Promise<void> {
+  const begun = performance.now()
+  process.kill(pid(), 'SIGTERM')
+  const { status, stderr } = await end
+  expect(status, stderr).toBe(0)
+  expect(performance.now() - begun).toBeLessThan(STOPPED_WITHIN_MS)
+}
+
+/** Resolves when the log says so. */
+async function untilSaid(daemon: Daemon, said: RegExp): Promise<void> {
+  if (daemon.child.stderr === null) throw new Error('no stderr')
+  const lines = createInterface(daemon.child.stderr)
+  await whileAlive(
+    daemon,
+    new Promise((resolve) => lines.on('line', (line) => said.test(line) && resolve(line))),
+  )
+}
+
+/** What is awaited of a daemon comes before it ends. */
+async function whileAlive(daemon: Daemon, awaited: Promise<unknown>): Promise<void> {
+  const ended = await Promise.race([awaited.then(() => null), daemon.end])
+  if (ended !== null) throw new Error(`the daemon ended by itself: ${ended.stderr}`)
+}
+
+function query(file: string, sql: string): unknown[] {
+  const database = new Database(file)
+  try {
+    return database.prepare(sql).all()
+  } finally {
+    database.close()
+  }
+}
+
+/** After any stop: nothing is held or under way. A first load that is stopped leaves its indexes to the sync after it. */
+async function expectPutDown(file: string): Promise<void> {
+  expect(query(file, 'SELECT name FROM lease')).toEqual([])
+  expect(query(file, "SELECT * FROM schedule_slot WHERE state = 'running'")).toEqual([])
+  expect(query(file, "SELECT * FROM delivery WHERE state IN ('sending', 'data')")).toEqual([])
+  await expectSound(file, ['indexes are put aside only while a sync runs'])
+}
+
+describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`, () => {
+  it('while it has nothing to do leaves within 10 s with nothing in hand (row 56)', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
+    const file = join(cwd, 'leadsheet.db')
+    await using upstream = await startUpstream(5)
+    for (let stop = 0; stop < STOPS; stop++) {
+      const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), stop)
+      await untilSaid(daemon, stop === 0 ? /"schedule":"sync",.*"state":"done"/ : /scheduled/)
+      await stopDaemon(daemon)
+      await expectPutDown(file)
+    }
+    expect(query(file, "SELECT DISTINCT state FROM schedule_slot WHERE schedule = 'sync'")).toEqual([
+      { state: 'done' },
+    ])
+  })
+
+  it('in the middle of a sync keeps the pages it has, and the next one goes on with the same slot (row 56)', async () => {
+    const next = random(SEED)
+    for (let stop = 0; stop < STOPS; stop++) {
+      await using upstream = await startUpstream(200)
+      const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .\napi: { page_size: 10 }' })
+      const file = join(cwd, 'leadsheet.db')
+      const program = daemonOf(cwd, { LEADSHEET_API_URL: upstream.url })
+      const page = 2 + Math.floor(next() * 17)
+      const held = Promise.withResolvers<void>()
+      // Of the page that is held back comes nothing, or its beginning.
+      upstream.faults.push(...Array.from({ length: page }, () => () => false), (_request, response) => {
+        if (stop % 4 > 1) response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":[')
+        held.resolve()
+        return true
+      })
+      const daemon = startDaemon(program, stop)
+      await whileAlive(daemon, held.promise)
+      await stopDaemon(daemon)
+      await expectPutDown(file)
+      expect(query(file, "SELECT state FROM schedule_slot WHERE schedule = 'sync'")).toEqual([
+        { state: 'due' },
+      ])
+
+      const read = query(file, 'SELECT id FROM lead').length
+      expect(read).toBeGreaterThan(0)
+      upstream.requests.length = 0
+      const second = startDaemon(program, stop)
+      await untilSaid(second, /"schedule":"sync",.*"state":"done"/)
+      await stopDaemon(second)
+      expect(upstream.requests[0]?.path).toContain('cursor=')
+      expect(query(file, 'SELECT id FROM lead')).toHaveLength(200)
+    }
+  }, 300_000)
+
+  it('in the middle of a mail loses no letter, and sends none twice that it does not doubt (row 56)', async () => {
+    const next = random(SEED)
+    const folder = folderWith()
+    await using service = await startService(folder, new Date(), 3)
+    const key = await service.createKey({ name: 'stop', scope: 'read' })
+    for (let stop = 0; stop < STOPS; stop++) {
+      const hold = HOLDS[stop % HOLDS.length] ?? 'recipient'
+      await using mail = await openHoldingServer(hold, 1 + Math.floor(next() * RECIPIENTS.length))
+      const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
+      const file = join(cwd, 'leadsheet.db')
+      await makeReportDue(file)
+      const program = daemonOf(cwd, {
+        LEADSHEET_API_URL: service.url,
+        LEADSHEET_API_KEY: key,
+        LEADSHEET_SMTP_URL: mail.server.url,
+      })
+      const daemon = startDaemon(program, stop)
+      await whileAlive(daemon, mail.isHeld)
+      if (hold === 'answered late') setTimeout(mail.letGo, 1_000)
+      await stopDaemon(daemon)
+      await expectPutDown(file)
+      expectKept(file, mail.server)
+
+      mail.letGo()
+      const second = startDaemon(program, stop)
+      const awaited = hold === 'never answered' ? RECIPIENTS.length - 1 : RECIPIENTS.length
+      while (query(file, "SELECT * FROM delivery WHERE state = 'sent'").length < awaited) {
+        await whileAlive(second, new Promise((resolve) => setTimeout(resolve, 50)))
+      }
+      await stopDaemon(second)
+      await expectPutDown(file)
+      expectKept(file, mail.server)
+    }
+  }, 600_000)
+})
+
+/** Where the mail server stops answering. */
+const HOLDS = ['recipient', 'answered late', 'never answered'] as const
+
+const SETTINGS = `
+data_dir: .
+snapshot: { when: never }
+reports: [{ name: daily, schedule: '0 * * * *' }]
+recipients: [${RECIPIENTS.join(', ')}]
+`
+
+function daemonOf(cwd: string, env: Program['env']): Program {
+  return {
+    args: ['run'],
+    cwd,
+    env: {
+      LEADSHEET_API_KEY: 'test-key',
+      LEADSHEET_SMTP_URL: 'file:outbox',
+      LEADSHEET_FROM: 'reports@example.com',
+      LEADSHEET_RECIPIENTS: RECIPIENTS.join(','),
+      ...env,
+    },
+  }
+}
+
+/** As if the daemon had been down since its last slot, some hours ago. */
+async function makeReportDue(file: string): Promise<void> {
+  await using store = await openStore(file, new Date())
+  const slot = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 3 * HOUR_MS).toISOString()
+  await store.write((trx) =>
+    addSlot(trx, {
+      schedule: 'report:daily',
+      slot,
+      state: 'skipped',
+      noted_at: slot,
+      not_before: null,
+      message: null,
+    }),
+  )
+}
+
+/** A server that stops answering in the midst of its letter of a number, until it is let go. */
+async function openHoldingServer(hold: (typeof HOLDS)[number], letter: number) {
+  const held = Promise.withResolvers<void>()
+  const free = Promise.withResolvers<void>()
+  let letters = 0
+  const holdBack = async (): Promise<void> => {
+    held.resolve()
+    await free.promise
+  }
+  const options: SMTPServerOptions = {
+    onRcptTo: async (_address, _session, done) => {
+      if (++letters === letter && hold === 'recipient') await holdBack()
+      done()
+    },
+  }
+  const server = await openMailServer(options, async () => {
+    if (letters === letter && hold !== 'recipient') await holdBack()
+  })
+  return {
+    server,
+    isHeld: held.promise,
+    letGo: () => free.resolve(),
+    [Symbol.asyncDispose]: async () => {
+      free.resolve()
+      server.dropConnections()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Each recipient has a letter in the ledger; who has it twice has it from one that was in doubt, and the same. */
+function expectKept(file: string, { received }: MailServer): void {
+  const letters = query(
+    file,
+    'SELECT recipient, message_id, state, doubts, next_attempt_at FROM delivery',
+  ) as {
+    recipient: string
+    message_id: string
+    state: string
+    doubts: number
+    next_attempt_at: string | null
+  }[]
+  expect(letters.map(({ recipient }) => recipient).sort()).toEqual(RECIPIENTS)
+  for (const { recipient, message_id, state, doubts, next_attempt_at } of letters) {
+    const copies = received.filter(({ to }) => to.includes(recipient))
+    if (state === 'sent') expect(copies.length).toBeGreaterThan(0)
+    else expect(next_attempt_at).not.toBeNull()
+    expect(copies.length).toBeLessThanOrEqual(1 + doubts)
+    expect(copies.map(({ mail }) => mail.messageId)).toEqual(copies.map(() => message_id))
+  }
+}

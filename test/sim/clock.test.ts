@@ -1,0 +1,128 @@
+/** Clocks that are set, jump and waver: what was due is done once, and what is still to come is not taken for past. */
+import { describe, expect, it } from 'vitest'
+import { random } from '../support/random.ts'
+import { sinceLastBeat } from './broken-daemons.ts'
+import { DAY_MS, daily, HOUR_MS, HOURLY, SECOND_MS } from './plan.ts'
+import { SEED } from './scale.ts'
+import { faultsOf } from './verdict.ts'
+import { openWorld, type StartDaemon, type World } from './world.ts'
+
+/** A Monday; at 06:00 UTC it is 07:00 in Vienna. */
+const FROM = new Date('2026-01-12T04:00:00Z')
+const YEAR_MS = 365 * DAY_MS
+
+async function openUp(start?: StartDaemon): Promise<World> {
+  const planned = [HOURLY, daily({ policy: 'latest', windowHours: 24 })]
+  const world = await openWorld({ from: FROM, planned, ...(start && { start }) })
+  await world.start()
+  return world
+}
+
+const pass = (world: World, ms: number): Promise<void> => world.passTo(new Date(world.clock.at + ms))
+
+async function setClock(world: World, skewMs: number): Promise<void> {
+  world.clock.skewMs = skewMs
+  await world.beat()
+}
+
+const slotsOf = (world: World, schedule: string): string[] =>
+  world.runs.filter((run) => run.schedule === schedule).map(({ due }) => due.slot.toISOString().slice(8, 16))
+
+/** Whatever the clock has done, nothing is missing, and the days after it are as all others. */
+async function expectAsEver(world: World): Promise<void> {
+  await world.passTo('2026-01-15T12:30:00Z')
+  expect(await faultsOf(world)).toEqual([])
+  expect(slotsOf(world, 'report:vienna').slice(-3)).toEqual(['13T06:00', '14T06:00', '15T06:00'])
+  expect(slotsOf(world, 'sync').slice(-1)).toEqual(['15T12:00'])
+}
+
+describe('a clock', () => {
+  it('that goes back by an hour after a slot does nothing twice (row 52)', async () => {
+    await using world = await openUp()
+    await pass(world, 2.25 * HOUR_MS)
+    await setClock(world, -HOUR_MS)
+    await pass(world, 0.5 * HOUR_MS)
+    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    expect(slotsOf(world, 'sync')).toEqual(['12T04:00', '12T05:00', '12T06:00'])
+    await setClock(world, 0)
+    await expectAsEver(world)
+  })
+
+  it('that goes forward by three hours loses no report, and one that is put right again loses nothing (row 52)', async () => {
+    await using world = await openUp()
+    await pass(world, 1.5 * HOUR_MS)
+    await setClock(world, 3 * HOUR_MS)
+    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    expect(world.runs.at(-1)?.due.late).toMatchObject({ why: 'clock' })
+    await pass(world, 0.25 * HOUR_MS)
+    await setClock(world, 0)
+    await pass(world, 3 * HOUR_MS)
+    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    expect(slotsOf(world, 'sync').sort()).toEqual([
+      '12T04:00',
+      '12T05:00',
+      '12T06:00',
+      '12T07:00',
+      '12T08:00',
+    ])
+    await expectAsEver(world)
+  })
+
+  it(`that wavers by two seconds, ten times around a slot, makes it due once (row 52); SEED=${SEED}`, async () => {
+    const next = random(SEED)
+    await using world = await openUp()
+    await pass(world, 2 * HOUR_MS - 10 * SECOND_MS)
+    for (let step = 0; step < 10; step++) {
+      world.clock.at += 2 * SECOND_MS
+      await setClock(world, (next() - 0.5) * 4 * SECOND_MS)
+    }
+    await setClock(world, 0)
+    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    await expectAsEver(world)
+  })
+
+  it('that a machine begins with years behind and then puts right makes one report late and no old one (row 52)', async () => {
+    const planned = [daily({ policy: 'latest', windowHours: 24 })]
+    await using world = await openWorld({ from: FROM, planned })
+    world.clock.skewMs = -50 * YEAR_MS
+    await world.start()
+    await pass(world, HOUR_MS)
+    await setClock(world, 0)
+    // That of the day before, of which it can only be seen that it is within its window.
+    expect(slotsOf(world, 'report:vienna')).toEqual(['11T06:00'])
+    await pass(world, 2 * DAY_MS)
+    expect(slotsOf(world, 'report:vienna')).toEqual(['11T06:00', '12T06:00', '13T06:00'])
+    expect(await faultsOf(world)).toEqual([])
+  })
+
+  it.each([1, 5])(
+    'that was ahead by %i years for an hour takes no day of the year from the report (row 52)',
+    async (years) => {
+      await using world = await openUp()
+      await pass(world, 0.5 * HOUR_MS)
+      await setClock(world, years * YEAR_MS)
+      await pass(world, HOUR_MS)
+      await setClock(world, 0)
+      await expectAsEver(world)
+    },
+  )
+
+  it('that stood while the machine slept makes the latest report, late by it (row 52)', async () => {
+    await using world = await openUp()
+    await pass(world, HOUR_MS)
+    world.clock.at += 3 * HOUR_MS
+    world.clock.asleepMs += 3 * HOUR_MS
+    await world.beat()
+    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    expect(world.runs.at(-1)?.due.late).toMatchObject({ from: '2026-01-12T05:00:00.000Z', why: 'clock' })
+    await expectAsEver(world)
+  })
+
+  it('would be seen to do harm to a daemon that only knows when it last looked', async () => {
+    await using world = await openUp(sinceLastBeat)
+    await pass(world, 2.25 * HOUR_MS)
+    await setClock(world, -HOUR_MS)
+    await pass(world, HOUR_MS)
+    expect(await faultsOf(world)).toContain('report:vienna 2026-01-12T06:00:00.000Z: done twice')
+  })
+})
