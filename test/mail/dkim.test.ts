@@ -12,6 +12,7 @@ const FULL: Letter = {
     'Umsätze: 59 neue Leads, von denen drei gewonnen wurden, und vieles mehr in einer langen Zeile · 20.11.',
   unsubscribe: { mailto: 'ops@example.com', url: 'https://leads.example.com/u/3f2a' },
   files: FILES,
+  inReplyTo: '<first@example.com>',
 }
 const signed = await buildMessage(FULL, DKIM_KEY)
 
