@@ -5,6 +5,7 @@ import { findPeriod } from '../jobs/edition.ts'
 import type { FigureDifference } from '../jobs/figure-difference.ts'
 import { compareEdition, type EditionComparison } from '../jobs/recompute-edition.ts'
 import { variantOf } from '../jobs/report.ts'
+import { reportAs } from '../jobs/subscription.ts'
 import type { DkimKey } from '../mail/dkim.ts'
 import type { Period } from '../model.ts'
 import { tellDates } from '../report/period.ts'
@@ -39,13 +40,14 @@ export async function runKept(terminal: Terminal, name: string, options: KeptOpt
   refuseTogether(options)
   const config = await terminal.config()
   const settings = findReport(config, name)
-  const { report, recipients } = reportOf(
+  const { report: usual, recipients } = reportOf(
     settings,
     config,
     await openTemplatesOf(config, [settings.template]),
   )
   await using store = await openDataIfThere(config)
   const { for: recipient = null, preview = null } = options
+  const report = await reportAs(store, usual, recipient)
   // Who is no recipient any more may still have a letter.
   const reader = options.asSent
     ? (recipients.find(({ address }) => address === recipient) ?? report)

@@ -12,6 +12,7 @@ import { letterFor, type Sender } from '../jobs/letter.ts'
 import { enqueueReportNow, type MailingDeps } from '../jobs/mailing.ts'
 import { tryReport } from '../jobs/preview.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
+import { reportAs } from '../jobs/subscription.ts'
 import { instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataOrEmpty } from './installation.ts'
@@ -99,15 +100,16 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   const kind = options.preview === undefined ? null : previewKind(options.preview)
   const at = instantIn(options)
   const templates = await openTemplatesOf(config, [settings.template])
-  const { report, recipients } = reportOf(settings, config, templates)
-  const reader = readerIn(options, report, recipients)
+  const { report: usual, recipients } = reportOf(settings, config, templates)
+  const reader = readerIn(options, usual, recipients)
   await using store = await openDataOrEmpty(config)
   const deps = await openMailing(config, store, templates)
   // Before the first letter, since one recipient may have blocks that another has not.
-  await tryReport({ ...deps, file: store.file }, report, recipients, terminal.signal)
-  if (options.send && !options.force) await requireGoodData(deps, report, recipients, at)
-  if (mail !== null && options.send) return await sendReport(terminal, deps, mail, report, recipients, at)
+  await tryReport({ ...deps, file: store.file }, usual, recipients, terminal.signal)
+  if (options.send && !options.force) await requireGoodData(deps, usual, recipients, at)
+  if (mail !== null && options.send) return await sendReport(terminal, deps, mail, usual, recipients, at)
 
+  const report = await reportAs(store, usual, options.for ?? null)
   const period = await findPeriod(store, report, at, reader)
   const { edition, page } = await makeEdition(deps, report, period, [reader], terminal.signal)
   await writeArchiveIndex(deps.archive, store.db)

@@ -5,7 +5,7 @@
 import { periodOf } from '../report/period.ts'
 import { hasGoneOut } from '../store/edition.ts'
 import type { Store } from '../store/open.ts'
-import { listSubscriptions, type Subscription } from '../store/subscription.ts'
+import { findSubscription, listSubscriptions, type Subscription } from '../store/subscription.ts'
 import { findPeriod } from './edition.ts'
 import type { Recipient, Report } from './report.ts'
 
@@ -47,8 +47,18 @@ export async function findAttendance(
   return { groups: groups.filter((group) => group.recipients.length > 0), leftOut }
 }
 
-/** As those get it who want it weekly. */
-export function weeklyReport(report: Report): Report {
+/** The report as a recipient gets it; as everybody does where no address is given. */
+export async function reportAs(
+  { db }: Pick<Store, 'db'>,
+  report: Report,
+  address: string | null,
+): Promise<Report> {
+  const subscription =
+    address === null ? undefined : await findSubscription(db, { address, report: report.name })
+  return subscription?.cadence === 'weekly' ? weeklyReport(report) : report
+}
+
+function weeklyReport(report: Report): Report {
   return { ...report, kind: 'week' }
 }
 

@@ -73,7 +73,7 @@ export async function openWeb(options: WebOptions, parts: readonly AddRoutes[]):
     requestTimeout: requestMs,
     keepAliveTimeout: KEPT_MS,
     forceCloseConnections: true,
-    // A token holds an address and the name of a report; what is too long is in no header.
+    // A token holds an address and the name of a report; a path that is longer never comes in.
     routerOptions: { maxParamLength: HEADER_BYTES },
     // A path that cannot be read; hooks are not asked then.
     frameworkErrors: (_, request, reply) => void refuse(request, reply.headers(HEADERS), 404, 'unknown'),

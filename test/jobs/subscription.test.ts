@@ -5,7 +5,7 @@ import { deliverDue, deliverEditions } from '../../src/jobs/deliver.ts'
 import { enqueueReportNow, mailingText } from '../../src/jobs/mailing.ts'
 import { publishSnapshot } from '../../src/jobs/publish.ts'
 import type { Report } from '../../src/jobs/report.ts'
-import { findAttendance } from '../../src/jobs/subscription.ts'
+import { findAttendance, reportAs } from '../../src/jobs/subscription.ts'
 import { changeSubscription } from '../../src/jobs/subscription-change.ts'
 import { signLink } from '../../src/mail/link-token.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -151,6 +151,15 @@ describe('who wants a report weekly', () => {
     await daily.wish('ana', 'as_scheduled')
     await daily.send(8)
     expect(await daily.gotten('ana')).toEqual(['day 11-22 11-22', 'week 11-23 11-29', 'day 11-30 11-30'])
+  })
+
+  it('is shown it so where somebody looks with their eyes', async () => {
+    const daily = await openDaily()
+    await daily.wish('ana', 'weekly')
+    const kindFor = async (address: string | null) => (await reportAs(daily.store, DAILY, address)).kind
+    expect(await kindFor('Ana@example.com')).toBe('week')
+    expect(await kindFor('ben@example.com')).toBe('day')
+    expect(await kindFor(null)).toBe('day')
   })
 
   it('gets it once, however often the slot is run', async () => {

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openLog } from '../../src/log.ts'
 import { openWeb } from '../../src/web/server.ts'
 import { findBarriers } from '../look/axe.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
@@ -183,6 +184,27 @@ describe('a link that is not ours', () => {
 })
 
 describe('the server of the pages', () => {
+  it('says nothing of a failure but that there was one, and logs no token', async () => {
+    const lines: string[] = []
+    const log = await openLog({
+      ...{ level: 'debug', pretty: false, color: false, secrets: [] },
+      write: (line) => lines.push(line),
+    })
+    const { pages } = await openPages()
+    const about = { host: '127.0.0.1', port: 0, publicUrl: 'https://reports.example.com' }
+    await using server = await openWeb({ ...about, pages, log }, [
+      (app) => app.get('/subscription/:token', () => Promise.reject(new Error('the disk is gone'))),
+    ])
+    const answer = await fetch(`${server.url}/subscription/a-token`)
+    expect([answer.status, wordsOf(await answer.text())]).toEqual([
+      500,
+      expect.stringMatching(/^Something went wrong here Nothing was changed\. [^:]*$/),
+    ])
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(lines.join()).toContain('the disk is gone')
+    expect(lines.join()).not.toContain('a-token')
+  })
+
   it('says so where another program has its port', async () => {
     const { server, pages } = await openPages()
     const port = Number(new URL(server.url).port)

@@ -22,5 +22,5 @@ const STATEMENTS = [
     made_at TEXT NOT NULL -- UTC
   ) STRICT`,
   // It was never written: every edition had that of a day. Older programs kept other figures.
-  sql`UPDATE report_edition SET kind = figures ->> 'kind' WHERE program_version IS NOT NULL`,
+  sql`UPDATE report_edition SET kind = coalesce(figures ->> 'kind', kind) WHERE program_version IS NOT NULL`,
 ]
