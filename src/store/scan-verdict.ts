@@ -41,17 +41,19 @@ export interface WholeScan {
 
 /** The last readings of the whole list that proved complete, the newest first. */
 export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]> {
-  return db
-    // Crossed, so that SQLite begins with the last runs and need not read all verdicts.
-    .selectFrom('sync_run')
-    .crossJoin('sync_scan_verdict as verdict')
-    .whereRef('verdict.run_id', '=', 'sync_run.id')
-    .where('verdict.mode', '=', 'full')
-    .where('verdict.verdict', '=', 'complete')
-    .select(['distinct_leads as leads', 'held_back as heldBack'])
-    .orderBy(sql`sync_run.rowid`, 'desc')
-    .limit(limit)
-    .execute()
+  return (
+    db
+      // Crossed, so that SQLite begins with the last runs and need not read all verdicts.
+      .selectFrom('sync_run')
+      .crossJoin('sync_scan_verdict as verdict')
+      .whereRef('verdict.run_id', '=', 'sync_run.id')
+      .where('verdict.mode', '=', 'full')
+      .where('verdict.verdict', '=', 'complete')
+      .select(['distinct_leads as leads', 'held_back as heldBack'])
+      .orderBy(sql`sync_run.rowid`, 'desc')
+      .limit(limit)
+      .execute()
+  )
 }
 
 /** Null for a run that read no leads. */
