@@ -98,6 +98,11 @@ export const REASONS = {
     meaning: 'letters that may or may not have arrived are left to a person',
     ...AT_ONCE,
   },
+  recipient_failing: {
+    title: 'recipient failing',
+    meaning: 'three editions in a row, or more, to a recipient were refused',
+    ...AT_ONCE,
+  },
   recipient_paused: {
     title: 'recipient paused',
     meaning: 'too many letters in a row to a recipient were refused, so that there are no more',

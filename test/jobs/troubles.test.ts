@@ -244,11 +244,10 @@ describe('letters', () => {
       ...{ queued_at: hoursAgo(5), state_at: hoursAgo(5), next_attempt_at: null, response: null, ...values },
     }
     await sql`INSERT INTO delivery (message_id, edition_id, recipient, state, queued_at, state_at, next_attempt_at,
-        put_off_at, response)
+        put_off_at, reply_code, response)
       VALUES (${row.message_id}, ${row.edition_id}, ${row.recipient}, ${row.state}, ${row.queued_at},
-        ${row.state_at}, ${row.next_attempt_at}, ${values.put_off_at ?? null}, ${row.response})`.execute(
-      store.db,
-    )
+        ${row.state_at}, ${row.next_attempt_at}, ${values.put_off_at ?? null},
+        ${row.state === 'failed' ? 550 : null}, ${row.response})`.execute(store.db)
     await sql`INSERT INTO letter (message_id, head, files, html, text) VALUES (${id},
       json_object('messageId', ${id}, 'to', ${row.recipient}), '[]', x'00', x'00')`.execute(store.db)
   }
@@ -306,6 +305,23 @@ describe('letters', () => {
     expect(await reasons()).toEqual([])
     await letter('b', { state: 'in_doubt' })
     expect((await the('letters_in_doubt')).message).toContain('1 notice may or may not have arrived')
+  })
+
+  it('that three editions in a row were refused for are told by recipient', async () => {
+    for (const day of [3, 2, 1]) {
+      await sql`INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures,
+          subject, html, text)
+        VALUES (${`e${day}`}, 'daily', ${hoursAgo(24 * day + 24)}, ${hoursAgo(24 * day)}, 'UTC', ${hoursAgo(24 * day)},
+          '{}', 's', 'h', 't')`.execute(store.db)
+      if (day === 1) expect(await reasons()).toEqual(['letters_failed daily'])
+      const at = hoursAgo(24 * day)
+      const refused = { edition_id: `e${day}`, state: 'failed', queued_at: at, state_at: at }
+      await letter(`m${day}`, { ...refused, response: '550 no such user' })
+    }
+    const { subject, message } = await the('recipient_failing')
+    expect(subject).toBe('ana@example.com of daily')
+    expect(message).toContain('3 editions of the report daily in a row were refused for ana@example.com')
+    expect((await the('letters_failed')).hint).toContain('`leadsheet resend daily --failed`')
   })
 
   it('that leadsheet itself ended are told by recipient; what a recipient ended is not', async () => {

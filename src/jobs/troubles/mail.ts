@@ -1,4 +1,5 @@
 /** What is wrong with letters, and with the mail server that should take them. */
+import { listRefusing, type RefusingRecipient } from '../../store/delivery-list.ts'
 import {
   countWaiting,
   type LetterTrouble,
@@ -13,10 +14,19 @@ import { tellInstant } from '../schedule.ts'
 import { counted, minutesBefore, type Watch } from './watch.ts'
 
 const PUT_OFF_MINUTES = 120
+/** So many editions are no accident. */
+const REFUSED_IN_ROW = 3
 const WEEK_MINUTES = 7 * 24 * 60
 
 export const WATCH_MAIL: Watch = {
-  reasons: ['mail_away', 'letters_waiting', 'letters_failed', 'letters_in_doubt', 'recipient_paused'],
+  reasons: [
+    'mail_away',
+    'letters_waiting',
+    'letters_failed',
+    'letters_in_doubt',
+    'recipient_failing',
+    'recipient_paused',
+  ],
   async find({ store: { db }, mailServer }, now) {
     const weekAgo = minutesBefore(now, WEEK_MINUTES)
     // Of a server that the settings have no more, the row stays.
@@ -29,6 +39,7 @@ export const WATCH_MAIL: Watch = {
       ...(await listPutOff(db, minutesBefore(now, PUT_OFF_MINUTES))).map(putOff),
       ...(await listRefused(db, weekAgo)).map(refused),
       ...(await listInDoubt(db, weekAgo)).map(inDoubt),
+      ...(await listRefusing(db, REFUSED_IN_ROW)).map(failing),
       ...paused.map(
         ({ address, report, changedAt, reason }): Trouble => ({
           ...{ reason: 'recipient_paused', subject: `${address} of ${report}` },
@@ -53,6 +64,14 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, letters
   }
 }
 
+function failing({ recipient, report, editions, since, response }: RefusingRecipient): Trouble {
+  return {
+    ...{ reason: 'recipient_failing', subject: `${recipient} of ${report}` },
+    message: `${counted(editions, 'edition')} of the report ${report} in a row were refused for ${recipient} since ${tellInstant(since)}: ${response}`,
+    hint: 'Mend the address in the settings, or take it out; after `mail.pause_after` it gets no more.',
+  }
+}
+
 function putOff(one: LetterTrouble): Trouble {
   return {
     ...{ reason: 'letters_waiting', subject: one.report ?? 'notices' },
@@ -65,7 +84,7 @@ function refused(one: LetterTrouble): Trouble {
   return {
     ...{ reason: 'letters_failed', subject: one.report ?? 'notices' },
     message: `${lettersOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
-    hint: '`leadsheet deliveries --state failed` lists them; mend the address, then `leadsheet resend` sends them again.',
+    hint: `\`leadsheet deliveries --state failed\` lists them.${resendHint(one, (report) => `Once the address is mended, \`leadsheet resend ${report} --failed\` sends them again.`)}`,
   }
 }
 
@@ -73,8 +92,13 @@ function inDoubt(one: LetterTrouble): Trouble {
   return {
     ...{ reason: 'letters_in_doubt', subject: one.report ?? 'notices' },
     message: `${lettersOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
-    hint: '`leadsheet deliveries --state in_doubt` lists them; ask the recipients, or send them again with `leadsheet resend`.',
+    hint: `\`leadsheet deliveries --state in_doubt\` lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, \`leadsheet resend ${report} --in-doubt\` sends them again.`)}`,
   }
+}
+
+/** @param again what can be done for letters of a report; notices are not sent again */
+function resendHint({ report }: LetterTrouble, again: (report: string) => string): string {
+  return report === null ? '' : ` ${again(report)}`
 }
 
 function lettersOf({ report, letters }: LetterTrouble): string {
