@@ -4,12 +4,14 @@ import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
 import { subscriptionText } from '../jobs/subscription.ts'
 import { type ChangedSubscription, changeSubscription } from '../jobs/subscription-change.ts'
+import { areMoreThanWeekly, listDueTimes } from '../report/due-times.ts'
 import type { Wish } from '../report/subscription-page.ts'
 import type { Store } from '../store/open.ts'
 import { listSubscriptions } from '../store/subscription.ts'
 import { addExamples } from './command.ts'
 import { openData } from './installation.ts'
 import { findReport } from './reports.ts'
+import { schedulesOf } from './schedules.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Options {
@@ -49,7 +51,9 @@ async function change(terminal: Terminal, address: string, wish: Wish, options: 
   await using store = await openData(config)
   const reason = options.reason ?? null
   const changed: ChangedSubscription[] = []
-  for (const report of await reportsOf(store, config, address, options.report)) {
+  const theirs = await reportsOf(store, config, address, options.report)
+  const reports = wish === 'weekly' ? onlyFrequent(config, theirs) : theirs
+  for (const report of reports) {
     const by = { by: 'operator', reason } as const
     changed.push(await changeSubscription(store, { address, report }, wish, by, new Date()))
   }
@@ -85,6 +89,24 @@ export async function reportsOf(
   throw new LeadsheetError('usage_invalid', `${address} is no recipient of ${of}`, {
     hint: '`leadsheet recipients` lists who gets what.',
   })
+}
+
+/** @throws LeadsheetError usage_invalid where none of them comes more than once a week */
+function onlyFrequent(config: Config, names: readonly string[]): readonly string[] {
+  const frequent = schedulesOf(config).flatMap(({ report, timing }) =>
+    report !== null && areMoreThanWeekly(listDueTimes(timing, new Date()), timing.timeZone)
+      ? report.name
+      : [],
+  )
+  const found = names.filter((name) => frequent.includes(name))
+  if (found.length > 0) return found
+  throw new LeadsheetError(
+    'usage_invalid',
+    `${names.join(' and ')} comes no more than once a week as it is`,
+    {
+      hint: '`leadsheet schedule` lists what is sent when.',
+    },
+  )
 }
 
 function changedJson({ subscription, withdrawn }: ChangedSubscription) {

@@ -1,11 +1,9 @@
 /** What stands behind the page of a recipient: whose link it is, what they get, and their wish done. */
 import type { Log } from '../log.ts'
 import { readLink } from '../mail/link-token.ts'
-import type { Instant } from '../model.ts'
-import { DAYS_TOLD } from '../report/due-times.ts'
+import { areMoreThanWeekly, listDueTimes } from '../report/due-times.ts'
 import { composeSubscriptionPage, type SubscriptionView, type Wish } from '../report/subscription-page.ts'
 import { createVoice } from '../report/voice.ts'
-import { nextSlot } from '../schedule/slots.ts'
 import type { Timing } from '../schedule/timing.ts'
 import { readOrCreateLinkKey } from '../store/link-key.ts'
 import type { Store } from '../store/open.ts'
@@ -35,10 +33,6 @@ export interface SubscriptionDesk {
   change(token: string, wish: Wish): Promise<SubscriptionView | null>
 }
 
-/** More are not told of: a report that comes so often comes often. */
-const TIMES_MAX = 400
-const DAY_MS = 86_400_000
-
 export function openSubscriptionDesk(deps: DeskDeps): SubscriptionDesk {
   const { store, log, now } = deps
   const subjectOf = async (token: string) => readLink(await readOrCreateLinkKey(store, now()), token)
@@ -50,18 +44,22 @@ export function openSubscriptionDesk(deps: DeskDeps): SubscriptionDesk {
     async change(token, wish) {
       const subject = await subjectOf(token)
       if (subject === null) return null
-      if (mayWish(deps, subject, wish)) {
+      const isDone = mayWish(deps, subject, wish)
+      if (isDone) {
         await changeSubscription(store, subject, wish, { by: 'recipient', reason: null }, now())
         log.info({ recipient: subject.address, report: subject.report, wish }, 'subscription changed')
       }
-      return viewOf(deps, subject, wish)
+      return viewOf(deps, subject, isDone ? wish : null)
     },
   }
 }
 
-/** Who is on no list can only see to it that it stays so. */
+/** Who is on no list can only see to it that it stays so, and what comes once a week comes no more seldom. */
 function mayWish(deps: DeskDeps, subject: SubscriptionKey, wish: Wish): boolean {
-  return wish === 'stop' || findListed(deps, subject).recipient !== undefined
+  const { of, recipient } = findListed(deps, subject)
+  if (wish === 'stop') return true
+  if (of === undefined || recipient === undefined) return false
+  return wish !== 'weekly' || areMoreThanWeekly(listDueTimes(of.timing, deps.now()), of.timing.timeZone)
 }
 
 async function viewOf(
@@ -88,7 +86,7 @@ async function viewOf(
               kind: of.report.kind,
               filter: recipient.filter,
               attachments: recipient.attachments,
-              dueTimes: dueTimesOf(of.timing, now),
+              dueTimes: listDueTimes(of.timing, now),
               timeZone: of.report.timeZone,
             }
           : null,
@@ -102,15 +100,4 @@ function findListed({ reports }: DeskDeps, { address, report: name }: Subscripti
   const of = reports.find(({ report }) => report.name === name)
   const recipient = of?.recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
   return { of, recipient }
-}
-
-function dueTimesOf(timing: Timing, now: Date): Instant[] {
-  const until = now.getTime() + (DAYS_TOLD + 2) * DAY_MS
-  const times: Instant[] = []
-  let next = nextSlot(timing, now)
-  while (next !== null && next.getTime() < until && times.length < TIMES_MAX) {
-    times.push(next.toISOString())
-    next = nextSlot(timing, next)
-  }
-  return times
 }

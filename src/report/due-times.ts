@@ -1,12 +1,28 @@
 /** When something comes, in words: told from the times themselves, however the schedule is written. */
 import type { Instant } from '../model.ts'
-import { mondayOf, weekdayOf } from '../schedule/calendar.ts'
+import { DAY_MS, mondayOf, weekdayOf } from '../schedule/calendar.ts'
+import { nextSlot } from '../schedule/slots.ts'
+import type { Timing } from '../schedule/timing.ts'
 import { localDay } from '../schedule/zone.ts'
 import type { Voice } from './voice.ts'
 import type { PageWords } from './words/page-en.ts'
 
-/** So many days after that of `voice.now` the times must cover. */
-export const DAYS_TOLD = 28
+/** So many days after today tell what repeats from week to week. */
+const DAYS_TOLD = 28
+/** A schedule with more times than these comes often, whatever the rest. */
+const TIMES_MAX = 400
+
+/** The next times of a schedule, as far as the others here look. */
+export function listDueTimes(timing: Timing, now: Date): Instant[] {
+  const until = now.getTime() + (DAYS_TOLD + 2) * DAY_MS
+  const times: Instant[] = []
+  let next = nextSlot(timing, now)
+  while (next !== null && next.getTime() < until && times.length < TIMES_MAX) {
+    times.push(next.toISOString())
+    next = nextSlot(timing, next)
+  }
+  return times
+}
 
 /** `Monday to Friday at 07:00`; null where they do not repeat from week to week. */
 export function tellTimes(times: readonly Instant[], voice: Voice, words: PageWords): string | null {

@@ -29,7 +29,7 @@ export interface ListedFacts {
   readonly kind: PeriodKind
   readonly filter: LeadFilter
   readonly attachments: readonly string[]
-  /** When it is due after today, for four weeks at least, oldest first. */
+  /** When it is due next, as `listDueTimes` tells. */
   readonly dueTimes: readonly Instant[]
   /** Whose weeks count: that of the report. */
   readonly timeZone: string

@@ -61,9 +61,12 @@ describe('the page of a recipient', () => {
     expect(monthly).toContain('You get this report. Next Tue 1 Dec, 07:00')
     expect(monthly).not.toContain('Only once a week')
     const mondays = { ...first, expression: '0 7 * * 1' }
-    const weekly = await wordsAt((await openPages({ timing: mondays })).pageOf('ana@example.com'))
+    const mondaysPages = await openPages({ timing: mondays })
+    const weekly = await wordsAt(mondaysPages.pageOf('ana@example.com'))
     expect(weekly).toContain('on Mondays at 07:00')
     expect(weekly).not.toContain('Only once a week')
+    await wishFor(mondaysPages.pageOf('ana@example.com'), 'weekly')
+    expect(await mondaysPages.standingOf('ana@example.com')).toBeNull()
   })
 
   it('changes nothing by being looked at, however often', async () => {
