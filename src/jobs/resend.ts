@@ -24,6 +24,8 @@ interface PlannedLetter {
   readonly edition: Edition
   readonly letter: Delivery
   readonly recipient: Recipient
+  /** The Message-ID of the first one. */
+  readonly firstId: string
 }
 
 export interface ResendPlan {
@@ -54,6 +56,8 @@ export async function planResend(
   }
   for (const edition of await listLastMailed(store.db, report.name, by.toISOString())) {
     const letters = await listDeliveries(store.db, edition.id)
+    const firsts = letters.filter(({ revision }) => revision === 0)
+    const firstIds = new Map(firsts.map((first) => [first.recipient, first.messageId]))
     for (const letter of lastRevisions(letters).filter((one) => isChosen(one, choice))) {
       const address = letter.recipient.toLowerCase()
       const [recipient, wish] = [known.get(address), wishes.get(address)]
@@ -65,7 +69,10 @@ export async function planResend(
             : WHY_NOT[letter.state]
       if (why !== null || recipient === undefined)
         plan.leftOut.push({ recipient: letter.recipient, why: why ?? '' })
-      else plan[letter.state === 'sent' ? 'anew' : 'again'].push({ edition, letter, recipient })
+      else {
+        const firstId = firstIds.get(letter.recipient) ?? letter.messageId
+        plan[letter.state === 'sent' ? 'anew' : 'again'].push({ edition, letter, recipient, firstId })
+      }
     }
   }
   return plan
@@ -145,10 +152,8 @@ async function packAnew(
     const pack = createLetterPack()
     const findContent = contentsOf(deps, report, edition)
     const resend = { at, first: edition.renderedAt, reason }
-    for (const { recipient } of of) {
-      const { address } = recipient
-      const content = await findContent(recipient, address, resend)
-      const { messageId: inReplyTo } = letterFor(deps.store, edition, recipient, content, deps.sender)
+    for (const { recipient, firstId: inReplyTo } of of) {
+      const content = await findContent(recipient, recipient.address, resend)
       const letter = letterFor(deps.store, edition, recipient, content, deps.sender, revision)
       addToPack(pack, { ...letter, date: at, inReplyTo })
     }

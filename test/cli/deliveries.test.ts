@@ -59,8 +59,10 @@ async function openMailed() {
   const server = await openMailServer()
   const env = { ...ENV, LEADSHEET_SMTP_URL: server.url }
   const run = (...args: string[]) => runLeadsheet(args, { cwd, env })
+  const runFrom = (from: string, ...args: string[]) =>
+    runLeadsheet(args, { cwd, env: { ...env, LEADSHEET_FROM: from } })
   const list = async (...args: string[]) => JSON.parse((await run('deliveries', ...args, '--json')).stdout)
-  return { run, list, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  return { run, runFrom, list, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
 interface Listed {
@@ -141,8 +143,9 @@ describe('leadsheet resend', () => {
     expect(mail?.inReplyTo).toBe(first.message_id)
     expect(mail?.text).toMatch(/^- Sent again at /m)
     expect(mail?.html).toContain(reason)
-    // And once more: again a new one, in answer to the first.
-    expect(await mailed.run('resend', 'daily', '--to', 'ana@example.com')).toMatchObject({ status: 0 })
+    // And once more: again a new one, in answer to the first, also where the sender has moved since.
+    const moved = await mailed.runFrom('reports@example.net', 'resend', 'daily', '--to', 'ana@example.com')
+    expect(moved).toMatchObject({ status: 0 })
     expect(mailed.server.received[1]?.mail).toMatchObject({ inReplyTo: first.message_id })
     expect(new Set(receivedBy(mailed.server, 'ana@example.com')).size).toBe(2)
     expect((await mailed.list('--recipient', 'ana@example.com')).deliveries).toMatchObject([
