@@ -14,7 +14,7 @@ export interface KeptLetter {
   readonly response: string | null
 }
 
-/** In order of the recipients. */
+/** In order of the recipients, of each the last one first. */
 export async function listKeptLetters(
   db: Db,
   report: string,
@@ -24,6 +24,6 @@ export async function listKeptLetters(
     SELECT message_id AS "messageId", recipient, state, state_at AS "stateAt", response
     FROM report_edition JOIN delivery ON edition_id = id
     WHERE report = ${report} AND period_from = ${from} AND period_to = ${to}
-    ORDER BY recipient, message_id`.execute(db)
+    ORDER BY recipient, revision DESC, message_id`.execute(db)
   return rows
 }
