@@ -39,6 +39,7 @@ const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
 
 /**
  * Null where the report may be made now; else what becomes of its slot meanwhile.
+ * @param next the due time after this one, whose report would end the wait of this one; null where there is none
  * @throws LeadsheetError store_busy and such; what a sync meets is only logged
  */
 export async function passGate(
@@ -46,23 +47,27 @@ export async function passGate(
   report: Report,
   readers: readonly Reader[],
   due: DueSlot,
+  next: Date | null,
   signal: AbortSignal,
 ): Promise<SlotEnd | null> {
   if (due.isReleased) return null
   let state = await readState(work, report, readers, due.slot)
-  const { waitMinutes } = report.gate
-  const deadline = new Date(due.notedAt.getTime() + waitMinutes * MINUTE_MS)
+  const deadline = deadlineOf(report, due, next)
   if (state.old.length > 0 && (await nextTry(work, deadline)) <= work.now()) {
     await syncQuietly(work, signal)
     state = await readState(work, report, readers, due.slot)
   }
   if (state.old.length > 0 && work.now() < deadline && !signal.aborted) {
-    const next = await nextTry(work, deadline)
-    const until = new Date(Math.min(next.getTime(), deadline.getTime()))
+    const until = new Date(Math.min((await nextTry(work, deadline)).getTime(), deadline.getTime()))
     const message = `waits until ${tellInstant(deadline.toISOString())} for data: ${tellOld(state)}`
     return { state: 'again', isWait: true, message, notBefore: until.toISOString() }
   }
   return judge(work, report, readers, state)
+}
+
+function deadlineOf({ gate }: Report, { notedAt }: DueSlot, next: Date | null): Date {
+  const last = next === null ? Number.POSITIVE_INFINITY : next.getTime() - MINUTE_MS
+  return new Date(Math.min(notedAt.getTime() + gate.waitMinutes * MINUTE_MS, last))
 }
 
 /**
@@ -166,7 +171,9 @@ function tellOld({ freshness, old, period }: DataState): string {
     agents: agentsAsOf,
   }
   const names = { leads: 'leads', stats: 'statistics', agents: 'agents' }
-  const told = old.map((resource) => {
+  // Where the leads are old, so is all else.
+  const named: readonly Resource[] = old.includes('leads') ? ['leads'] : old
+  const told = named.map((resource) => {
     const at = asOf[resource]
     return at === null
       ? `no sync has read all ${names[resource]} yet`

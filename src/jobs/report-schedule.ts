@@ -1,4 +1,5 @@
 /** What the daemon does when a report is due: it first sees to it that the data of the period is there. */
+import { nextSlot } from '../schedule/slots.ts'
 import { writeArchiveIndex } from './archive-index.ts'
 import { passGate } from './gate.ts'
 import { enqueueReport, mailingText } from './mailing.ts'
@@ -18,7 +19,7 @@ export function reportSchedule(
     async run(due, lease, signal) {
       const { slot: at } = due
       const late = due.late && { kind: 'late' as const, ...due.late }
-      const kept = await passGate(work, report, recipients, due, signal)
+      const kept = await passGate(work, report, recipients, due, nextSlot(settings.timing, at), signal)
       if (signal.aborted) return stopped('stopped before the report was made')
       if (kept !== null) return kept
       const enqueued = await enqueueReport(work, report, recipients, { at, lease, late }, signal)

@@ -127,6 +127,18 @@ describe('a report whose data do not cover its period', () => {
     expect(await world.run(at('09:20'), due)).toMatchObject({ state: 'done' })
   })
 
+  it('waits no longer than up to its next due time, which would end it', async () => {
+    await using world = await openWorld()
+    world.fail(503)
+    const pass = (minutes: number) => {
+      world.clock.now = at('07:00')
+      const next = new Date(SLOT.getTime() + minutes * 60_000)
+      return passGate(world.work, world.report, RECIPIENTS, dueAt(SLOT), next, signal)
+    }
+    expect(await pass(4)).toMatchObject({ notBefore: '2026-11-21T07:03:00.000Z' })
+    expect(await pass(1)).toBeNull()
+  })
+
   it('goes out after that with a banner that says what is old and why (row 6)', async () => {
     await using world = await openWorld()
     world.fail(503)
@@ -213,9 +225,9 @@ describe('a report whose data do not cover its period', () => {
     world.clock.now = at('07:00')
     const without = { ...world.report, blocks }
     expect(
-      await passGate(world.work, without, [recipient('ana@example.com', { blocks })], due, signal),
+      await passGate(world.work, without, [recipient('ana@example.com', { blocks })], due, null, signal),
     ).toBeNull()
-    const held = await passGate(world.work, without, RECIPIENTS, due, signal)
+    const held = await passGate(world.work, without, RECIPIENTS, due, null, signal)
     expect(held).toEqual({
       state: 'held',
       message: expect.stringMatching(/^the agents are of 2026-11-20 14:10 UTC, the report ends/),
