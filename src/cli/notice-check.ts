@@ -17,18 +17,16 @@ export async function* checkNotices(db: Db, { operators, mail }: Config): AsyncG
     webhook === null ? null : `the webhook (${webhook.format})`,
     ping === null ? null : 'the dead-man switch',
   ].filter((way) => way !== null)
+  const list = new Intl.ListFormat('en').format(ways)
+  if (ways.length > 0) yield ok('operators', `told by ${list}; \`leadsheet notices test\` tries it`)
   // Who only looks around needs nobody; who mails reports does.
-  if (ways.length === 0 && mail.url === null) return
-  yield ways.length === 0
-    ? warn(
-        'operators',
-        'nobody is told of troubles',
-        'set operators.recipients (LEADSHEET_OPERATORS), and operators.webhook.url beside it',
-      )
-    : ok(
-        'operators',
-        `told by ${new Intl.ListFormat('en').format(ways)}; \`leadsheet notices test\` tries it`,
-      )
+  else if (mail.url !== null) {
+    yield warn(
+      'operators',
+      'nobody is told of troubles',
+      'set operators.recipients (LEADSHEET_OPERATORS), and operators.webhook.url beside it',
+    )
+  }
   if (webhook !== null) yield* checkPosts(db)
   if (ping !== null) yield* checkPing(db)
   for (const { id, reason, subject, message, hint } of await listNotices(db, 'open', NOTICES_MAX)) {
