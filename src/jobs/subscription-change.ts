@@ -16,6 +16,8 @@ export interface WishedBy {
 
 export interface ChangedSubscription {
   readonly subscription: Subscription
+  /** False where the wish could not be done, since they had unsubscribed. */
+  readonly isFit: boolean
   /** Letters that waited and now never go out. */
   readonly withdrawn: number
 }
@@ -23,6 +25,14 @@ export interface ChangedSubscription {
 type Standing = Pick<Subscription, 'state' | 'cadence'>
 
 const NEVER_CHANGED: Standing = { state: 'active', cadence: 'as_scheduled' }
+const OUTCOMES: Readonly<Record<Wish, Partial<Standing>>> = {
+  weekly: { cadence: 'weekly' },
+  as_scheduled: { cadence: 'as_scheduled' },
+  pause: { state: 'paused' },
+  resume: { state: 'active' },
+  start: { state: 'active' },
+  stop: { state: 'unsubscribed' },
+}
 
 /** What changes nothing leaves also who said it last, and when. */
 export async function changeSubscription(
@@ -36,32 +46,21 @@ export async function changeSubscription(
   return store.write(async (trx) => {
     const earlier = await findSubscription(trx, key)
     const { state, cadence } = earlier ?? NEVER_CHANGED
-    const wished = standingAfter({ state, cadence }, wish)
+    const isFit = fits({ state, cadence }, wish)
+    const wished = { state, cadence, ...(isFit ? OUTCOMES[wish] : {}) }
     if (earlier && wished.state === state && wished.cadence === cadence) {
-      return { subscription: earlier, withdrawn: 0 }
+      return { subscription: earlier, isFit, withdrawn: 0 }
     }
     const address = key.address.toLowerCase()
     const { report } = key
     const subscription = { address, report, ...wished, changedAt: at, changedBy: by, reason }
     await saveSubscription(trx, subscription)
     const withdrawn = wished.state === 'active' ? 0 : await withdrawLetters(trx, key, at)
-    return { subscription, withdrawn }
+    return { subscription, isFit, withdrawn }
   })
 }
 
 /** A page that was opened long ago may wish what no longer fits: who has unsubscribed does not become paused. */
-function standingAfter(standing: Standing, wish: Wish): Standing {
-  switch (wish) {
-    case 'weekly':
-    case 'as_scheduled':
-      return { ...standing, cadence: wish }
-    case 'pause':
-      return standing.state === 'active' ? { ...standing, state: 'paused' } : standing
-    case 'resume':
-      return standing.state === 'paused' ? { ...standing, state: 'active' } : standing
-    case 'start':
-      return { ...standing, state: 'active' }
-    case 'stop':
-      return { ...standing, state: 'unsubscribed' }
-  }
+function fits({ state }: Standing, wish: Wish): boolean {
+  return state !== 'unsubscribed' || (wish !== 'pause' && wish !== 'resume')
 }

@@ -27,29 +27,24 @@ export interface DeskReport {
   readonly timing: Timing
 }
 
-/** Both give null for a token that is not ours. */
-export interface SubscriptionDesk {
-  show(token: string): Promise<SubscriptionView | null>
-  change(token: string, wish: Wish): Promise<SubscriptionView | null>
-}
-
-export function openSubscriptionDesk(deps: DeskDeps): SubscriptionDesk {
+/** What it shows is null for a token that is not ours. */
+export function openSubscriptionDesk(deps: DeskDeps) {
   const { store, log, now } = deps
   const subjectOf = async (token: string) => readLink(await readOrCreateLinkKey(store, now()), token)
   return {
-    async show(token) {
+    async show(token: string): Promise<SubscriptionView | null> {
       const subject = await subjectOf(token)
       return subject && viewOf(deps, subject, null)
     },
-    async change(token, wish) {
+    async change(token: string, wish: Wish): Promise<SubscriptionView | null> {
       const subject = await subjectOf(token)
       if (subject === null) return null
-      const isDone = mayWish(deps, subject, wish)
-      if (isDone) {
-        await changeSubscription(store, subject, wish, { by: 'recipient', reason: null }, now())
-        log.info({ recipient: subject.address, report: subject.report, wish }, 'subscription changed')
-      }
-      return viewOf(deps, subject, isDone ? wish : null)
+      if (!mayWish(deps, subject, wish)) return viewOf(deps, subject, null)
+      const by = { by: 'recipient', reason: null } as const
+      const { isFit } = await changeSubscription(store, subject, wish, by, now())
+      const { address: recipient, report } = subject
+      if (isFit) log.info({ recipient, report, wish }, 'subscription changed')
+      return viewOf(deps, subject, isFit ? wish : null)
     },
   }
 }

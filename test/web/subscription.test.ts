@@ -90,6 +90,8 @@ describe('the page of a recipient', () => {
     await does('resume', 'weekly', 'Resumed. You get this report once a week.')
     await does('as_scheduled', 'active', 'You get this report. When Monday to Friday')
     await does('stop', 'unsubscribed', 'Unsubscribed since Fri 20 Nov, 10:00.')
+    // On a page that was opened before.
+    await does('pause', 'unsubscribed', 'ana@example.com Unsubscribed since Fri 20 Nov, 10:00.')
     await does('start', 'active', 'Welcome back. You get this report.')
     expect(await standingOf('ben@example.com')).toBeNull()
   })
