@@ -1,0 +1,35 @@
+/**
+ * A program that is one beat of a daemon with two schedules: `node run-slots.ts FILE NOW RAN` notes and runs what is
+ * due at NOW, and writes the slots that it ran into RAN, a line each.
+ */
+import { appendFileSync } from 'node:fs'
+import { pino } from 'pino'
+import { startDaemon } from '../../../src/jobs/daemon.ts'
+import { createLane } from '../../../src/jobs/lane.ts'
+import type { Schedule } from '../../../src/jobs/schedule.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { scheduleOf, timing } from '../../support/schedule.ts'
+
+const [file = '', at = '', ran = ''] = process.argv.slice(2)
+const log = pino({ level: 'silent' })
+const now = (): Date => new Date(at)
+const run: Schedule['run'] = async ({ slot }) => {
+  appendFileSync(ran, `${slot.toISOString()}\n`)
+  return { state: 'done', message: null }
+}
+const store = await openStore(file, now())
+const schedules = [
+  scheduleOf({ name: 'sync', timing: timing('*/15 * * * *'), run }),
+  scheduleOf({ name: 'report:daily', catchUp: { policy: 'all', windowHours: 48 }, run }),
+]
+const controller = new AbortController()
+const post = createLane(log, async () => {})
+const daemon = await startDaemon(
+  { store, log, now, monotonicMs: () => 0, schedules, post },
+  controller.signal,
+)
+await daemon.tick()
+await daemon.idle()
+controller.abort()
+await daemon.stop()
+await store.close()
