@@ -1,7 +1,7 @@
 /** `leadsheet notices` and `sync --accept-removals`, run as their users run them. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { saveNotices } from '../../src/store/notice.ts'
+import { type Notice, saveNotices } from '../../src/store/notice.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { type RunOptions, runLeadsheet } from '../support/leadsheet.ts'
@@ -15,10 +15,11 @@ const AT = '2026-11-21T06:00:00.000Z'
 async function installation(env: Readonly<Record<string, string>> = {}): Promise<RunOptions> {
   const cwd = folderWith({ 'data/.keep': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(AT))
-  const row = {
+  const row: Omit<Notice, 'id' | 'reason' | 'state' | 'message' | 'closedAt'> = {
     ...{ subject: '', seen: 1, hint: 'do this', firstSeenAt: AT, openedAt: AT, reopenedAt: null },
-    ...{ told: 'raised', toldAt: AT, acknowledgedAt: null },
-  } as const
+    told: 'raised',
+    ...{ toldAt: AT, acknowledgedAt: null },
+  }
   await store.write((trx) =>
     saveNotices(trx, [
       { ...row, id: 1, reason: 'disk_low', state: 'closed', message: 'It was full.', closedAt: AT },
