@@ -105,9 +105,10 @@ export function outageText({ server, kind, beganAt, nextAttemptAt, response }: M
   return `${server} ${trouble} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
 }
 
-/** `sent again` of a later revision. */
-function stateText({ state, revision }: ListedDelivery): string {
-  return revision === 0 ? wordOf(state) : `${wordOf(state)} (again)`
+/** `sent (again)` of a later revision, `sent, perhaps twice` where the server took what may have arrived before. */
+function stateText({ state, revision, doubts, replyCode }: ListedDelivery): string {
+  const isPerhapsTwice = state === 'sent' && doubts > 0 && replyCode !== null
+  return `${wordOf(state)}${revision === 0 ? '' : ' (again)'}${isPerhapsTwice ? ', perhaps twice' : ''}`
 }
 
 /** How a person calls it. */

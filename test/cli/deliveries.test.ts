@@ -169,6 +169,9 @@ describe('leadsheet resend', () => {
       before.find(({ recipient }) => recipient === address)?.message_id ===
       receivedBy(mailed.server, address)[0]
     expect(mailed.server.received).toHaveLength(3)
+    const table = await mailed.run('deliveries', '--state', 'sent')
+    expect(table.stdout).toMatch(/^lost@example\.com .* sent, perhaps twice /m)
+    expect(table.stdout).toMatch(/^ana@example\.com .* sent \(again\) /m)
     expect(['ana', 'gone', 'lost'].map((name) => isSame(`${name}@example.com`))).toEqual([false, true, true])
   })
 
