@@ -1,8 +1,10 @@
 /** Subscriptions, the key that signs their links, and letters that nobody wants any more. */
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { makeBackup } from '../../src/store/backup.ts'
 import { enqueueLetter, enqueueNotice, listDeliveries, moveDelivery } from '../../src/store/delivery.ts'
 import { readOrCreateLinkKey, replaceLinkKey } from '../../src/store/link-key.ts'
-import type { Store } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
 import {
   findSubscription,
   listSubscriptions,
@@ -10,6 +12,7 @@ import {
   saveSubscription,
 } from '../../src/store/subscription.ts'
 import { withdrawIfUnwanted, withdrawLetters } from '../../src/store/withdrawn-letter.ts'
+import { folderWith } from '../support/folder.ts'
 import { LETTER } from '../support/letter.ts'
 import { OPENED_AT, openEmptyStore } from '../support/store.ts'
 
@@ -65,6 +68,17 @@ describe('the key of the links', () => {
     expect(await readOrCreateLinkKey(other, OPENED_AT)).not.toEqual(key)
     await store.write((trx) => replaceLinkKey(trx, OPENED_AT))
     expect(await readOrCreateLinkKey(store, OPENED_AT)).not.toEqual(key)
+  })
+
+  it('is in a backup, as are the wishes, so that links hold after a restore', async () => {
+    await using store = await openEmptyStore()
+    const key = await readOrCreateLinkKey(store, OPENED_AT)
+    await store.write((trx) => saveSubscription(trx, STOPPED))
+    const backup = join(folderWith(), 'backup.db')
+    await makeBackup(store.file, backup, { replaces: false, signal: new AbortController().signal })
+    await using restored = await openStore(backup, OPENED_AT)
+    expect(await readOrCreateLinkKey(restored, OPENED_AT)).toEqual(key)
+    expect(await listSubscriptions(restored.db)).toEqual([STOPPED])
   })
 })
 
