@@ -94,7 +94,7 @@ async function explain(terminal: Terminal, name: string | undefined, options: Op
     [
       { title: 'FROM', value: ({ from }) => formatInstant(from), isWhole: true },
       { title: 'TO', value: ({ to }) => formatInstant(to) ?? 'now', isWhole: true },
-      { title: 'WHY', value: ({ why }) => WHY[why] },
+      { title: 'WHY', value: ({ why, to }) => (to === null ? 'it gives no sign of life' : WHY[why]) },
     ],
     gaps,
   )

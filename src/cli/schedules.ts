@@ -2,6 +2,7 @@
 import { type Config, hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError } from '../errors.ts'
+import { SET_UP } from '../jobs/note-slots.ts'
 import { type ScheduleSettings, tellHours } from '../jobs/schedule.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import type { CatchUp } from '../schedule/timing.ts'
@@ -37,7 +38,7 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
 }
 
 export interface ScheduleState extends ConfiguredSchedule {
-  /** Null where it was never seen. */
+  /** Null where it was never due. */
   readonly last: Slot | null
   /** Null where it is never due again. */
   readonly next: Date | null
@@ -45,11 +46,11 @@ export interface ScheduleState extends ConfiguredSchedule {
 
 export async function readSchedules(db: Db, config: Config, now: Date): Promise<ScheduleState[]> {
   return Promise.all(
-    schedulesOf(config).map(async (schedule) => ({
-      ...schedule,
-      last: (await findLastSlot(db, schedule.name, now.toISOString())) ?? null,
-      next: nextSlot(schedule.timing, now),
-    })),
+    schedulesOf(config).map(async (schedule) => {
+      const last = await findLastSlot(db, schedule.name, now.toISOString())
+      const wasDue = last !== undefined && last.message !== SET_UP
+      return { ...schedule, last: wasDue ? last : null, next: nextSlot(schedule.timing, now) }
+    }),
   )
 }
 

@@ -10,6 +10,8 @@ import { LATE_MS, type Schedule, tellHours, tellInstant } from './schedule.ts'
 
 /** No more slots than this are noted at once, nor walked one by one. */
 const SLOTS_MAX = 400
+/** Of the first row of a schedule, from which on its due times count. */
+export const SET_UP = 'the schedule was set up'
 const HOUR_MS = 60 * 60_000
 
 export interface NotedSlot {
@@ -60,7 +62,7 @@ export function startOf(
 function firstSight({ runsAtFirstSight }: Schedule, at: Instant): NotedSlot {
   return runsAtFirstSight
     ? { slot: at, state: 'due', message: null }
-    : { slot: at, state: 'skipped', message: 'the schedule was set up' }
+    : { slot: at, state: 'skipped', message: SET_UP }
 }
 
 async function judge(db: Db, { catchUp }: Schedule, slots: readonly Date[], now: Date): Promise<NotedSlot[]> {
@@ -104,9 +106,9 @@ function tellPolicy(
   now: Date,
 ): string {
   if (policy === 'none') return 'not made up for'
-  if (now.getTime() - slot.getTime() > windowHours * HOUR_MS) return `more than ${tellHours(windowHours)} ago`
-  return latest === undefined
-    ? 'not made up for'
+  const isPast = latest === undefined || now.getTime() - slot.getTime() > windowHours * HOUR_MS
+  return isPast
+    ? `more than ${tellHours(windowHours)} ago`
     : `that of ${tellInstant(latest.toISOString())} stands for it`
 }
 

@@ -32,17 +32,17 @@ export async function openPulse({ store, log, now, monotonicMs }: PulseDeps): Pr
   let span = await begin(last.at, 'down')
   return {
     async beat() {
-      const before = last
-      last = { at: now(), monotonicMs: monotonicMs() }
-      const { at } = last
-      const passedMs = at.getTime() - before.at.getTime()
-      const isClockSet = Math.abs(passedMs - (last.monotonicMs - before.monotonicMs)) > CLOCK_STEP_MS
+      const beat = { at: now(), monotonicMs: monotonicMs() }
+      const passedMs = beat.at.getTime() - last.at.getTime()
+      const isClockSet = Math.abs(passedMs - (beat.monotonicMs - last.monotonicMs)) > CLOCK_STEP_MS
       if (passedMs >= -CLOCK_STEP_MS && passedMs <= LATE_MS) {
-        await store.write((trx) => touchSpan(trx, span, at.toISOString()))
-        return
+        await store.write((trx) => touchSpan(trx, span, beat.at.toISOString()))
+      } else {
+        log.warn({ from: last.at.toISOString(), to: beat.at.toISOString() }, tell(passedMs, isClockSet))
+        span = await begin(beat.at, isClockSet ? 'clock' : 'blocked')
       }
-      log.warn({ from: before.at.toISOString(), to: at.toISOString() }, tell(passedMs, isClockSet))
-      span = await begin(at, isClockSet ? 'clock' : 'blocked')
+      // Only now: a gap that could not be noted is seen again.
+      last = beat
     },
     end: () => store.write((trx) => endSpan(trx, span, now().toISOString())),
   }
