@@ -8,7 +8,7 @@ import { type Edition, listLastMailed } from '../store/edition.ts'
 import { claimLease } from '../store/lease.ts'
 import { addToPack, createLetterPack, type LetterPack } from '../store/letter.ts'
 import { requeueLetter } from '../store/requeued-letter.ts'
-import { listSubscriptions } from '../store/subscription.ts'
+import { listSubscriptions, type Subscription } from '../store/subscription.ts'
 import { contentsOf } from './content.ts'
 import { letterFor } from './letter.ts'
 import type { MailingDeps } from './mailing.ts'
@@ -33,7 +33,12 @@ export interface ResendPlan {
   readonly again: readonly PlannedLetter[]
   /** Who has the letter. */
   readonly anew: readonly PlannedLetter[]
-  readonly leftOut: readonly { readonly recipient: string; readonly why: string }[]
+  readonly leftOut: readonly LeftOut[]
+}
+
+interface LeftOut {
+  readonly recipient: string
+  readonly why: string
 }
 
 /**
@@ -49,33 +54,27 @@ export async function planResend(
 ): Promise<ResendPlan> {
   const known = new Map(recipients.map((one) => [one.address.toLowerCase(), one]))
   const wishes = new Map((await listSubscriptions(store.db, report.name)).map((one) => [one.address, one]))
-  const plan = {
-    again: [] as PlannedLetter[],
-    anew: [] as PlannedLetter[],
-    leftOut: [] as { recipient: string; why: string }[],
-  }
+  const again: PlannedLetter[] = []
+  const anew: PlannedLetter[] = []
+  const leftOut: LeftOut[] = []
   for (const edition of await listLastMailed(store.db, report.name, by.toISOString())) {
     const letters = await listDeliveries(store.db, edition.id)
     const firsts = letters.filter(({ revision }) => revision === 0)
     const firstIds = new Map(firsts.map((first) => [first.recipient, first.messageId]))
     for (const letter of lastRevisions(letters).filter((one) => isChosen(one, choice))) {
       const address = letter.recipient.toLowerCase()
-      const [recipient, wish] = [known.get(address), wishes.get(address)]
-      const why =
-        recipient === undefined
-          ? 'the settings name them no more'
-          : wish !== undefined && wish.state !== 'active'
-            ? subscriptionText(wish)
-            : WHY_NOT[letter.state]
-      if (why !== null || recipient === undefined)
-        plan.leftOut.push({ recipient: letter.recipient, why: why ?? '' })
-      else {
-        const firstId = firstIds.get(letter.recipient) ?? letter.messageId
-        plan[letter.state === 'sent' ? 'anew' : 'again'].push({ edition, letter, recipient, firstId })
+      const recipient = known.get(address)
+      const why = reasonAgainst(letter, recipient, wishes.get(address))
+      if (recipient === undefined || why !== null) {
+        leftOut.push({ recipient: letter.recipient, why: why ?? NO_RECIPIENT })
+        continue
       }
+      const firstId = firstIds.get(letter.recipient) ?? letter.messageId
+      const kind = letter.state === 'sent' ? anew : again
+      kind.push({ edition, letter, recipient, firstId })
     }
   }
-  return plan
+  return { again, anew, leftOut }
 }
 
 /**
@@ -111,6 +110,7 @@ export async function enqueueResend(
   }
 }
 
+const NO_RECIPIENT = 'the settings name them no more'
 const WHY_NOT = {
   pending: 'it is going to be sent',
   sending: 'it is being sent',
@@ -120,6 +120,15 @@ const WHY_NOT = {
   failed: null,
   in_doubt: null,
 } as const satisfies Record<Delivery['state'], string | null>
+
+function reasonAgainst(
+  letter: Delivery,
+  recipient: Recipient | undefined,
+  wish: Subscription | undefined,
+): string | null {
+  if (recipient === undefined) return NO_RECIPIENT
+  return wish !== undefined && wish.state !== 'active' ? subscriptionText(wish) : WHY_NOT[letter.state]
+}
 
 function isChosen({ state, recipient }: Delivery, choice: ResendChoice): boolean {
   if (choice.which === 'one') return recipient.toLowerCase() === choice.address.toLowerCase()
