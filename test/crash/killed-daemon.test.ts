@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import {
   at,
@@ -32,9 +31,9 @@ it('a daemon killed at any step of a letter is followed by one of two, who sends
     const installation: Installation = { cwd, env, file: databaseIn(cwd) }
 
     const killed = startDaemon(installation, at('07:00'))
-    await server.isHeld
+    await Promise.race([server.isHeld, killed.end])
     killed.child.kill('SIGKILL')
-    await once(killed.child, 'exit')
+    expect((await killed.end).status, 'it was not to end by itself').toBeNull()
 
     const racers = [startDaemon(installation, at('07:02')), startDaemon(installation, at('07:02'))]
     const loser = await Promise.race(racers.map(async ({ child, end }) => ({ child, end: await end })))

@@ -93,7 +93,6 @@ export interface LedgerRow {
   readonly recipient: string
   readonly message_id: string
   readonly state: string
-  readonly attempts: number
   readonly doubts: number
   readonly response: string | null
 }
