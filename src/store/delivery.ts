@@ -41,14 +41,11 @@ export interface Delivery {
   readonly response: string | null
 }
 
-/** Puts one letter of an edition into the ledger, as {@link enqueueLetters}. */
-export async function enqueueLetter(trx: Trx, editionId: string, letter: Letter, at: Instant): Promise<void> {
-  await enqueueLetters(trx, { editionId, revision: 0 }, packOf(letter), at)
-}
-
 /** Puts a notice to an operator into the ledger; one that is there under the same Message-ID stays as it is. */
 export async function enqueueNotice(trx: Trx, letter: Letter, at: Instant): Promise<void> {
-  await enqueueLetters(trx, { editionId: null, revision: 0 }, packOf(letter), at)
+  const pack = createLetterPack()
+  addToPack(pack, letter)
+  await enqueueLetters(trx, { editionId: null, revision: 0 }, pack, at)
 }
 
 /**
@@ -84,12 +81,6 @@ export async function enqueueLetters(
   }
   if (count > 0) await keepFiles(trx, pack)
   return count
-}
-
-function packOf(letter: Letter): LetterPack {
-  const pack = createLetterPack()
-  addToPack(pack, letter)
-  return pack
 }
 
 export async function listDeliveries(db: Db, editionId: string): Promise<Delivery[]> {

@@ -2,12 +2,11 @@
 import { expect, test } from 'vitest'
 import { compareEdition } from '../../src/jobs/recompute-edition.ts'
 import { dayBefore, daysUpTo, periodsUpTo, priorOf } from '../../src/report/period.ts'
-import { enqueueLetter } from '../../src/store/delivery.ts'
 import { type Edition, findLastSent, saveEdition, toldUpTo } from '../../src/store/edition.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../src/store/figures/report.ts'
 import type { Store } from '../../src/store/open.ts'
-import { LETTER } from '../support/letter.ts'
+import { enqueueLetter, LETTER } from '../support/letter.ts'
 import { liveThrough } from '../support/living-service.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))

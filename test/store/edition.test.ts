@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../src/figures.ts'
-import { enqueueLetter } from '../../src/store/delivery.ts'
 import {
   findEdition,
   findLastSent,
@@ -12,7 +11,7 @@ import {
 } from '../../src/store/edition.ts'
 import type { Store } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
-import { LETTER } from '../support/letter.ts'
+import { enqueueLetter, LETTER } from '../support/letter.ts'
 import { openEmptyStore } from '../support/store.ts'
 
 const figures = busyDay()

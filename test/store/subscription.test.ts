@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeBackup } from '../../src/store/backup.ts'
-import { enqueueLetter, enqueueNotice, listDeliveries, moveDelivery } from '../../src/store/delivery.ts'
+import { enqueueNotice, listDeliveries, moveDelivery } from '../../src/store/delivery.ts'
 import { readOrCreateLinkKey, replaceLinkKey } from '../../src/store/link-key.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../src/store/subscription.ts'
 import { withdrawIfUnwanted, withdrawLetters } from '../../src/store/withdrawn-letter.ts'
 import { folderWith } from '../support/folder.ts'
-import { LETTER } from '../support/letter.ts'
+import { enqueueLetter, LETTER } from '../support/letter.ts'
 import { OPENED_AT, openEmptyStore } from '../support/store.ts'
 
 const AT = OPENED_AT.toISOString()

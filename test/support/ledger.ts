@@ -1,12 +1,12 @@
 /** A ledger with letters that wait, without a report that was made for them. */
 import type { DeliverDeps } from '../../src/jobs/deliver.ts'
 import { type LetterContent, letterFor } from '../../src/jobs/letter.ts'
-import { type Delivery, enqueueLetter, listDeliveries } from '../../src/store/delivery.ts'
+import { type Delivery, listDeliveries } from '../../src/store/delivery.ts'
 import { type Edition, saveEdition } from '../../src/store/edition.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { busyDay } from './figures.ts'
 import { folderWith } from './folder.ts'
-import { SENDER } from './letter.ts'
+import { enqueueLetter, SENDER } from './letter.ts'
 import { AT_ONCE } from './mailing.ts'
 import { SILENT } from './syncing.ts'
 

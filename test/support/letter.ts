@@ -1,6 +1,9 @@
 /** A letter to send in tests, and who sends it. */
 import type { Sender } from '../../src/jobs/letter.ts'
-import type { Letter, LetterFile } from '../../src/model.ts'
+import type { Instant, Letter, LetterFile } from '../../src/model.ts'
+import { enqueueLetters } from '../../src/store/delivery.ts'
+import { addToPack, createLetterPack } from '../../src/store/letter.ts'
+import type { Trx } from '../../src/store/open.ts'
 
 export const LETTER: Letter = {
   from: 'leadsheet <reports@example.com>',
@@ -40,4 +43,11 @@ export const SENDER: Sender = {
   from: 'reports@example.com',
   replyTo: null,
   unsubscribe: { mailto: 'reports@example.com', pageOf: null },
+}
+
+/** Puts one letter of an edition into the ledger. */
+export async function enqueueLetter(trx: Trx, editionId: string, letter: Letter, at: Instant): Promise<void> {
+  const pack = createLetterPack()
+  addToPack(pack, letter)
+  await enqueueLetters(trx, { editionId, revision: 0 }, pack, at)
 }
