@@ -34,9 +34,7 @@ export interface ClockTrouble {
   readonly kind: 'skipped' | 'doubled'
   /** As the clock would show it: `2026-03-29 02:30`. */
   readonly time: string
-  /** When it is due nevertheless. */
-  readonly slot: Date
-  /** What the clock shows then: `03:00`. */
+  /** What the clock shows when it is due nevertheless: `03:00`. */
   readonly shown: string
 }
 
@@ -51,9 +49,8 @@ export function clockTroubles(timing: Timing, from: Date, to: Date): ClockTroubl
     const troubles: ClockTrouble[] = []
     for (let time = next(begin - 1); time !== null && time < end; time = next(time)) {
       if (kind === 'skipped' && isLeftOut(Math.floor(time / DAY_MS), timing.timeZone)) continue
-      const slotMs = instantOf(time, timing.timeZone)
-      const shown = tellClock(wallMs(slotMs, timing.timeZone)).slice(11)
-      troubles.push({ kind, time: tellClock(time), slot: new Date(slotMs), shown })
+      const shownMs = wallMs(instantOf(time, timing.timeZone), timing.timeZone)
+      troubles.push({ kind, time: tellClock(time), shown: tellClock(shownMs).slice(11) })
     }
     return troubles
   })
@@ -63,7 +60,8 @@ export function clockTroubles(timing: Timing, from: Date, to: Date): ClockTroubl
  * What the clock does about a due time, for people; null where it does nothing.
  * @param previous the due time before it, or where the look ahead begins
  */
-export function clockNote({ timeZone }: Timing, { slot, shownMs }: DueTime, previous: Date): string | null {
+export function clockNote(timing: Timing, { slot, shownMs }: DueTime, previous: Date): string | null {
+  const { timeZone } = timing
   const slotMs = slot.getTime()
   const time = tellClock(shownMs).slice(11)
   if (wallMs(slotMs, timeZone) !== shownMs) return `there is no ${time} on that day`
@@ -72,8 +70,10 @@ export function clockNote({ timeZone }: Timing, { slot, shownMs }: DueTime, prev
     const sinceMs = slotMs - at.getTime()
     if (sinceMs >= forwardMs && sinceMs < 0) return `the first ${time} of two`
     if (sinceMs >= 0 && sinceMs < -forwardMs) return `the second ${time} of two`
-    if (forwardMs > 0 && sinceMs >= 0 && at > previous)
-      return `the clock goes from ${tellClock(wallMs(at.getTime(), timeZone) - forwardMs).slice(11)} to ${tellClock(wallMs(at.getTime(), timeZone)).slice(11)}`
+    if (forwardMs > 0 && sinceMs >= 0 && at > previous && patternOf(timing).isContinuous) {
+      const changedMs = wallMs(at.getTime(), timeZone)
+      return `the clock goes from ${tellClock(changedMs - forwardMs).slice(11)} to ${tellClock(changedMs).slice(11)}`
+    }
   }
   return null
 }

@@ -37,17 +37,10 @@ export function parseWords(text: string, holidays: readonly string[]): Pattern |
   const isDay = parseDays(days, holidays)
   if (typeof isDay === 'string') return { fault: isDay }
   if (times === undefined) return { fault: `the time is missing: "${words} at 07:00"` }
-  const minutes = listOf(times).map(minuteOf)
-  const wrong = minutes.indexOf(null)
-  return wrong === -1
-    ? {
-        isContinuous: false,
-        next: nextOf(
-          isDay,
-          minutes.flatMap((minute) => minute ?? []),
-        ),
-      }
-    : { fault: `"${listOf(times)[wrong]}" is no time such as 07:00 or 17:30` }
+  const wrong = listOf(times).find((time) => minuteOf(time) === null)
+  if (wrong !== undefined) return { fault: `"${wrong}" is no time such as 07:00 or 17:30` }
+  const minutes = listOf(times).flatMap((time) => minuteOf(time) ?? [])
+  return { isContinuous: false, next: nextOf(isDay, minutes) }
 }
 
 /** Steps begin anew with each hour or day, so that only those that divide it are even. */
