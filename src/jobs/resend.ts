@@ -64,14 +64,16 @@ export async function planResend(
     for (const letter of lastRevisions(letters).filter((one) => isChosen(one, choice))) {
       const address = letter.recipient.toLowerCase()
       const recipient = known.get(address)
-      const why = reasonAgainst(letter, recipient, wishes.get(address))
-      if (recipient === undefined || why !== null) {
-        leftOut.push({ recipient: letter.recipient, why: why ?? NO_RECIPIENT })
-        continue
+      const why = reasonAgainst(letter, wishes.get(address))
+      if (recipient === undefined) {
+        leftOut.push({ recipient: letter.recipient, why: 'the settings name them no more' })
+      } else if (why !== null) {
+        leftOut.push({ recipient: letter.recipient, why })
+      } else {
+        const firstId = firstIds.get(letter.recipient) ?? letter.messageId
+        const kind = letter.state === 'sent' ? anew : again
+        kind.push({ edition, letter, recipient, firstId })
       }
-      const firstId = firstIds.get(letter.recipient) ?? letter.messageId
-      const kind = letter.state === 'sent' ? anew : again
-      kind.push({ edition, letter, recipient, firstId })
     }
   }
   return { again, anew, leftOut }
@@ -110,7 +112,6 @@ export async function enqueueResend(
   }
 }
 
-const NO_RECIPIENT = 'the settings name them no more'
 const WHY_NOT = {
   pending: 'it is going to be sent',
   sending: 'it is being sent',
@@ -121,12 +122,7 @@ const WHY_NOT = {
   in_doubt: null,
 } as const satisfies Record<Delivery['state'], string | null>
 
-function reasonAgainst(
-  letter: Delivery,
-  recipient: Recipient | undefined,
-  wish: Subscription | undefined,
-): string | null {
-  if (recipient === undefined) return NO_RECIPIENT
+function reasonAgainst(letter: Delivery, wish: Subscription | undefined): string | null {
   return wish !== undefined && wish.state !== 'active' ? subscriptionText(wish) : WHY_NOT[letter.state]
 }
 
