@@ -14,6 +14,7 @@ import { runTests } from './test-run.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const LANES = Math.min(2, cpus().length)
+const NOT_RUN = 'it was not run: skipped on this machine, or not loaded'
 
 const word = process.argv[2] ?? ''
 const chosen = SABOTAGES.filter(({ name }) => name.includes(word))
@@ -34,15 +35,13 @@ async function areGreen(tests: readonly NamedTest[]): Promise<boolean> {
     const outcomes = await runTests(folder, ofFile)
     outcomes.forEach((cases, index) => {
       const isGreen = cases.length > 0 && cases.every(({ status }) => status === 'passed')
-      if (!isGreen)
-        red.push(`${file}: ${ofFile[index]?.title}\n${cases.map(({ failure }) => failure).join('\n')}`)
+      const why = cases.length === 0 ? NOT_RUN : cases.map(({ failure }) => failure).join('\n')
+      if (!isGreen) red.push(`${file}: ${ofFile[index]?.title}: ${why}`)
     })
   })
   for (const each of red) say(`not green without sabotage: ${each}`)
-  if (red.length === 0)
-    say(
-      `${new Set(tests.map(({ file, title }) => `${file} ${title}`)).size} tests are green as long as nothing is broken`,
-    )
+  const count = new Set(tests.map(({ file, title }) => `${file} ${title}`)).size
+  if (red.length === 0) say(`${count} tests are green as long as nothing is broken`)
   return red.length === 0
 }
 
@@ -78,7 +77,7 @@ async function judge(folder: string, { edits, caughtBy }: Sabotage): Promise<Ver
     const failed = cases.filter(({ status }) => status === 'failed')
     const telling = failed.find(({ failure }) => because.test(failure))
     const failure = (telling ?? failed[0])?.failure ?? ''
-    if (cases.length === 0) return { title, flaw: 'was not run', failure }
+    if (cases.length === 0) return { title, flaw: NOT_RUN, failure }
     if (failed.length === 0) return { title, flaw: 'stays green', failure }
     return { title, flaw: telling ? null : `fails not by ${because} but by ${failure}`, failure }
   })
