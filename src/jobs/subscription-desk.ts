@@ -2,13 +2,19 @@
 import type { Log } from '../log.ts'
 import { readLink } from '../mail/link-token.ts'
 import { areMoreThanWeekly, listDueTimes } from '../report/due-times.ts'
-import { composeSubscriptionPage, type SubscriptionView, type Wish } from '../report/subscription-page.ts'
+import {
+  composeSubscriptionPage,
+  type ListedFacts,
+  type SubscriptionView,
+  type Wish,
+} from '../report/subscription-page.ts'
 import { createVoice } from '../report/voice.ts'
 import type { Timing } from '../schedule/timing.ts'
 import { readOrCreateLinkKey } from '../store/link-key.ts'
 import type { Store } from '../store/open.ts'
 import { findSubscription, type SubscriptionKey } from '../store/subscription.ts'
 import type { Recipient, Report } from './report.ts'
+import { isFirstOfWeek } from './subscription.ts'
 import { changeSubscription } from './subscription-change.ts'
 
 export interface DeskDeps {
@@ -75,20 +81,23 @@ async function viewOf(
       state: subscription?.state ?? 'active',
       isWeekly: subscription?.cadence === 'weekly',
       changed: changedAt && changedBy ? { at: changedAt, by: changedBy } : null,
-      listed:
-        of && recipient
-          ? {
-              kind: of.report.kind,
-              filter: recipient.filter,
-              attachments: recipient.attachments,
-              dueTimes: listDueTimes(of.timing, now),
-              timeZone: of.report.timeZone,
-            }
-          : null,
+      listed: of && recipient ? await listedFacts(deps, of, recipient) : null,
       done,
     },
     voice,
   )
+}
+
+async function listedFacts(
+  { store, now }: DeskDeps,
+  { report, timing }: DeskReport,
+  { filter, attachments }: Recipient,
+): Promise<ListedFacts> {
+  const { kind, timeZone } = report
+  const dueTimes = listDueTimes(timing, now())
+  const [next] = dueTimes
+  const isWeekNext = next !== undefined && (await isFirstOfWeek(store, report, new Date(next)))
+  return { kind, filter, attachments, dueTimes, timeZone, isWeekNext }
 }
 
 function findListed({ reports }: DeskDeps, { address, report: name }: SubscriptionKey) {

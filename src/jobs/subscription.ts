@@ -29,7 +29,7 @@ export async function findAttendance(
   at: Date,
 ): Promise<Attendance> {
   const subscriptions = new Map((await listSubscriptions(db, report.name)).map((one) => [one.address, one]))
-  const isWeekDue = await isFirstOfWeek(db, report, at)
+  const isWeekDue = await isFirstOfWeek({ db }, report, at)
   const [usual, weekly, leftOut]: [Recipient[], Recipient[], LeftOut[]] = [[], [], []]
   for (const recipient of recipients) {
     const { address } = recipient
@@ -70,7 +70,7 @@ export function subscriptionText({ state, cadence, changedAt, changedBy, reason 
 }
 
 /** Whether no report of an earlier day of the ISO week has gone out, so that one that was missed is made up for. */
-async function isFirstOfWeek(db: Store['db'], report: Report, at: Date): Promise<boolean> {
+export async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
   const { name, timeZone, holidays } = report
   const { to: monday } = periodOf('week', at, timeZone, { holidays, lastEnd: null })
   const { to: today } = await findPeriod({ db }, report, at)

@@ -33,6 +33,8 @@ export interface ListedFacts {
   readonly dueTimes: readonly Instant[]
   /** Whose weeks count: that of the report. */
   readonly timeZone: string
+  /** Whether the first of these times is one of those that bring the report of a week. */
+  readonly isWeekNext: boolean
 }
 
 export interface SubscriptionView {
@@ -105,13 +107,13 @@ function offeredWishes({ state, isWeekly, listed }: SubscriptionFacts): readonly
 
 function tellFacts(
   { state, isWeekly }: SubscriptionFacts,
-  { kind, filter, attachments, dueTimes, timeZone }: ListedFacts,
+  { kind, filter, attachments, dueTimes, timeZone, isWeekNext }: ListedFacts,
   voice: Voice,
   words: PageWords,
 ): SubscriptionView['facts'] {
   const times = isWeekly ? firstOfEachWeek(dueTimes, voice.now, timeZone) : dueTimes
   const when = tellTimes(times, voice, words)
-  const [next] = times
+  const [next] = isWeekNext ? dueTimes : times
   const { facts } = words
   return [
     { name: facts.when, value: when && words.inZone(when, voice.timeZone) },

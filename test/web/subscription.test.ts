@@ -4,9 +4,11 @@ import { connect } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLog } from '../../src/log.ts'
+import { noteNotSent, saveEdition } from '../../src/store/edition.ts'
 import { openWeb } from '../../src/web/server.ts'
 import { findBarriers } from '../look/axe.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { busyDay } from '../support/figures.ts'
 import { random } from '../support/random.ts'
 import { wordsOf } from '../support/report.ts'
 import { SILENT } from '../support/syncing.ts'
@@ -67,6 +69,27 @@ describe('the page of a recipient', () => {
     expect(weekly).not.toContain('Only once a week')
     await wishFor(mondaysPages.pageOf('ana@example.com'), 'weekly')
     expect(await mondaysPages.standingOf('ana@example.com')).toBeNull()
+  })
+
+  it('tells who gets it weekly of a report in this week only as long as none has gone out', async () => {
+    const daily = { expression: '0 7 * * *', timeZone: 'Europe/Berlin', holidays: [] }
+    const { pageOf, store } = await openPages({ timing: daily })
+    const ana = pageOf('ana@example.com')
+    await wishFor(ana, 'weekly')
+    const when = 'When on Mondays at 07:00 (Europe/Berlin)'
+    expect(await wordsAt(ana)).toContain(`${when} Next Sat 21 Nov, 07:00 Covers the week before`)
+    const figures = busyDay()
+    const period = {
+      from: '2026-11-18T23:00:00.000Z',
+      to: '2026-11-19T23:00:00.000Z',
+      timeZone: 'Europe/Berlin',
+    }
+    const texts = { subject: 's', html: 'h', text: 't', renderedAt: period.to, programVersion: '1' }
+    await store.write(async (trx) => {
+      const edition = { report: 'daily', variant: '', period, figures, ...texts }
+      await noteNotSent(trx, (await saveEdition(trx, edition)).id, 'quiet')
+    })
+    expect(await wordsAt(ana)).toContain(`${when} Next Mon 23 Nov, 07:00`)
   })
 
   it('changes nothing by being looked at, however often', async () => {
