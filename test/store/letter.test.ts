@@ -99,7 +99,7 @@ it('a letter of the schema before comes along, with its state, and is sent as it
       state: 'in_doubt',
       attempts: 3,
       doubts: 1,
-      response: 'lost',
+      ...{ revision: 0, queuedAt: NOW, nextAttemptAt: NOW, response: 'lost' },
     },
   ])
   expect(await readLetter(store.db, LETTER.messageId)).toEqual({ ...LETTER, toName: null })
