@@ -60,7 +60,12 @@ export async function passGate(
   if (state.old.length > 0 && work.now() < deadline && !signal.aborted) {
     const until = new Date(Math.min((await nextTry(work, deadline)).getTime(), deadline.getTime()))
     const message = `waits until ${tellInstant(deadline.toISOString())} for data: ${tellOld(state)}`
-    return { state: 'again', isWait: true, message, notBefore: until.toISOString() }
+    return {
+      state: 'again',
+      isWait: true,
+      message,
+      notBefore: until > work.now() ? until.toISOString() : null,
+    }
   }
   return judge(work, report, readers, state)
 }
@@ -142,13 +147,15 @@ async function readUnusual(
 async function nextTry({ store, now }: Pick<Work, 'store' | 'now'>, deadline: Date): Promise<Date> {
   const { notBefore } = await readWatermark(store.db)
   const last = await findLastRun(store.db)
-  const at = last === null ? 0 : Date.parse(last.at) + pauseMinutes(last, now() < deadline) * MINUTE_MS
+  // Noted by a clock that was ahead, it says nothing.
+  const isKnown = last !== null && last.at <= now().toISOString()
+  const at = isKnown ? Date.parse(last.at) + pauseMinutes(last, now() < deadline) * MINUTE_MS : 0
   return new Date(Math.max(at, notBefore === null ? 0 : Date.parse(notBefore)))
 }
 
-/** One that went well has only begun too early. */
+/** One that went well has only begun too early; one without an outcome still runs elsewhere, or was killed. */
 function pauseMinutes({ outcome, problems }: LastRun, isWaiting: boolean): number {
-  if (outcome === 'ok' || outcome === 'ok_no_change') return 0
+  if (outcome === null || outcome === 'ok' || outcome === 'ok_no_change') return 0
   const isRefused = problems.some(({ code }) => REFUSALS.includes(code))
   return isRefused || !isWaiting ? RARE_RETRY_MINUTES : RETRY_MINUTES
 }

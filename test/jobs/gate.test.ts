@@ -200,6 +200,17 @@ describe('a report whose data do not cover its period', () => {
     expect(world.upstream.requests).toHaveLength(tried)
   })
 
+  it('goes on as soon as a sync of another process has brought them, or that was killed', async () => {
+    await using world = await openWorld()
+    await sql`INSERT INTO sync_run (id, started_at, mode, parts, outcome)
+      VALUES ('other', '2026-11-21T06:59:30.000Z', 'incremental', '["leads"]', NULL)`.execute(world.store.db)
+    world.clock.now = at('07:00')
+    const other = await claimLease(world.store, 'sync', () => world.clock.now)
+    expect(await world.run(at('07:00'))).toMatchObject({ state: 'again', isWait: true, notBefore: null })
+    await other.release()
+    expect(await world.run(at('07:01'))).toMatchObject({ state: 'done' })
+  })
+
   it('asks nothing before the time that the upstream has named', async () => {
     await using world = await openWorld({ waitMinutes: 60 })
     world.fail(429, { 'retry-after': '2400' })
