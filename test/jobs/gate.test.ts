@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../src/errors.ts'
 import { afterFailure } from '../../src/jobs/failure.ts'
 import { passGate, requireGoodData } from '../../src/jobs/gate.ts'
+import { enqueueReportNow } from '../../src/jobs/mailing.ts'
 import type { GateSettings, Report } from '../../src/jobs/report.ts'
 import { reportSchedule } from '../../src/jobs/report-schedule.ts'
 import { runDue } from '../../src/jobs/run-due.ts'
@@ -337,6 +338,25 @@ describe('a report of which something cannot be read', () => {
     )
     expect(text).toContain('DATA QUALITY\nThis part could not be made;')
     expect(text).toContain('malformed JSON')
+  })
+
+  it('goes out without the file that it would have filled, and says so', async () => {
+    await using world = await openWorld()
+    world.clock.now = SLOT
+    await sync(world.work, world.work.syncOptions(signal))
+    const query = { name: 'mine', title: 'Mine', note: null, place: 'mine/report.yaml:3:10' }
+    const sql = 'SELECT sum(9223372036854775807) AS much FROM lead'
+    const report = { ...world.report, queries: [{ ...query, sql }] }
+    const ana = recipient('ana@example.com', { attachments: ['mine.csv', 'stalled.csv'] })
+    await enqueueReportNow(world.work, report, [ana], SLOT, signal)
+    const { text, files } = await world.letter()
+    expect(files.filter(({ cid }) => cid === null).map(({ name }) => name)).toEqual([
+      'daily-stalled-2026-11-20.csv',
+    ])
+    const said = text.replace(/\s+/g, ' ')
+    expect(said).toContain('- A part of this report could not be made: Mine.')
+    expect(said).toContain('- Not attached, because it could not be made: mine.csv.')
+    expect(said).toContain('Reason: mine/report.yaml:3:10 query mine: integer overflow')
   })
 
   it('is not sent without its core numbers, tried again, and sent when they can be read', async () => {
