@@ -16,7 +16,7 @@ import { IS_FULL, SEED } from './scale.ts'
 const BLOCKED_MS = 5 * SECOND_MS
 /** Of a process that is held up over a slot. */
 const BLOCKS = 20
-const HOURS = IS_FULL ? 14 * 24 : 7
+const HOURS = IS_FULL ? 3 * 24 : 7
 
 afterEach(() => {
   vi.useRealTimers()

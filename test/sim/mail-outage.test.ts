@@ -1,0 +1,154 @@
+/** A mail server that is away for two days: reports are made all the same, and every letter leaves once it is back. */
+import { readdirSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { startDaemon } from '../../src/jobs/daemon.ts'
+import { createWatches } from '../../src/jobs/find-troubles.ts'
+import { createLane, joinLanes } from '../../src/jobs/lane.ts'
+import { createPace } from '../../src/jobs/pace.ts'
+import { reportSchedule } from '../../src/jobs/report-schedule.ts'
+import { syncSchedule } from '../../src/jobs/sync-schedule.ts'
+import { tellOperators } from '../../src/jobs/tell-operators.ts'
+import { deliverWaiting } from '../../src/jobs/waiting-letters.ts'
+import type { Work } from '../../src/jobs/work.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import { openPoster } from '../../src/notify/post.ts'
+import { openNoticeLetter } from '../../src/report/notice-letter.ts'
+import { openSource } from '../../src/source/open.ts'
+import { openStore } from '../../src/store/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { scheduleOf, timing } from '../support/schedule.ts'
+import { SILENT } from '../support/syncing.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { HOUR_MS, MINUTE_MS } from './plan.ts'
+import { IS_FULL } from './scale.ts'
+
+const FROM = Date.parse('2026-11-23T00:30:00Z')
+const AWAY_HOURS = 48
+/** Each a report of its own, once a day. */
+const EVERY_HOURS = IS_FULL ? 1 : 6
+const SLOTS = AWAY_HOURS / EVERY_HOURS
+const PER_MINUTE = 5
+const render = await openNoticeLetter('templates', null)
+
+/** A port at which nobody listens until the door is opened to a server. */
+async function openDoor() {
+  const server: Server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  await new Promise((resolve) => server.close(resolve))
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    async openTo(inside: number) {
+      server.on('connection', (socket) => {
+        const through = connect(inside, '127.0.0.1')
+        socket.pipe(through).pipe(socket)
+        for (const end of [socket, through]) end.on('error', () => end.destroy())
+      })
+      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    },
+    [Symbol.asyncDispose]: async () => void server.close(),
+  }
+}
+
+it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail server is away are archived, and mailed when it is back: oldest first, paced, each once; operators hear of it by webhook (row 61)`, async () => {
+  const clock = { now: new Date(FROM) }
+  const now = (): Date => clock.now
+  const folder = folderWith()
+  await using door = await openDoor()
+  await using mail = await openMailServer()
+  await using receiver = await openReceiver()
+  await using poster = openPoster()
+  await using store = await openStore(join(folder, 'leadsheet.db'), clock.now)
+  await using transport = openTransport(door.url, { log: SILENT })
+  await using upstream = await startUpstream(20)
+  const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, now })
+  const work: Work = {
+    ...mailingDeps(store, now, join(folder, 'archive')),
+    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => letters.poke() },
+    policy: { inDoubt: 'resend', pace: createPace(PER_MINUTE) },
+    retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
+    syncOptions: (signal) => ({
+      full: false,
+      parts: ['leads'],
+      pageSize: 100,
+      overlapMs: 0,
+      pipelineIds: [],
+      signal,
+    }),
+  }
+  const letters = createLane(SILENT, (signal) => deliverWaiting({ ...work, pauseAfter: 5 }, signal))
+  const operators = {
+    ...{ store, log: SILENT, now, poster, ping: null, watches: createWatches() },
+    watched: {
+      ...{ store, reports: [], runMinutes: 15, snapshotAfterSync: null, mailServer: transport.name },
+      clockAheadMs: () => null,
+    },
+    operators: {
+      mail: { recipients: ['ops@example.com'], from: 'r@example.com', replyTo: null, render },
+      hasWebhook: true,
+      rules: { afterFailures: 3, remindHours: 24 },
+      place: 'test',
+    },
+    webhook: { url: receiver.url, format: 'json' as const },
+  }
+  const notices = createLane(SILENT, (signal) => tellOperators(operators, letters.poke, signal))
+  const everyHour = scheduleOf({ name: 'sync', timing: timing('0 * * * *'), runsAtFirstSight: true })
+  const reportSchedules = Array.from({ length: 24 / EVERY_HOURS }, (_, index) => {
+    const name = `at-${index * EVERY_HOURS}`
+    return reportSchedule(
+      work,
+      { ...DAILY, name },
+      {
+        ...scheduleOf({ name: `report:${name}`, timing: timing(`0 ${index * EVERY_HOURS} * * *`) }),
+        recipients: [recipient('ana@example.com')],
+      },
+    )
+  })
+  const schedules = [syncSchedule(work, { ...everyHour, full: false }), ...reportSchedules]
+  const controller = new AbortController()
+  const post = joinLanes([notices, letters])
+  const deps = { store, log: SILENT, now, monotonicMs: () => clock.now.getTime(), schedules, post }
+  const daemon = await startDaemon(deps, controller.signal)
+  const beatAt = async (ms: number): Promise<void> => {
+    clock.now = new Date(ms)
+    await daemon.tick()
+    await daemon.idle()
+  }
+
+  for (let minute = 0; minute < AWAY_HOURS * 60; minute += 30) {
+    await beatAt(FROM + minute * MINUTE_MS)
+  }
+  const slots = store.db.selectFrom('schedule_slot').where('schedule', '!=', 'sync').where('attempts', '>', 0)
+  const states = (await slots.select('state').execute()).map(({ state }) => state)
+  expect(states).toEqual(Array.from({ length: SLOTS }, () => 'done'))
+  const pages = readdirSync(join(folder, 'archive'), { recursive: true, encoding: 'utf8' })
+  expect(pages.filter((page) => page.endsWith('/index.html'))).toHaveLength(SLOTS)
+  expect(mail.received).toEqual([])
+  const told = (): string[] => receiver.posts.map(({ body }) => JSON.parse(body).subject)
+  expect(told()).toContain('1 trouble: mail waiting')
+
+  await door.openTo(mail.port)
+  const back = FROM + AWAY_HOURS * HOUR_MS
+  const perBeat: number[] = []
+  for (let minute = 0; minute < 90; minute++) {
+    const before = mail.received.length
+    await beatAt(back + minute * MINUTE_MS)
+    perBeat.push(mail.received.length - before)
+  }
+  const reports = mail.received.filter(({ to }) => to.includes('ana@example.com'))
+  const dueAt = reports.map(({ mail: { date } }) => date)
+  expect(reports).toHaveLength(SLOTS)
+  expect(new Set(reports.map(({ mail: { messageId } }) => messageId)).size).toBe(SLOTS)
+  expect(dueAt).toEqual([...dueAt].sort())
+  expect(Math.max(...perBeat)).toBeLessThanOrEqual(PER_MINUTE)
+  expect(told().at(-1)).toBe('over: mail waiting')
+  controller.abort()
+  await daemon.stop()
+  await source.close()
+}, 300_000)
