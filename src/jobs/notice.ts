@@ -81,7 +81,8 @@ function judge(
   const seen = new Map(troubles.map((trouble) => [keyOf(trouble), trouble]))
   const notices: Notice[] = []
   const dropped: number[] = []
-  // Of one that came back after a while, the older row is only there to be told of. Live ones go before closed ones.
+  // Of one that came back after a while, the older row is only there to be told of. What is live goes before it:
+  // a clock that was set can make what is long over look as if it had just closed.
   const latest = new Map([...kept.notices].sort(byLiveness).map((notice) => [keyOf(notice), notice]))
   for (const notice of kept.notices) {
     const isPast =

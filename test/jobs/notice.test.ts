@@ -205,7 +205,7 @@ describe('a message', () => {
 describe('over random streams of troubles', () => {
   const seeds = process.env.SEED
     ? [Number(process.env.SEED)]
-    : Array.from({ length: Number(process.env.SEEDS ?? 20) }, (_, n) => n + 1)
+    : Array.from({ length: Number(process.env.SEEDS ?? 25) }, (_, n) => n + 1)
   const reasons = Object.keys(REASONS) as Reason[]
   const subjects = ['', 'a', 'b']
 

@@ -181,9 +181,13 @@ describe('a webhook', () => {
     expect(await listUnposted(syncing.store.db, 5)).toMatchObject([
       { state: 'pending', attempts: 1, response: '500' },
     ])
+    // What came after it waits behind it.
+    await beat(6)
+    expect(posts()).toHaveLength(2)
     receiver.answer = 200
     await beat(6)
     expect(posts().map(({ subject }) => subject)).toEqual([
+      '1 trouble: API key refused',
       '1 trouble: API key refused',
       '1 trouble: API key refused',
       'over: API key refused',
