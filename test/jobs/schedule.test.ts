@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../src/errors.ts'
 import { tryAgain } from '../../src/jobs/failure.ts'
-import { claimLease } from '../../src/store/lease.ts'
 import { timing } from '../support/schedule.ts'
 import { openTicking } from '../support/ticking.ts'
 
@@ -195,57 +194,5 @@ describe('a slot that is held', () => {
     expect((await hourly.slots())[1]?.message).toBe(
       'held until that of 2026-11-20 08:00 UTC came: the data are old',
     )
-  })
-})
-
-describe('a lease', () => {
-  it('keeps a second process from running the same, which is tried at the next tick', async () => {
-    await using daily = await openTicking()
-    daily.clock.now = new Date('2026-11-20T06:59:30Z')
-    const lease = await claimLease(daily.store, 'report:daily', () => daily.clock.now)
-    await expect(daily.tick('2026-11-20T07:00:00Z')).rejects.toMatchObject({
-      code: 'job_busy',
-      message: expect.stringContaining(`A report daily is already running: process ${process.pid}`),
-    })
-    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 due'])
-    await lease.release()
-    await daily.tick('2026-11-20T07:01:00Z')
-    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
-  })
-
-  it('is taken over from a process that was killed, and its slot begun again', async () => {
-    await using daily = await openTicking()
-    daily.ends = async () => ({ state: 'again', message: 'stopped', notBefore: null })
-    await daily.tick('2026-11-20T07:00:00Z')
-    const dead = { name: 'report:daily', holder: 'h', host: 'elsewhere', pid: 1 }
-    const times = { acquired_at: '2026-11-20T07:00:00.000Z', expires_at: '2026-11-20T07:01:30.000Z' }
-    await daily.store.db
-      .updateTable('schedule_slot')
-      .where('state', '=', 'due')
-      .set({ state: 'running' })
-      .execute()
-    await daily.store.db
-      .insertInto('lease')
-      .values({ ...dead, ...times })
-      .execute()
-    daily.ends = async () => ({ state: 'done', message: null })
-    await expect(daily.tick('2026-11-20T07:01:00Z')).rejects.toMatchObject({ code: 'job_busy' })
-    await daily.tick('2026-11-20T07:02:00Z')
-    expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 2])
-    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
-  })
-
-  it('that was lost lets nothing more be noted of the slot', async () => {
-    await using daily = await openTicking()
-    daily.ends = async () => {
-      await daily.store.db
-        .updateTable('lease')
-        .where('name', '=', 'report:daily')
-        .set({ holder: 'another' })
-        .execute()
-      return { state: 'done', message: null }
-    }
-    await expect(daily.tick('2026-11-20T07:00:00Z')).rejects.toMatchObject({ code: 'job_busy' })
-    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 running'])
   })
 })
