@@ -130,18 +130,18 @@ export async function openWorld({
       },
     }),
   )
-  const beat = async (): Promise<void> => {
-    if (life === null) return
-    const beat = { at: clock.at, isClockRight: clock.skewMs === 0 }
-    await life.daemon.tick()
-    await life.daemon.idle()
-    bury()
-    if (life !== null) beats.push(beat)
-  }
   const bury = (): void => {
     if (!life?.store.isDead()) return
     kills.push(clock.at)
     life = null
+  }
+  const beat = async (): Promise<void> => {
+    if (life === null) return
+    const lived = { at: clock.at, isClockRight: clock.skewMs === 0 }
+    await life.daemon.tick()
+    await life.daemon.idle()
+    bury()
+    if (life !== null) beats.push(lived)
   }
   return {
     ...{ store, planned, from, clock, runs, beats, kills },

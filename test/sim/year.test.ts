@@ -56,7 +56,7 @@ async function openTroubled(start?: StartDaemon) {
   return { ...world, troubles: troubles(world, next) }
 }
 
-/** Beats whenever something is due, and a few times between; before each, whatever happens happens. */
+/** Beats whenever something is due; before that, what happens happens. */
 async function live(world: World, happen: () => Promise<string | null>) {
   const until = new Date(FROM.getTime() + DAYS * DAY_MS)
   const times = PLANNED.flatMap(
