@@ -29,6 +29,8 @@ export interface ContentDeps {
 export interface EditionContent extends LetterContent {
   /** Attachments that would have made the mail too large; it says so. */
   readonly leftOut: readonly LetterFile[]
+  /** What of it could not be made, as it says itself. */
+  readonly failed: readonly FailedSection[]
 }
 
 /**
@@ -48,7 +50,7 @@ const MEGABYTE = 1_000_000
 export function contentsOf(deps: ContentDeps, report: Report, edition: Edition): FindContent {
   if (edition.programVersion !== null) return createContents(deps, report, edition)
   const { subject, html, text } = edition
-  return async () => ({ subject, html, text, lang: 'en', files: [], leftOut: [] })
+  return async () => ({ subject, html, text, lang: 'en', files: [], leftOut: [], failed: [] })
 }
 
 export function createContents(
@@ -93,7 +95,8 @@ export function createContents(
     checkRendered(rendered, view, report.name)
     const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))
     const lang = new Intl.Locale(reader.locale).language
-    return { ...rendered, lang, files: [...used, ...kept.map(({ file }) => file)], leftOut: left }
+    const shownFiles = [...used, ...kept.map(({ file }) => file)]
+    return { ...rendered, lang, files: shownFiles, leftOut: left, failed: view.failed }
   }
 }
 

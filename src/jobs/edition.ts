@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { LeadsheetError } from '../errors.ts'
-import type { LateWarning, ReportFigures } from '../figures.ts'
+import type { FailedSection, LateWarning, ReportFigures } from '../figures.ts'
 import type { LetterFile, Period } from '../model.ts'
 import { composeAbout } from '../report/archive-about.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../report/period.ts'
@@ -51,6 +51,8 @@ export interface ComposedEdition {
   readonly edition: UnsavedEdition
   /** As it was mailed and stands; null where it was not. */
   readonly mailed: Edition | null
+  /** What of it could not be made, as the archive shows it. */
+  readonly failed: readonly FailedSection[]
   readonly findContent: FindContent
 }
 
@@ -108,15 +110,18 @@ export async function composeEdition(
 ): Promise<ComposedEdition> {
   const key = { ...keyOf(report, audience[0]), period }
   const mailed = await findEdition(deps.store.db, key)
-  if (mailed?.isMailed) return { edition: mailed, mailed, findContent: contentsOf(deps, report, mailed) }
+  if (mailed?.isMailed) {
+    const { failed } = mailed.figures
+    return { edition: mailed, mailed, failed, findContent: contentsOf(deps, report, mailed) }
+  }
   const renderedAt = deps.now().toISOString()
   const read = await readEditionFigures(deps, report, period, audience, signal)
   const figures = late === null ? read : { ...read, warnings: [late, ...read.warnings] }
   const findContent = createContents(deps, report, { figures, renderedAt })
-  const { subject, html, text } = await findContent(report, null)
+  const { subject, html, text, failed } = await findContent(report, null)
   const programVersion = deps.program
   const edition = { ...key, renderedAt, figures, subject, html, text, programVersion }
-  return { edition, mailed: null, findContent }
+  return { edition, mailed: null, failed, findContent }
 }
 
 /** Keeps it in the store, unless it stands there as it was mailed. */

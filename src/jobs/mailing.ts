@@ -7,7 +7,6 @@ import { enqueueLetters, listDeliveries } from '../store/delivery.ts'
 import { type Edition, findLastSent, noteNotSent, type UnsavedEdition } from '../store/edition.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
 import { addToPack, createLetterPack, type LetterPack } from '../store/letter.ts'
-import type { FindContent } from './content.ts'
 import {
   type ComposedEdition,
   composeEdition,
@@ -82,11 +81,10 @@ export async function enqueueReport(
   for (const { as, first, others } of audiences) {
     if (first === undefined || signal.aborted) continue
     const audience: Recipients = [first, ...others]
-    const { edition, letters, findContent } = await enqueueEdition(deps, as, audience, due, signal)
+    const { edition, letters, failed, findContent } = await enqueueEdition(deps, as, audience, due, signal)
     try {
       const page = await putInArchive(deps, as, edition, audience, findContent)
-      const { id, period, variant, subject, notSent, figures } = edition
-      const { failed } = figures
+      const { id, period, variant, subject, notSent } = edition
       mailings.push({ edition: { id, period, variant, subject }, page, notSent, letters, failed })
     } catch (thrown) {
       // The mails of the others are not to wait for a folder that can be made at any time.
@@ -168,7 +166,7 @@ async function enqueueEdition(
   recipients: Recipients,
   { at, lease, late = null }: DueReport,
   signal: AbortSignal,
-): Promise<{ edition: Edition; letters: number; findContent: FindContent }> {
+): Promise<Pick<ComposedEdition, 'failed' | 'findContent'> & { edition: Edition; letters: number }> {
   const period = await findPeriod(deps.store, report, at, recipients[0])
   const composed = await composeEdition(deps, report, period, recipients, signal, late)
   const notSent = composed.mailed === null ? await judge(deps, report, composed.edition) : null
@@ -184,7 +182,7 @@ async function enqueueEdition(
       deps.now().toISOString(),
     )
     const edition = { ...kept, isMailed: notSent === null, notSent }
-    return { edition, letters, findContent: composed.findContent }
+    return { edition, letters, failed: composed.failed, findContent: composed.findContent }
   })
 }
 

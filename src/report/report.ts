@@ -45,6 +45,8 @@ export interface ReportView {
   readonly mark: string
   /** What stands above everything; null where there is nothing to note. */
   readonly banner: BannerView | null
+  /** All that could not be made, also what failed only here. */
+  readonly failed: readonly FailedSection[]
   /** In the order of the report; those with nothing to tell are left out or say so. */
   readonly blocks: readonly BlockView[]
   /** The same by their kind, for templates that place them by hand. */
@@ -112,6 +114,7 @@ export function composeReport(figures: ReportFigures, voice: Voice, context: Rep
     preheader: `${first} ${preheaderOf(headline.text, figures, voice, context)}`.trim(),
     mark: markOf(figures, voice),
     banner,
+    failed,
     blocks,
     block: Object.fromEntries(blocks.map((block) => [block.kind, block])),
     footer: footerOf(figures, voice, context, title),
