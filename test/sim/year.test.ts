@@ -21,7 +21,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
     await live(world, async () => null)
     expect(await faultsOf(world)).toEqual([])
     expect(world.runs.length).toBeGreaterThan(DAYS * 26)
-  }, 120_000)
+  }, 300_000)
 
   it('misses nothing, does nothing twice and explains what is late, through outages, kills, held-up hours and wrong clocks (row 55)', async () => {
     await using world = await openTroubled()
