@@ -76,6 +76,11 @@ export const REASONS = {
     meaning: 'due times of a report passed by while nothing ran, and were not made up for',
     ...EVENT,
   },
+  sections_failed: {
+    title: 'report incomplete',
+    meaning: 'of the edition of a report that was mailed last, a part could not be made',
+    ...AT_ONCE,
+  },
   mail_away: {
     title: 'mail waiting',
     meaning:

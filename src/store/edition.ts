@@ -3,8 +3,8 @@
  * choice of leads that some of its readers have.
  */
 import { randomUUID } from 'node:crypto'
-import type { Selectable } from 'kysely'
-import type { PeriodKind, ReportFigures } from '../figures.ts'
+import { type Selectable, sql } from 'kysely'
+import type { FailedSection, PeriodKind, ReportFigures } from '../figures.ts'
 import type { Instant, Period, Rendered } from '../model.ts'
 import type { LastTold } from './figures/changes.ts'
 import type { Db, Trx } from './open.ts'
@@ -83,6 +83,22 @@ export async function listLastMailed(db: Db, report: string, by: Instant): Promi
     .orderBy('rendered_at')
     .execute()
   return rows.map((row) => editionOf(row, true))
+}
+
+/** What could not be read for the edition of a report that was mailed last. */
+export async function listLastFailed(db: Db, report: string): Promise<readonly FailedSection[]> {
+  const row = await db
+    .selectFrom('report_edition')
+    .where('report', '=', report)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('delivery').whereRef('edition_id', '=', 'report_edition.id').select('message_id')),
+    )
+    .orderBy('period_from', 'desc')
+    .limit(1)
+    .select(sql<string | null>`figures ->> '$.failed'`.as('failed'))
+    .executeTakeFirst()
+  // Older programs kept other figures.
+  return row?.failed ? JSON.parse(row.failed) : []
 }
 
 /** The end of the last period of a series that ended before an instant and of which letters exist. */

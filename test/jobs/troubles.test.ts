@@ -2,11 +2,14 @@
 import { statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FailedSection } from '../../src/figures.ts'
 import { createWatches, findTroubles } from '../../src/jobs/find-troubles.ts'
+import { letterFor } from '../../src/jobs/letter.ts'
 import type { Trouble } from '../../src/jobs/notice.ts'
 import { REASONS, type Reason } from '../../src/jobs/notice-reasons.ts'
 import type { Watched } from '../../src/jobs/troubles/watch.ts'
 import type { ScanReport, SyncOutcome, SyncProblem } from '../../src/model.ts'
+import { saveEdition } from '../../src/store/edition.ts'
 import { saveHeldRows } from '../../src/store/held-row.ts'
 import { claimLease } from '../../src/store/lease.ts'
 import { type MailOutage, saveMailOutage } from '../../src/store/mail-outage.ts'
@@ -16,6 +19,9 @@ import { addSlot, finishSlot, type Slot } from '../../src/store/schedule-slot.ts
 import { type Subscription, saveSubscription } from '../../src/store/subscription.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync-run.ts'
 import { saveNotBefore } from '../../src/store/watermark.ts'
+import { busyDay } from '../support/figures.ts'
+import { CONTENT } from '../support/ledger.ts'
+import { enqueueLetter, SENDER } from '../support/letter.ts'
 import { openEmptyStore } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 
@@ -229,6 +235,34 @@ describe('reports', () => {
     // What was missed stays so for a day.
     expect(await reasons()).toEqual(reason.startsWith('report_missed') ? [reason] : [])
   })
+
+  it('whose last mail lacks a part are told until one has all of them', async () => {
+    const failed = [{ block: 'funnel', query: null, message: 'no such table: stage' } as const]
+    await mailEdition('2026-11-19', failed)
+    await mailEdition('2026-11-20', [
+      ...failed,
+      { block: 'queries', query: 'by-country', message: 'timeout' },
+    ])
+    expect((await the('sections_failed')).message).toBe(
+      'Of the report daily that was mailed last, funnel could not be made, nor could 1 other part: no such table: stage',
+    )
+    await mailEdition('2026-11-21', [])
+    expect(await reasons()).toEqual([])
+  })
+
+  async function mailEdition(day: string, failed: readonly FailedSection[]): Promise<void> {
+    const from = `${day}T00:00:00Z`
+    const period = { from, to: new Date(Date.parse(from) + 24 * HOUR_MS).toISOString(), timeZone: 'UTC' }
+    await store.write(async (trx) => {
+      const edition = await saveEdition(trx, {
+        ...{ report: 'daily', period, variant: '', renderedAt: period.to, programVersion: '1.0.0' },
+        figures: { ...busyDay(), period, failed },
+        ...CONTENT,
+      })
+      const letter = letterFor(store, edition, { address: 'ana@example.com', name: null }, CONTENT, SENDER)
+      await enqueueLetter(trx, edition.id, letter, hoursAgo(0))
+    })
+  }
 
   it('that are due for less than half an hour, or were just set up, are in order', async () => {
     await slot(2, { state: 'skipped', noted_at: hoursAgo(2), message: 'the schedule was set up' })

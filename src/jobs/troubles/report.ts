@@ -1,4 +1,6 @@
 /** What is wrong with the due times of reports. */
+import type { FailedSection } from '../../figures.ts'
+import { listLastFailed } from '../../store/edition.ts'
 import { findLastSlot, listSlotsNotedSince, type Slot } from '../../store/schedule-slot.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
@@ -8,14 +10,18 @@ const LATE_MINUTES = 30
 const DAY_MINUTES = 24 * 60
 
 export const WATCH_REPORTS: Watch = {
-  reasons: ['report_failed', 'report_held', 'report_late', 'report_missed'],
+  reasons: ['report_failed', 'report_held', 'report_late', 'report_missed', 'sections_failed'],
   async find({ store: { db }, reports }, now) {
     const troubles: (Trouble | null)[] = []
     for (const report of reports) {
       const schedule = `report:${report}`
       const last = await findLastSlot(db, schedule, now.toISOString())
       const noted = await listSlotsNotedSince(db, schedule, minutesBefore(now, DAY_MINUTES))
-      troubles.push(last === undefined ? null : ofLast(report, last, now), missed(report, noted))
+      troubles.push(
+        last === undefined ? null : ofLast(report, last, now),
+        missed(report, noted),
+        incomplete(report, await listLastFailed(db, report)),
+      )
     }
     return troubles.filter((trouble) => trouble !== null)
   },
@@ -59,5 +65,15 @@ function missed(report: string, noted: readonly Slot[]): Trouble | null {
     ...{ reason: 'report_missed', subject: report },
     message: `The report ${report} was not made at ${tellInstant(last.slot)}${more}: ${last.message ?? 'skipped'}`,
     hint: `\`leadsheet schedule explain report:${report}\` tells more; \`leadsheet report ${report} --at DATE\` makes one of a past day.`,
+  }
+}
+
+function incomplete(report: string, [first, ...others]: readonly FailedSection[]): Trouble | null {
+  if (first === undefined) return null
+  const more = others.length === 0 ? '' : `, nor could ${counted(others.length, 'other part')}`
+  return {
+    ...{ reason: 'sections_failed', subject: report },
+    message: `Of the report ${report} that was mailed last, ${first.query ?? first.block} could not be made${more}: ${first.message}`,
+    hint: `It says so in its place. Once it is mended, \`leadsheet report ${report} --preview FILE\` shows the report anew.`,
   }
 }
