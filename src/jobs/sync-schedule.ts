@@ -43,5 +43,6 @@ async function pruneQuietly(work: Work, signal: AbortSignal): Promise<void> {
 }
 
 function summaryOf({ leads }: SyncResult): string {
-  return `${leads.seen} leads read, ${leads.inserted} new, ${leads.updated} changed, ${leads.removed} gone`
+  const read = leads.seen === 1 ? '1 lead' : `${leads.seen} leads`
+  return `${read} read, ${leads.inserted} new, ${leads.updated} changed, ${leads.removed} gone`
 }
