@@ -172,6 +172,8 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
 
       mail.letGo()
       const second = startDaemon(program, stop)
+      // Before, it would not hear the signal.
+      await untilSaid(second, /scheduled/)
       const awaited = hold === 'never answered' ? RECIPIENTS.length - 1 : RECIPIENTS.length
       while (query(file, "SELECT * FROM delivery WHERE state = 'sent'").length < awaited) {
         await whileAlive(second, new Promise((resolve) => setTimeout(resolve, 50)))

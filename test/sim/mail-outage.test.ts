@@ -124,9 +124,14 @@ it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail s
   for (let minute = 0; minute < AWAY_HOURS * 60; minute += 30) {
     await beatAt(FROM + minute * MINUTE_MS)
   }
-  const slots = store.db.selectFrom('schedule_slot').where('schedule', '!=', 'sync').where('attempts', '>', 0)
-  const states = (await slots.select('state').execute()).map(({ state }) => state)
-  expect(states).toEqual(Array.from({ length: SLOTS }, () => 'done'))
+  const countDone = async (): Promise<number> => {
+    const slots = store.db
+      .selectFrom('schedule_slot')
+      .where('schedule', '!=', 'sync')
+      .where('state', '=', 'done')
+    return (await slots.select('slot').execute()).length
+  }
+  expect(await countDone()).toBe(SLOTS)
   const pages = readdirSync(join(folder, 'archive'), { recursive: true, encoding: 'utf8' })
   expect(pages.filter((page) => page.endsWith('/index.html'))).toHaveLength(SLOTS)
   expect(mail.received).toEqual([])
@@ -143,8 +148,9 @@ it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail s
   }
   const reports = mail.received.filter(({ to }) => to.includes('ana@example.com'))
   const dueAt = reports.map(({ mail: { date } }) => date)
-  expect(reports).toHaveLength(SLOTS)
-  expect(new Set(reports.map(({ mail: { messageId } }) => messageId)).size).toBe(SLOTS)
+  // With those that have come since.
+  expect(reports).toHaveLength(await countDone())
+  expect(new Set(reports.map(({ mail: { messageId } }) => messageId)).size).toBe(reports.length)
   expect(dueAt).toEqual([...dueAt].sort())
   expect(Math.max(...perBeat)).toBeLessThanOrEqual(PER_MINUTE)
   expect(told().at(-1)).toBe('over: mail waiting')
