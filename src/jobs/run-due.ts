@@ -74,23 +74,31 @@ async function runNext(
 }
 
 /**
- * The slot whose turn it is: the latest, or the oldest where all are made up for. Those that it leaves behind end
- * here. One that stands as running was left by a killed process, for who calls this holds the lease.
+ * The slot whose turn it is: one that was let go, else the latest, or the oldest where all are made up for. Those that
+ * it leaves behind end here. One that stands as running was left by a killed process, for who calls this holds the
+ * lease.
  */
 async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Slot | null> {
   const takesAll = schedule.catchUp.policy === 'all'
   for (;;) {
     const open = await listOpenSlots(trx, schedule.name, now.toISOString())
-    const next = (takesAll ? open.find(({ state }) => state !== 'held') : undefined) ?? open.at(-1)
-    if (!next || (next.not_before !== null && next.not_before > now.toISOString())) return null
+    const released = open.find((slot) => slot.released_at !== null && !hasToWait(slot, now))
+    const oldest = takesAll ? open.find(({ state }) => state !== 'held') : undefined
+    const next = released ?? oldest ?? open.at(-1)
+    if (!next || hasToWait(next, now)) return null
     const end = { not_before: null, finished_at: now.toISOString() }
-    for (const left of open.filter((slot) => slot !== next && (!takesAll || slot.state === 'held')))
+    const behind = released ? open.slice(0, open.indexOf(released)) : open.filter((slot) => slot !== next)
+    for (const left of behind.filter(({ state }) => !takesAll || state === 'held'))
       await finishSlot(trx, left, { ...end, state: 'skipped', message: tellLeft(left, next) })
     if (next.state === 'held' || !isPast(schedule, next, now.getTime()))
       return beginSlot(trx, next, now.toISOString())
     const message = `${next.message ?? 'not begun'}; more than ${tellHours(schedule.catchUp.windowHours)} ago`
     await finishSlot(trx, next, { ...end, state: next.attempts > 0 ? 'failed' : 'skipped', message })
   }
+}
+
+function hasToWait({ not_before }: Slot, now: Date): boolean {
+  return not_before !== null && not_before > now.toISOString()
 }
 
 function tellLeft(left: Slot, next: Slot): string {

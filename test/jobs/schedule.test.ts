@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../src/errors.ts'
 import { tryAgain } from '../../src/jobs/failure.ts'
+import { releaseSlot } from '../../src/store/schedule-slot.ts'
 import { timing } from '../support/schedule.ts'
 import { openTicking } from '../support/ticking.ts'
 
@@ -184,6 +185,18 @@ describe('a slot that is held', () => {
     await daily.live('2026-11-20T07:03:00Z')
     expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
     expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
+  })
+
+  it('runs once it was let go, also if the next one has come meanwhile', async () => {
+    await using hourly = await openTicking(AN_HOUR)
+    hourly.ends = async ({ isReleased }) => (isReleased ? { state: 'done', message: null } : held())
+    await hourly.live('2026-11-20T07:59:00Z')
+    const letGo = await hourly.store.write((trx) =>
+      releaseSlot(trx, 'report:daily', '2026-11-20T07:59:30.000Z'),
+    )
+    expect(letGo).toMatchObject({ slot: '2026-11-20T07:00:00.000Z' })
+    await hourly.live('2026-11-20T08:00:00Z')
+    expect(await hourly.states()).toEqual(['06:30 skipped', '07:00 done', '08:00 held'])
   })
 
   it('ends when the next one comes', async () => {
