@@ -4,16 +4,17 @@ import type { Fault, Pattern } from './pattern.ts'
 
 /** Any moment does: it is where the search for a next time begins. */
 const SOME_DAY_MS = Date.UTC(2026, 0, 1)
+/** In the order of the expression. */
+const FIELDS = [
+  ...['minute (0 to 59)', 'hour (0 to 23)', 'day of the month (1 to 31)'],
+  ...['month (1 to 12, or JAN to DEC)', 'weekday (0 to 7, or SUN to SAT)'],
+]
 
 export function parseCron(expression: string): Pattern | Fault {
   const fields = expression.trim().split(/\s+/)
   if (fields.length !== 5) return { fault: 'it has not five fields' }
-  let pattern: CronPattern
-  try {
-    pattern = new CronPattern(expression, undefined, { mode: '5-part' })
-  } catch (error) {
-    return { fault: error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error) }
-  }
+  const pattern = read(expression)
+  if (pattern === null) return { fault: tellWrong(fields) }
   if (!pattern.starDOM && !pattern.starDOW) {
     return {
       fault:
@@ -24,4 +25,20 @@ export function parseCron(expression: string): Pattern | Fault {
   const next = (afterMs: number) => job.nextRun(new Date(afterMs))?.getTime() ?? null
   if (next(SOME_DAY_MS) === null) return { fault: 'that day never comes' }
   return { isContinuous: /[*?]/.test(fields.slice(0, 2).join('')), next }
+}
+
+function read(expression: string): CronPattern | null {
+  try {
+    return new CronPattern(expression, undefined, { mode: '5-part' })
+  } catch {
+    return null
+  }
+}
+
+/** Which field is wrong: the messages of croner count days and months from 0. */
+function tellWrong(fields: readonly string[]): string {
+  const wrong = fields.findIndex(
+    (field, at) => read(FIELDS.map((_, each) => (each === at ? field : '*')).join(' ')) === null,
+  )
+  return `${JSON.stringify(fields[wrong])} cannot be read as its ${FIELDS[wrong]}`
 }

@@ -129,7 +129,7 @@ describe('a mistake in the file', () => {
     ['sync: { every: "* * * *" }', `1:16  sync.every: found "* * * *", ${SCHEDULE}; it has not five fields`],
     [
       'sync: { every: "61 * * * *" }',
-      `1:16  sync.every: found "61 * * * *", ${SCHEDULE}; Invalid value for minute: 61`,
+      `1:16  sync.every: found "61 * * * *", ${SCHEDULE}; "61" cannot be read as its minute (0 to 59)`,
     ],
     [
       'sync: { full: "0 7 1 * 1" }',

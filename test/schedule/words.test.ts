@@ -130,7 +130,10 @@ describe('cron', () => {
   it.each([
     ['0 7 * *', 'it has not five fields'],
     ['0 7 * * * *', 'it has not five fields'],
-    ['60 7 * * *', 'Invalid value for minute: 60'],
+    ['60 7 * * *', '"60" cannot be read as its minute (0 to 59)'],
+    ['0 7 32 * *', '"32" cannot be read as its day of the month (1 to 31)'],
+    ['0 7 * 1,13 *', '"1,13" cannot be read as its month (1 to 12, or JAN to DEC)'],
+    ['0 7 * * MON-XYZ', '"MON-XYZ" cannot be read as its weekday (0 to 7, or SUN to SAT)'],
     ['0 7 1 * 1', 'it restricts both day of month and weekday'],
     ['0 7 30 2 *', 'that day never comes'],
   ])('%j is refused: %s', (text, fault) => {
