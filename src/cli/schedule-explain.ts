@@ -16,7 +16,7 @@ import { addExamples } from './command.ts'
 import { openDataIfThere } from './installation.ts'
 import { localTime } from './local-time.ts'
 import { reportOf } from './reports.ts'
-import { type ConfiguredSchedule, findSchedule, policyText, schedulesOf } from './schedules.ts'
+import { type ConfiguredSchedule, findSchedule, outcomeText, policyText, schedulesOf } from './schedules.ts'
 import { formatInstant } from './table.ts'
 import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
@@ -216,9 +216,9 @@ async function printExplanation(
   terminal.print('')
 }
 
-function stateText({ state, slot, started_at }: Slot): string {
-  if (state !== 'done' || started_at === null) return state
-  const minutes = Math.round((Date.parse(started_at) - Date.parse(slot)) / 60_000)
+function stateText(slot: Slot): string {
+  if (slot.state !== 'done' || slot.started_at === null) return outcomeText(slot)
+  const minutes = Math.round((Date.parse(slot.started_at) - Date.parse(slot.slot)) / 60_000)
   return `done, ${minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`} late`
 }
 

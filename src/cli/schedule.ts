@@ -7,7 +7,14 @@ import { openData, openDataIfThere } from './installation.ts'
 import { localTime } from './local-time.ts'
 import { defineExplainSchedule } from './schedule-explain.ts'
 import { scheduleWarnings } from './schedule-warnings.ts'
-import { findSchedule, heldText, policyText, readSchedules, type ScheduleState } from './schedules.ts'
+import {
+  findSchedule,
+  heldText,
+  outcomeText,
+  policyText,
+  readSchedules,
+  type ScheduleState,
+} from './schedules.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -40,7 +47,7 @@ async function listSchedules(terminal: Terminal): Promise<void> {
       { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
       { title: 'ZONE', value: ({ timing }) => timing.timeZone },
       { title: 'LAST', value: ({ last }) => last && formatInstant(last.slot), isWhole: true },
-      { title: 'OUTCOME', value: ({ last }) => last?.state ?? null },
+      { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
       { title: 'NEXT', value: ({ next, timing }) => next && localTime(next, timing.timeZone), isWhole: true },
       { title: 'IN UTC', value: ({ next }) => next && formatInstant(next.toISOString()), isWhole: true },
       { title: 'IF MISSED', value: ({ catchUp }) => policyText(catchUp), isOptional: true },

@@ -54,6 +54,11 @@ export async function readSchedules(db: Db, config: Config, now: Date): Promise<
   )
 }
 
+/** One that was put off, and tells why, is still to come. */
+export function outcomeText({ state, message }: Pick<Slot, 'state' | 'message'>): string {
+  return state === 'due' && message !== null ? 'waits' : state
+}
+
 /** A sentence where it is held; none otherwise. */
 export function heldText({ name, last, report }: ScheduleState): string[] {
   if (last?.state !== 'held') return []

@@ -17,7 +17,7 @@ import { outageJson, outageText, wordOf } from './deliveries.ts'
 import { editionJson } from './editions.ts'
 import { openDataIfThere, pathsIn } from './installation.ts'
 import { noticeJson } from './notices.ts'
-import { heldText, readSchedules, type ScheduleState } from './schedules.ts'
+import { heldText, outcomeText, readSchedules, type ScheduleState } from './schedules.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -165,7 +165,7 @@ async function printStatus(terminal: Terminal, status: Status): Promise<void> {
     [
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
       { title: 'LAST', value: ({ last }) => last && formatInstant(last.slot) },
-      { title: 'OUTCOME', value: ({ last }) => last?.state },
+      { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
       { title: 'NEXT', value: ({ next }) => next && formatInstant(next.toISOString()) },
       { title: 'WHEN', value: ({ timing }) => timing.expression },
       { title: 'ZONE', value: ({ timing }) => timing.timeZone },

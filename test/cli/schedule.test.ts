@@ -54,6 +54,10 @@ async function installation(): Promise<string> {
         },
       })
     }
+    await addSlot(trx, {
+      ...{ schedule: 'sync', slot: '2026-11-24T11:45:00.000Z', noted_at: '2026-11-24T11:45:00.000Z' },
+      ...{ state: 'due', not_before: '2026-11-24T12:30:00.000Z', message: 'put off' },
+    })
   })
   return cwd
 }
@@ -93,6 +97,7 @@ describe('leadsheet schedule', () => {
       '2026-11-27 16:00Z',
       'all, 24 hours',
     ])
+    expect(stdout).toMatch(/^sync +\*\/15 \* \* \* \* +Europe\/Vienna +2026-11-24 11:45Z +waits /m)
     expect(stderr).toContain(
       'report:daily of 2026-11-24 01:30Z is held: the data are old. `leadsheet schedule release daily` lets it go.',
     )
