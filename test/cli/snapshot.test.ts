@@ -61,7 +61,7 @@ describe('leadsheet status', () => {
   it('says when the next snapshot is due where the settings give it due times', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'snapshot: { when: "0 5 * * *" }' })
     const { stdout } = await runLeadsheet(['status', '--json'], { cwd })
-    expect(JSON.parse(stdout).next).toContainEqual(
+    expect(JSON.parse(stdout).schedules).toContainEqual(
       expect.objectContaining({ schedule: 'snapshot', next: expect.stringMatching(/T05:00:00/) }),
     )
   })

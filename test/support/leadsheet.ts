@@ -1,10 +1,13 @@
 /** Runs the real program in a process of its own, as its user would. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
+/** Shared by all programs that tests start: compiling is most of a start. */
+export const COMPILED = join(tmpdir(), 'leadsheet-compiled')
 
 export interface RunOptions {
   readonly cwd: string
@@ -21,7 +24,10 @@ export interface Finished {
 /** Starts it; killed when the test is over, if it still runs then. */
 export function startLeadsheet(args: readonly string[], { cwd, env = {} }: RunOptions): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH, HOME, TZ: 'UTC', ...env } })
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...env },
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   return child
 }

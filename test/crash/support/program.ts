@@ -1,16 +1,13 @@
 /** The real program, ended with SIGKILL at a numbered point (see kill-at.ts) or whenever the test likes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { folderWith } from '../../support/folder.ts'
-import { type Finished, finished } from '../../support/leadsheet.ts'
+import { COMPILED, type Finished, finished } from '../../support/leadsheet.ts'
 
 export const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 const HOOK = join(import.meta.dirname, 'kill-at.ts')
-/** Shared by all programs of a test file: compiling is most of a start. */
-const COMPILED = join(tmpdir(), 'leadsheet-compiled')
 
 export interface Program {
   /** The program itself if absent. */
