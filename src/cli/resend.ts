@@ -45,6 +45,7 @@ export function defineResend(command: Command, terminal: Terminal): void {
 
 async function resend(terminal: Terminal, name: string, options: Options): Promise<void> {
   const choice = choiceIn(options)
+  requireNewMail(choice, options.reason)
   const config = await terminal.config()
   const mail = requireMail(config)
   const settings = findReport(config, name)
@@ -82,6 +83,19 @@ function choiceIn({ failed, inDoubt, to, all }: Options): ResendChoice {
   throw new LeadsheetError('usage_invalid', 'one of --failed, --in-doubt, --to and --all has to be given', {
     hint: '`leadsheet deliveries` shows how each mail stands.',
   })
+}
+
+/** @throws LeadsheetError usage_invalid where nobody would read the reason */
+function requireNewMail({ which }: ResendChoice, reason: string | undefined): void {
+  if (reason === undefined || which === 'all' || which === 'one') return
+  const mail = which === 'failed' ? '--failed' : '--in-doubt'
+  throw new LeadsheetError(
+    'usage_invalid',
+    `${mail} sends the same mail again, in which no --reason can stand`,
+    {
+      hint: 'With --all or --to it is told to those who get a new mail.',
+    },
+  )
 }
 
 async function showPlan(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks'): Promise<void> {

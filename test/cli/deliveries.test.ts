@@ -131,6 +131,15 @@ describe('leadsheet resend', () => {
     })
   })
 
+  it('takes a reason only where somebody could read it', async () => {
+    await using mailed = await openMailed()
+    expect(await mailed.run('resend', 'daily', '--failed', '--reason', 'wrong currency')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--failed sends the same mail again'),
+    })
+    expect(mailed.server.received).toEqual([])
+  })
+
   it('gives one who has it a new mail that says so, in answer to the first', async () => {
     await using mailed = await openMailed()
     const [first] = (await mailed.list('--recipient', 'ana@example.com')).deliveries
