@@ -110,11 +110,11 @@ function differences(next: NextSlot, timeZone: string, stretch: Stretch): Record
   for (const [index, expression] of Object.keys(EXPRESSIONS).entries()) {
     const had = texts(slotsOf(next, expression, timeZone, stretch))
     const wanted = texts(expected[index] ?? [])
+    const [isHad, isWanted] = [new Set(had), new Set(wanted)]
     const different = [
-      ...wanted.filter((time) => !had.includes(time)).map((time) => `missing: ${time}`),
-      ...had
-        .filter((time, at) => !wanted.includes(time) || had.indexOf(time) !== at)
-        .map((time) => `too many: ${time}`),
+      ...[...isWanted.difference(isHad)].map((time) => `missing: ${time}`),
+      ...[...isHad.difference(isWanted)].map((time) => `too many: ${time}`),
+      ...(isHad.size < had.length ? ['one of them twice'] : []),
     ]
     if (different.length > 0) found[expression] = different
   }
