@@ -85,12 +85,14 @@ export async function requireGoodData(
   readers: readonly Reader[],
   at: Date,
 ): Promise<void> {
-  const end = await judge(deps, report, readers, await readState(deps, report, readers, at))
+  const state = await readState(deps, report, readers, at)
+  const end = await judge(deps, report, readers, state)
   if (end === null) return
+  const first = state.old.length > 0 ? 'Run `leadsheet sync` first' : 'See whether that is so'
   throw new LeadsheetError(
     'report_held',
     `The report ${report.name} is ${end.state} as its settings say: ${end.message}`,
-    { hint: 'Run `leadsheet sync` first; with --force it goes out as it is, and says so.' },
+    { hint: `${first}; with --force it goes out as it is, and says so.` },
   )
 }
 

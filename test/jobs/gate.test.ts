@@ -259,6 +259,7 @@ describe('a report whose data do not cover its period', () => {
         message: expect.stringContaining(
           `The report daily is ${state} as its settings say: the leads are of`,
         ),
+        hint: expect.stringContaining('Run `leadsheet sync` first'),
       })
     }
   })
@@ -307,6 +308,10 @@ describe('a report about far fewer leads than before', () => {
     const due = dueAt(next)
     const told = 'the last whole reading of the list met only 20 of 60 leads'
     expect(await world.run(next, due)).toEqual({ state: 'held', message: told })
+    await expect(requireGoodData(world.work, world.report, RECIPIENTS, next)).rejects.toMatchObject({
+      message: expect.stringContaining(told),
+      hint: expect.stringContaining('See whether that is so'),
+    })
     expect(await world.countEditions()).toBe(1)
     expect(await world.run(next, { ...due, isReleased: true })).toMatchObject({ state: 'done' })
     const sent = await findLastSent(
