@@ -80,7 +80,7 @@ function linesOf(file: string): string[] {
 
 it(`of two daemons and a report by hand on the same data one daemon stays, and each recipient gets one letter; ${RACES} races, SEED=${SEED} (row 45)`, async () => {
   const next = random(SEED)
-  await using service = await startService(folderWith(), new Date(), 3)
+  await using service = await startService(folderWith(), new Date(), 3, 1_000_000)
   const key = await service.createKey({ name: 'race', scope: 'read' })
   for (let race = 0; race < RACES; race++) {
     await using mail = await openMailServer()

@@ -5,13 +5,17 @@ import { openService } from '../../src/service/open.ts'
 
 const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 
-/** @param now where simulated time ends; the history before it has `historyDays` */
-export function startService(folder: string, now: Date, historyDays: number) {
+/**
+ * @param now where simulated time ends; the history before it has `historyDays`
+ * @param rateLimitPerMinute more than usual for tests that sync again and again
+ */
+export function startService(folder: string, now: Date, historyDays: number, rateLimitPerMinute?: number) {
   return openService({
     file: join(folder, 'service.db'),
     companiesFile: COMPANIES,
     seed: 7,
     historyDays,
     now: () => now.getTime(),
+    ...(rateLimitPerMinute === undefined ? {} : { rateLimitPerMinute }),
   })
 }
