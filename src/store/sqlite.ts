@@ -2,6 +2,7 @@
  * What is peculiar to SQLite, with `sqlite-driver.ts`: opening a file, and statements about many rows. A second
  * dialect replaces both files and the migrations.
  */
+import { closeSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { type Expression, Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { errorText, LeadsheetError } from '../errors.ts'
@@ -10,6 +11,7 @@ import type { Tables } from './tables.ts'
 
 /** Short, since a wait inside SQLite stops the whole process; longer waits are the driver's, between attempts. */
 const BUSY_TIMEOUT_MS = 50
+const MODE = 0o600
 
 /**
  * Opens or creates the file: write-ahead log, every commit on disk unless told otherwise, foreign keys checked.
@@ -23,6 +25,7 @@ export function openSqlite(file: string): Kysely<Tables> {
 function openFile(file: string): Database.Database {
   let database: Database.Database | undefined
   try {
+    createPrivate(file)
     database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
     // Another program's file stays as it is, to the byte; the migration refuses it.
     if (isOursOrNew(database)) database.pragma('journal_mode = WAL')
@@ -33,6 +36,15 @@ function openFile(file: string): Database.Database {
   } catch (cause) {
     database?.close()
     throw fileFailure(file, cause) ?? unwritable(file, cause)
+  }
+}
+
+/** Recipients, letters and the key of their links are for nobody else; what SQLite puts beside it has the same mode. */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', MODE))
+  } catch {
+    // It is there, or cannot be made: SQLite will tell.
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
@@ -40,6 +40,17 @@ describe('opening a store', () => {
     expect(second.installationId).toBe(first.installationId)
     await second.close()
     expect(schemaOf(file)).toEqual(schema)
+  })
+
+  it('makes a file that nobody else can read, with all that stands beside it', async () => {
+    const folder = folderWith({})
+    await using _store = await openStore(join(folder, 'leadsheet.db'), NOW)
+    const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777])
+    expect(Object.fromEntries(modes)).toEqual({
+      'leadsheet.db': 0o600,
+      'leadsheet.db-wal': 0o600,
+      'leadsheet.db-shm': 0o600,
+    })
   })
 
   it('lets three processes open a new file at once', async () => {
