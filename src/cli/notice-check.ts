@@ -10,7 +10,7 @@ import { formatInstant } from './table.ts'
 
 const NOTICES_MAX = 20
 
-export async function* checkNotices(db: Db, { operators, mail }: Config): AsyncGenerator<Check> {
+export async function* checkNotices(db: Db, { operators, mail, reports }: Config): AsyncGenerator<Check> {
   const { recipients, webhook, ping } = operators
   const ways = [
     recipients.length > 0 ? `mail to ${recipients.join(', ')}` : null,
@@ -20,7 +20,7 @@ export async function* checkNotices(db: Db, { operators, mail }: Config): AsyncG
   const list = new Intl.ListFormat('en').format(ways)
   if (ways.length > 0) yield ok('operators', `told by ${list}; \`leadsheet notices test\` tries it`)
   // Who only looks around needs nobody; who mails reports does.
-  else if (mail.url !== null) {
+  else if (mail.url !== null && reports.some((report) => report.recipients.length > 0)) {
     yield warn(
       'operators',
       'nobody is told of troubles',
