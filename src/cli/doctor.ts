@@ -1,8 +1,10 @@
 /** `leadsheet doctor`: whether everything that a sync and a report need is there, and what to do where it is not. */
 import { resolveTxt } from 'node:dns/promises'
+import { existsSync } from 'node:fs'
 import { access, constants, mkdir } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import { isWorldReadable } from '../config/settings-file.ts'
 import { errorText } from '../errors.ts'
 import { openTransport } from '../mail/transport.ts'
 import { attempt, type Check, checkUpstream, fail, ok, warn } from '../source/checkup.ts'
@@ -122,6 +124,14 @@ async function checkFolder(dataDir: string): Promise<Check> {
   try {
     await mkdir(dataDir, { recursive: true })
     await access(dataDir, constants.W_OK)
+    const { database } = pathsIn(dataDir)
+    if (existsSync(database) && isWorldReadable(database)) {
+      return warn(
+        'data directory',
+        `every user of this machine can read ${database}, with recipients and the key of their links`,
+        `stop the daemon and run \`chmod 600 ${database}*\``,
+      )
+    }
     return ok('data directory', `${dataDir} can be written`)
   } catch (thrown) {
     return fail(

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -36,9 +36,24 @@ async function openSynced() {
       const { checks } = answerSchema.parse(JSON.parse(stdout))
       return checks.filter(({ what }) => ['database', 'consistency', 'snapshot'].includes(what))
     },
+    async checkFolder() {
+      const { stdout } = await runLeadsheet(['doctor', '--json'], { cwd, env })
+      return answerSchema.parse(JSON.parse(stdout)).checks.find(({ what }) => what === 'data directory')
+    },
     [Symbol.asyncDispose]: upstream[Symbol.asyncDispose],
   }
 }
+
+test('doctor warns of a database that everybody on the machine can read', async () => {
+  await using synced = await openSynced()
+  expect(await synced.checkFolder()).toMatchObject({ verdict: 'ok' })
+  chmodSync(synced.file, 0o644)
+  expect(await synced.checkFolder()).toMatchObject({
+    verdict: 'warn',
+    found: expect.stringContaining('every user of this machine can read'),
+    remedy: expect.stringContaining(`chmod 600 ${synced.file}`),
+  })
+})
 
 test('doctor reads the database through and says that its rules hold, and which run the snapshot shows', async () => {
   await using synced = await openSynced()
