@@ -162,6 +162,14 @@ export interface Ratio {
   readonly whole: number
 }
 
+export interface SyncFailure {
+  readonly at: Instant
+  /** An error code: what readers are told of it. */
+  readonly code: string
+  /** For operators: it names addresses. */
+  readonly message: string
+}
+
 /** What the data covers, so that nothing stale is passed off as fresh. */
 export interface Freshness {
   /** The copy holds everything that the upstream had at this instant; null before the first whole sync. */
@@ -172,7 +180,7 @@ export interface Freshness {
   readonly statsAsOf: Instant | null
   readonly agentsAsOf: Instant | null
   /** The last sync that failed or stopped half-way, if nothing whole came after it. */
-  readonly lastFailure: { readonly at: Instant; readonly message: string } | null
+  readonly lastFailure: SyncFailure | null
   readonly runId: string | null
   /** Requests made by that run. */
   readonly requests: number | null

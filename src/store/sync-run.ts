@@ -1,7 +1,15 @@
 /** The ledger of syncs: what each saw, changed and skipped, kept up to date page by page. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { DetailCounts, Instant, LeadCounts, SyncOutcome, SyncPart, SyncResult } from '../model.ts'
+import type {
+  DetailCounts,
+  Instant,
+  LeadCounts,
+  SyncFailure,
+  SyncOutcome,
+  SyncPart,
+  SyncResult,
+} from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import type { SyncRunTable } from './tables.ts'
 
@@ -204,7 +212,7 @@ export async function findLastReading(db: Db, part: 'stats' | 'agents'): Promise
 }
 
 /** The last run that failed or stopped half-way, from the last on that read all leads: that one's other parts count. */
-export async function findLastFailure(db: Db): Promise<{ at: Instant; message: string } | null> {
+export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   const row = await db
     .selectFrom('sync_run')
     .where('outcome', 'in', ['failed', 'partial', 'deferred', 'killed'])
@@ -213,11 +221,22 @@ export async function findLastFailure(db: Db): Promise<{ at: Instant; message: s
       '>=',
       sql<number>`(SELECT coalesce(max(rowid), 0) FROM sync_run WHERE leads_as_of IS NOT NULL)`,
     )
-    .select(['started_at', 'finished_at', sql<string | null>`problems ->> '$[0].message'`.as('message')])
+    .select([
+      'started_at',
+      'finished_at',
+      sql<string | null>`problems ->> '$[0].code'`.as('code'),
+      sql<string | null>`problems ->> '$[0].message'`.as('message'),
+    ])
     .orderBy(begun, 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row ? { at: row.finished_at ?? row.started_at, message: row.message ?? 'the run was killed' } : null
+  if (row === undefined) return null
+  const { code, message } = row
+  return {
+    at: row.finished_at ?? row.started_at,
+    code: code ?? 'run_interrupted',
+    message: message ?? 'the run was killed',
+  }
 }
 
 export async function hasRun(db: Db, id: string): Promise<boolean> {

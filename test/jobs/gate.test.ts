@@ -153,7 +153,7 @@ describe('a report whose data do not cover its period', () => {
     expect(subject).toMatch(/^\[Stale data\] Daily leads: incomplete data, /)
     const said = text.replace(/\s+/g, ' ')
     expect(said).toMatch(
-      /^PLEASE NOTE - The data ends Fri 20 Nov, 14:10, 17 hours before this report; what came after is missing below\. The sync at .* did not finish: .*503/,
+      /^PLEASE NOTE - The data ends Fri 20 Nov, 14:10, 17 hours before this report; what came after is missing below\. The sync at .* did not finish: the service could not be reached, or kept failing\./,
     )
     expect(said).toContain('- Sent late: it had to wait from 07:00 to 07:30.')
     expect(html.indexOf('what came after is missing')).toBeLessThan(html.indexOf('<h1'))

@@ -124,7 +124,7 @@ describe('data that does not cover the day', () => {
       title: 'Please note',
       lines: [
         'The data ends Fri 20 Nov, 14:10, 15 hours before this report; what came after is missing below. ' +
-          'The sync at 06:00 did not finish: https://api.example.com answered 503 to five attempts at GET /leads.',
+          'The sync at 06:00 did not finish: the service could not be reached, or kept failing.',
       ],
     })
     expect(block('freshness', staleDay())).toMatchObject({
@@ -186,11 +186,15 @@ describe('data that covers the day', () => {
 
   it('turns amber when a later sync failed, but compares as usual', () => {
     const busy = busyDay()
-    const lastFailure = { at: '2026-11-21T05:02:00.000Z', message: 'the API key was refused' }
+    const lastFailure = {
+      at: '2026-11-21T05:02:00.000Z',
+      code: 'api_unauthorized',
+      message: 'http://10.0.0.7 said 401',
+    }
     const failed = { ...busy, freshness: { ...busy.freshness, lastFailure } }
     expect(block('freshness', failed)).toMatchObject({
       isStale: true,
-      text: 'Data as of 06:00, which covers all of this report. The sync at 06:02 did not finish: the API key was refused.',
+      text: 'Data as of 06:00, which covers all of this report. The sync at 06:02 did not finish: the service did not accept our key.',
     })
     expect(block('kpis', failed).tiles[0]?.change).toBe('+9 (+18%)')
   })

@@ -365,7 +365,10 @@ describe('freshness', () => {
       await failed(store, '2026-11-21T01:00:00.000Z', 'the first')
       await failed(store, '2026-11-21T02:00:00.000Z', 'the second')
     })
-    expect(after.freshness.lastFailure).toEqual({ at: '2026-11-21T02:00:00.000Z', message: 'the second' })
+    expect(after.freshness.lastFailure).toMatchObject({
+      at: '2026-11-21T02:00:00.000Z',
+      message: 'the second',
+    })
     const before = await figuresOf([], {}, async (store) => {
       await failed(store, FROM, 'too early to matter')
       await saveWholeRun(store, TO)

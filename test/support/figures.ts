@@ -255,6 +255,7 @@ export function staleDay(): ReportFigures {
       coversPeriod: false,
       lastFailure: {
         at: '2026-11-21T05:00:00.000Z',
+        code: 'api_unreachable',
         message: 'https://api.example.com answered 503 to five attempts at GET /leads',
       },
       heldRows: 3,
@@ -434,7 +435,7 @@ export function hostileDay(text: string): ReportFigures {
     freshness: {
       ...busy.freshness,
       runId: text,
-      lastFailure: { at: DATA_AS_OF, message: text },
+      lastFailure: { at: DATA_AS_OF, code: 'store_busy', message: text },
       heldRows: 7,
     },
     pipelines: [text, text],

@@ -4,8 +4,8 @@
  */
 import type { ReportFigures } from '../../figures.ts'
 import type { Instant } from '../../model.ts'
-import { oneLine } from '../text.ts'
 import type { Voice } from '../voice.ts'
+import type { Words } from '../words/en.ts'
 
 export interface FreshnessView {
   readonly kind: 'freshness'
@@ -14,7 +14,17 @@ export interface FreshnessView {
   readonly text: string
 }
 
-const MESSAGE_LENGTH = 160
+/** By error code. */
+const REASONS: ReadonlyMap<string, keyof Words['freshness']['reasons']> = new Map([
+  ['api_unreachable', 'unreachable'],
+  ['api_unauthorized', 'refused'],
+  ['api_forbidden', 'refused'],
+  ['api_deferred', 'deferred'],
+  ['api_unexpected', 'unexpected'],
+  ['api_rejected', 'unexpected'],
+  ['api_not_found', 'unexpected'],
+  ['run_interrupted', 'stopped'],
+])
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
@@ -44,7 +54,9 @@ export function explainExtent({ freshness, period }: ReportFigures, voice: Voice
 export function explainFailure({ freshness }: ReportFigures, { words, dates }: Voice): string[] {
   const { lastFailure } = freshness
   if (lastFailure === null) return []
-  return [words.freshness.failed(dates.recent(lastFailure.at), sentence(lastFailure.message))]
+  return [
+    words.freshness.failed(dates.recent(lastFailure.at), words.freshness.reasons[reasonOf(lastFailure.code)]),
+  ]
 }
 
 function ageOf(at: Instant, voice: Voice): string {
@@ -59,7 +71,7 @@ export function formatAge(ms: number, { words: { duration } }: Voice): string {
   return duration.days(Math.floor(ms / DAY_MS))
 }
 
-function sentence(message: string): string {
-  const line = oneLine(message, MESSAGE_LENGTH)
-  return /[.!?…]$/.test(line) ? line : `${line}.`
+/** In the reader's words, without addresses; operators have the message itself. */
+function reasonOf(code: string): keyof Words['freshness']['reasons'] {
+  return REASONS.get(code) ?? 'other'
 }

@@ -164,7 +164,15 @@ export function german(numbers: Numbers, locale: string): Words {
       before: (at, age) =>
         `Die Daten sind von ${at}, ${age} vor diesem Bericht; alles unten zeigt den Stand jener Zeit.`,
       never: 'Noch kein Abgleich hat alles gelesen.',
-      failed: (at, message) => `Der Abgleich von ${at} kam nicht zu Ende: ${message}`,
+      failed: (at, reason) => `Der Abgleich von ${at} kam nicht zu Ende: ${reason}.`,
+      reasons: {
+        unreachable: 'Der Dienst war nicht erreichbar oder meldete Fehler',
+        refused: 'Der Dienst hat unseren Schlüssel nicht angenommen',
+        deferred: 'Der Dienst bat, eine Weile nicht gefragt zu werden',
+        unexpected: 'Der Dienst gab eine Antwort, die nicht zu lesen war',
+        stopped: 'Er wurde mittendrin abgebrochen',
+        other: 'Bei uns gab es eine Störung',
+      },
       oldStats: (at) => `Die eigene Statistik des Dienstes ist von ${at}, vor dem Ende dieses Berichts.`,
       oldAgents: (at) => `Die Agenten sind auf dem Stand von ${at}, vor dem Ende dieses Berichts.`,
     },

@@ -147,7 +147,15 @@ export function english(numbers: Numbers, locale: string) {
       before: (at: string, age: string) =>
         `The data is from ${at}, ${age} before this report; everything below shows the state of that time.`,
       never: 'No sync has read everything yet.',
-      failed: (at: string, message: string) => `The sync at ${at} did not finish: ${message}`,
+      failed: (at: string, reason: string) => `The sync at ${at} did not finish: ${reason}.`,
+      reasons: {
+        unreachable: 'the service could not be reached, or kept failing',
+        refused: 'the service did not accept our key',
+        deferred: 'the service asked to be left alone for a while',
+        unexpected: 'the service gave an answer that could not be read',
+        stopped: 'it was stopped half-way',
+        other: 'there was a fault on our side',
+      },
       oldStats: (at: string) => `The service’s own statistics are from ${at}, before this report ends.`,
       oldAgents: (at: string) => `The agents are shown as they were at ${at}, before this report ends.`,
     },
