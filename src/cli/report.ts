@@ -10,6 +10,7 @@ import { findPeriod, makeEdition } from '../jobs/edition.ts'
 import { requireGoodData } from '../jobs/gate.ts'
 import { letterFor, type Sender } from '../jobs/letter.ts'
 import { enqueueReportNow, type MailingDeps } from '../jobs/mailing.ts'
+import { pauseRefused } from '../jobs/pause-refused.ts'
 import { tryReport } from '../jobs/preview.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
 import { reportAs } from '../jobs/subscription.ts'
@@ -150,6 +151,7 @@ async function sendReport(
     editions,
     terminal.signal,
   )
+  await pauseRefused({ ...deps, log, pauseAfter: mail.pauseAfter })
   await writeArchiveIndex(deps.archive, deps.store.db)
   await printMailings(terminal, report, { mailings, preview: null, deliveries, leftOut })
   await publishAfterwards(terminal, deps.store)

@@ -1,6 +1,7 @@
 /** `leadsheet schedule explain`: the next due times with what the clock does about them, and what was missed and why. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import { SET_UP } from '../jobs/note-slots.ts'
 import type { Report } from '../jobs/report.ts'
 import { LATE_MS } from '../jobs/schedule.ts'
 import { periodOf, tellDates } from '../report/period.ts'
@@ -156,7 +157,7 @@ async function readTroubles({ db }: Store, { name }: ConfiguredSchedule, now: Da
   const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
   const slots = await listTroubledSlots(db, name, { since, lateMs: LATE_MS, limit: SLOTS_BACK })
   const troubles: Trouble[] = []
-  for (const slot of slots) {
+  for (const slot of slots.filter(({ message }) => message !== SET_UP)) {
     const after = troubles.at(-1)
     const isSame =
       after &&

@@ -59,11 +59,14 @@ export function outcomeText({ state, message }: Pick<Slot, 'state' | 'message'>)
   return state === 'due' && message !== null ? 'waits' : state
 }
 
-/** A sentence where it is held; none otherwise. */
+/** A sentence where a report is held or waits; none otherwise. */
 export function heldText({ name, last, report }: ScheduleState): string[] {
-  if (last?.state !== 'held') return []
-  const release = `\`leadsheet schedule release ${report?.name ?? name}\` lets it go.`
-  return [`${name} of ${formatInstant(last.slot)} is held: ${last.message}. ${release}`]
+  if (last === null || report === null) return []
+  const outcome = outcomeText(last)
+  if (outcome !== 'held' && outcome !== 'waits') return []
+  const how = outcome === 'held' ? ' is held' : ''
+  const release = `\`leadsheet schedule release ${report.name}\` lets it go.`
+  return [`${name} of ${formatInstant(last.slot)}${how}: ${last.message}. ${release}`]
 }
 
 /**

@@ -115,7 +115,7 @@ async function printStatus(terminal: Terminal, status: Status): Promise<void> {
     'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
     Troubles: troublesText(status.notices),
     'Held rows': status.held_rows > 0 ? status.held_rows : null,
-    'Held reports': status.schedules.flatMap(heldText).join(' ') || null,
+    'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
     Letters: letters.join(', ') || 'none',
     'Mail server': status.servers_away.map(outageText).join('; ') || null,
   })

@@ -124,7 +124,7 @@ describe('leadsheet schedule', () => {
   it('is in the status in short', async () => {
     const cwd = await installation()
     const { stdout } = await runLeadsheet(['status'], { cwd, env: clockAt(NOW) })
-    expect(stdout).toMatch(/Held reports +report:daily of 2026-11-24 01:30Z is held: the data are old/)
+    expect(stdout).toMatch(/Reports waiting +report:daily of 2026-11-24 01:30Z is held: the data are old/)
     expect(stdout).toMatch(/report:daily +2026-11-24 01:30Z +held +2026-11-25 01:30Z +every day at 02:30/)
   })
 
