@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { SET_UP } from '../../src/jobs/note-slots.ts'
 import { addSpan, touchSpan } from '../../src/store/daemon-span.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addSlot } from '../../src/store/schedule-slot.ts'
@@ -40,6 +41,10 @@ async function installation(): Promise<string> {
       await addSpan(trx, { at: '2026-11-24T06:00:00.000Z', after: 'down' }),
       '2026-11-24T12:00:00.000Z',
     )
+    await addSlot(trx, {
+      ...{ schedule: 'report:daily', slot: '2026-11-20T06:00:00.000Z', noted_at: '2026-11-20T06:00:00.000Z' },
+      ...{ state: 'skipped', not_before: null, message: SET_UP },
+    })
     for (const day of ['21', '22', '23', '24']) {
       await addSlot(trx, {
         ...{
@@ -179,6 +184,7 @@ describe('leadsheet schedule explain', () => {
     )
     expect(stdout).toMatch(/Tue 2026-11-24 02:30 \+01:00 +- +1 +held +the data are old/)
     expect(stdout).toMatch(/2026-11-20 12:00Z +2026-11-24 06:00Z +it was not started/)
+    expect(stdout).not.toContain(SET_UP)
   })
 
   it('names the schedules that there are', async () => {
