@@ -77,7 +77,7 @@ describe('an upstream that fails for ever', () => {
     const { edition } = await makeDue(mailingDeps(store, () => clock.now))
     const text = edition.text.replace(/\s+/g, ' ')
     expect(text).toContain('The data is from Sat 21 Nov, 06:00, 2 days before this report')
-    expect(text).toContain('answered 500 to 5 attempts')
+    expect(text).toContain('did not finish: the service could not be reached, or kept failing.')
   })
 })
 
