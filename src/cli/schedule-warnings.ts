@@ -14,7 +14,7 @@ export function scheduleWarnings(config: Config, now: Date): string[] {
     .flatMap(({ name, timing }) => clockWarnings(timing, now).map((warning) => `${name}: ${warning}`))
 }
 
-export function clockWarnings(timing: Timing, now: Date): string[] {
+function clockWarnings(timing: Timing, now: Date): string[] {
   const troubles = clockTroubles(timing, now, new Date(now.getTime() + AHEAD_MS))
   return (['skipped', 'doubled'] as const).flatMap((kind) => {
     const trouble = troubles.find((each) => each.kind === kind)

@@ -25,7 +25,7 @@ export interface StartedDaemon {
   readonly signal: AbortSignal
   /** To be called each minute: notes what has come, and has both lanes look after it. */
   tick(): Promise<void>
-  /** Resolves when no lane has anything in hand. */
+  /** Resolves when neither the schedules nor the post have anything in hand. */
   idle(): Promise<void>
   /**
    * Resolves when the work in hand is put down; the signal must be aborted by then.

@@ -79,7 +79,7 @@ export async function pingLastRun(deps: PostDeps, signal: AbortSignal): Promise<
 }
 
 /** What it is to be told now; null where it knows, or it is too soon to try again. Pure. */
-export function duePing(run: RunSummary | undefined, known: Ping | undefined, now: Date): Ping | null {
+function duePing(run: RunSummary | undefined, known: Ping | undefined, now: Date): Ping | null {
   if (run === undefined) return null
   const signal = signalOf(run)
   const isOld = run.finishedAt !== null && now.getTime() - Date.parse(run.finishedAt) > NEWS_MS
