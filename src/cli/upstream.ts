@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/requirements.ts'
 import { LeadsheetError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { HeldRow } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import { openSource, type Source } from '../source/open.ts'
@@ -11,21 +12,23 @@ import type { Terminal } from './terminal.ts'
 
 /** @throws LeadsheetError config_missing, api_*, and what `use` throws */
 export async function withSource<T>(terminal: Terminal, use: (source: Source) => Promise<T>): Promise<T> {
-  const config = await terminal.config()
-  const profile = profileOf(config)
-  const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
-  const source = openSource({
-    baseUrl: url,
-    apiKey: key?.reveal() ?? '',
-    profile,
-    maxWaitMs: maxWaitSeconds * 1000,
-    log: await terminal.log(),
-  })
+  const source = openSourceOf(await terminal.config(), await terminal.log())
   try {
     return await use(source)
   } finally {
     await source.close()
   }
+}
+
+/**
+ * To be closed.
+ * @throws LeadsheetError config_missing, config_invalid
+ */
+export function openSourceOf(config: Config, log: Log): Source {
+  const profile = profileOf(config)
+  const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
+  const maxWaitMs = maxWaitSeconds * 1000
+  return openSource({ baseUrl: url, apiKey: key?.reveal() ?? '', profile, maxWaitMs, log })
 }
 
 /** @throws LeadsheetError config_invalid */

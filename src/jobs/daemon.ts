@@ -25,6 +25,8 @@ export interface StartedDaemon {
   readonly signal: AbortSignal
   /** To be called each minute: notes what has come, and has both lanes look after it. */
   tick(): Promise<void>
+  /** Such as `sync`, `report:daily`, `letters and notices`. */
+  inHand(): readonly string[]
   /** Resolves when neither the schedules nor the post have anything in hand. */
   idle(): Promise<void>
   /**
@@ -34,25 +36,20 @@ export interface StartedDaemon {
   stop(): Promise<void>
 }
 
-/**
- * Runs until the signal ends it; resolves when the work in hand is put down.
- * @throws LeadsheetError job_busy when another daemon runs on the same data
- */
-export async function runDaemon(daemon: Daemon, signal: AbortSignal): Promise<void> {
-  const started = await startDaemon(daemon, signal)
-  try {
-    await untilAborted(started)
-  } finally {
-    await started.stop()
-  }
-}
-
 /** @throws LeadsheetError job_busy when another daemon runs on the same data */
 export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<StartedDaemon> {
   const { store, log, now, schedules, post } = daemon
   const lease = await claimLease(store, 'daemon', now)
   const stop = AbortSignal.any([signal, lease.lost])
-  const work = createLane(log, (until) => runAll(daemon, until))
+  let running: string | null = null
+  const work = createLane(log, async (until) => {
+    for (const schedule of schedules) {
+      if (until.aborted) return
+      running = schedule.name
+      await quietly(log, { schedule: schedule.name }, () => runDue(daemon, schedule, until))
+      running = null
+    }
+  })
   let pulse: Pulse
   try {
     const names = schedules.map(({ name }) => name)
@@ -77,6 +74,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
       work.poke()
       post.poke()
     },
+    inHand: () => [running, post.isBusy() ? 'letters and notices' : null].filter((each) => each !== null),
     idle,
     async stop() {
       await idle()
@@ -87,8 +85,11 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   }
 }
 
-/** Ticks at once and then each minute, never two at a time; a tick that node-cron loses is made up for by the next. */
-async function untilAborted({ signal, tick }: StartedDaemon): Promise<void> {
+/**
+ * Ticks at once and then each minute until it has to stop, never two at a time; a tick that node-cron loses is made up
+ * for by the next.
+ */
+export async function keepTicking({ signal, tick }: StartedDaemon): Promise<void> {
   let inHand: Promise<void> | null = null
   const beat = (): void => {
     if (inHand !== null || signal.aborted) return
@@ -112,13 +113,6 @@ async function note({ store, log, now }: Daemon, schedule: Schedule): Promise<vo
   if (first === undefined) return
   const at = { schedule: schedule.name, slots: missed.length, from: first.slot, to: missed.at(-1)?.slot }
   log.warn(at, first.message ?? 'missed')
-}
-
-async function runAll(daemon: Daemon, signal: AbortSignal): Promise<void> {
-  for (const schedule of daemon.schedules) {
-    if (signal.aborted) return
-    await quietly(daemon.log, { schedule: schedule.name }, () => runDue(daemon, schedule, signal))
-  }
 }
 
 /** What one schedule meets must not keep the others from running; the next tick tries it again. */

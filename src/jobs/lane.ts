@@ -7,6 +7,7 @@ export interface Lane {
   poke(): void
   /** @param signal ends it */
   open(signal: AbortSignal): void
+  isBusy(): boolean
   /** Resolves when nothing is in hand. */
   idle(): Promise<void>
 }
@@ -23,6 +24,7 @@ export function joinLanes(lanes: readonly Lane[]): Lane {
     open: (signal) => {
       for (const lane of lanes) lane.open(signal)
     },
+    isBusy: () => lanes.some((lane) => lane.isBusy()),
     async idle() {
       for (const lane of lanes) await lane.idle()
     },
@@ -49,6 +51,7 @@ export function createLane(log: Log, work: (signal: AbortSignal) => Promise<void
     open: (until) => {
       signal = until
     },
+    isBusy: () => inHand !== null,
     async idle() {
       while (inHand !== null) await inHand
     },

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import cron from 'node-cron'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { runDaemon } from '../../src/jobs/daemon.ts'
+import { keepTicking, startDaemon } from '../../src/jobs/daemon.ts'
 import { createLane } from '../../src/jobs/lane.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
@@ -33,7 +33,7 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
   const store = await openStore(join(folderWith(), 'leadsheet.db'), new Date())
   const ran: Ran[] = []
   const controller = new AbortController()
-  const ended = runDaemon(
+  const daemon = await startDaemon(
     {
       store,
       log: SILENT,
@@ -53,6 +53,7 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
     },
     controller.signal,
   )
+  const ended = keepTicking(daemon).finally(daemon.stop)
   return {
     ran,
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,124 @@
+/** A daemon made of the settings: all that it works with is opened, and so found to be in order, before it runs. */
+import type { Config } from '../config/config.ts'
+import { requireDaemon } from '../config/requirements.ts'
+import { keepTicking, startDaemon } from '../jobs/daemon.ts'
+import { createLane, joinLanes } from '../jobs/lane.ts'
+import { publishIfDue } from '../jobs/publish.ts'
+import { reportSchedule } from '../jobs/report-schedule.ts'
+import type { Schedule } from '../jobs/schedule.ts'
+import { snapshotSchedule } from '../jobs/snapshot-schedule.ts'
+import { syncSchedule } from '../jobs/sync-schedule.ts'
+import { tellOperators } from '../jobs/tell-operators.ts'
+import { deliverWaiting } from '../jobs/waiting-letters.ts'
+import type { Work } from '../jobs/work.ts'
+import type { Log } from '../log.ts'
+import { openTransport } from '../mail/transport.ts'
+import { openPoster } from '../notify/post.ts'
+import type { Templates } from '../report/templates.ts'
+import { reviewMailOutages } from '../store/mail-outage.ts'
+import type { Store } from '../store/open.ts'
+import { pathsIn } from './installation.ts'
+import { deliveryPolicyOf, dkimOf } from './mail.ts'
+import { openOperators } from './operators.ts'
+import { configuredPublishing } from './publishing.ts'
+import { openMailing, reportOf } from './reports.ts'
+import { schedulesOf } from './schedules.ts'
+import { syncOptions } from './sync.ts'
+import { openTemplatesOf } from './templates.ts'
+import { needsKey, openSourceOf, profileOf } from './upstream.ts'
+import { openConfiguredWeb } from './web.ts'
+
+export interface ConfiguredDaemon extends AsyncDisposable {
+  /**
+   * Until the signal ends it; resolves when the work in hand is put down. Once is enough.
+   * @param onStarted awaited when it is the only one and its pages are served, before it does anything
+   * @throws LeadsheetError job_busy, web_port, and what `onStarted` throws
+   */
+  run(signal: AbortSignal, onStarted: (running: RunningDaemon) => Promise<void>): Promise<void>
+}
+
+export interface RunningDaemon {
+  readonly schedules: readonly Schedule[]
+  /** Where its pages are; null where it serves none. */
+  readonly web: string | null
+  /** Such as `sync`, `letters and notices`. */
+  inHand(): readonly string[]
+}
+
+/** @throws LeadsheetError config_missing, config_invalid, report_template: what is wrong with the settings */
+export async function openConfiguredDaemon(
+  config: Config,
+  store: Store,
+  log: Log,
+): Promise<ConfiguredDaemon> {
+  const { mail } = requireDaemon(config, needsKey(profileOf(config)))
+  const templates = await openTemplatesOf(
+    config,
+    config.reports.map((report) => report.template),
+  )
+  await using opening = new AsyncDisposableStack()
+  const source = openSourceOf(config, log)
+  opening.defer(source.close)
+  const transport = opening.use(
+    openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
+      log,
+      dkim: dkimOf(config.mail),
+    }),
+  )
+  const poster = opening.use(openPoster())
+  const publishing = configuredPublishing(config, store, log)
+  const work: Work = {
+    ...(await openMailing(config, store, templates)),
+    source,
+    transport,
+    policy: deliveryPolicyOf(config.mail),
+    log,
+    syncOptions: (signal) => syncOptions(config, signal),
+    poke: () => letters.poke(),
+    retention: config.retention,
+    publish: async (signal) => {
+      if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
+    },
+  }
+  const { now } = work
+  const letters = createLane(log, (signal) =>
+    deliverWaiting({ ...work, pauseAfter: config.mail.pauseAfter }, signal),
+  )
+  const operators = await openOperators(config, { store, source, log, poster, transport, now })
+  const notices = createLane(log, (signal) => tellOperators(operators, letters.poke, signal))
+  const schedules = schedulesIn(config, templates, work, publishing)
+  const monotonicMs = () => performance.now()
+  const daemon = { store, log, now, monotonicMs, schedules, post: joinLanes([notices, letters]) }
+  const opened = opening.move()
+  return {
+    async run(signal, onStarted) {
+      const started = await startDaemon(daemon, signal)
+      try {
+        await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
+        await using web = await openConfiguredWeb(config, store, templates, log)
+        await onStarted({ schedules, web: web?.url ?? null, inHand: started.inHand })
+        await keepTicking(started)
+      } finally {
+        await started.stop()
+      }
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+function schedulesIn(
+  config: Config,
+  templates: Templates,
+  work: Work,
+  publishing: Parameters<typeof snapshotSchedule>[0],
+): Schedule[] {
+  return schedulesOf(config).map(({ report: settings, ...schedule }) => {
+    if (settings !== null) {
+      const { report, recipients } = reportOf(settings, config, templates)
+      return reportSchedule(work, report, { ...schedule, recipients })
+    }
+    return schedule.name === 'snapshot'
+      ? snapshotSchedule(publishing, schedule)
+      : syncSchedule(work, { ...schedule, full: schedule.name === 'sync-full' })
+  })
+}
