@@ -1,12 +1,9 @@
-#!/usr/bin/env node
 /** The process: arguments, signals, exit status. The only place that prints errors. */
 import { setFlagsFromString } from 'node:v8'
 import { EXIT_STATUS, endingOf } from './cli/exit-status.ts'
 import { plainText } from './cli/plain-text.ts'
 import { createProgram, runProgram } from './cli/program.ts'
 import { errorText, LeadsheetError } from './errors.ts'
-
-const LEAST_NODE_MAJOR = 24
 
 /** npm passes Ctrl-C on although the terminal has already sent it to every process: that is no second one. */
 const SAME_SIGNAL_MS = 500
@@ -21,7 +18,6 @@ async function main(args: readonly string[]): Promise<number> {
   const { program, terminal } = createProgram(stopSignal())
   leaveQuietlyWithoutReader()
   try {
-    requireNode(process.versions.node)
     await runProgram(program, args)
     return EXIT_STATUS[terminal.ending].status
   } catch (thrown) {
@@ -29,18 +25,6 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(terminal.redact(terminal.json ? errorJson(failure) : plainText(errorLines(failure))))
     return EXIT_STATUS[endingOf(failure)].status
   }
-}
-
-/** Older ones that strip types get this far; those that do not cannot read this file at all. */
-function requireNode(version: string): void {
-  if (Number.parseInt(version, 10) >= LEAST_NODE_MAJOR) return
-  throw new LeadsheetError(
-    'usage_invalid',
-    `leadsheet needs Node ${LEAST_NODE_MAJOR} or newer; this is Node ${version}`,
-    {
-      hint: 'Start it as `npm run -s leadsheet -- <command>`: npm scripts use the Node that `npm ci` brings along.',
-    },
-  )
 }
 
 /** Aborted by the first Ctrl-C or SIGTERM; a second one ends the process on the spot. */

@@ -38,12 +38,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   notify: ['choices'],
   service: ['contract', 'errors', 'log', 'retry'],
-  web: ['errors', 'log', 'report'],
+  web: [
+    ...['errors', 'model', 'choices', 'figures', 'log'],
+    ...['source', 'store', 'report', 'mail', 'schedule', 'jobs'],
+  ],
   cli: [
     ...['errors', 'model', 'choices', 'figures', 'log', 'retry', 'config', 'contract'],
     ...['source', 'store', 'report', 'mail', 'notify', 'schedule', 'jobs', 'service', 'web'],
   ],
   main: ['cli', 'errors'],
+  leadsheet: ['main'],
 }
 
 /** Packages that only some may import, and text that only some may hold; paths begin there. */
@@ -83,7 +87,7 @@ describe('the table of layers', () => {
       /^\| `(\w+)(?:\/|\.ts)` \| .* \| (.*?) ?\|$/gm,
     )
     const written = Object.fromEntries([...rows].map(([, area, may = '']) => [area, sorted(may.split(', '))]))
-    const all = Object.keys(MAY_IMPORT).filter((area) => area !== 'main' && area !== 'cli')
+    const all = Object.keys(MAY_IMPORT).filter((area) => !['cli', 'main', 'leadsheet'].includes(area))
     const held = Object.entries(MAY_IMPORT).map(([area, may]) => [
       area,
       sorted(area === 'cli' && all.every((each) => may.includes(each)) ? ['all but main'] : may),

@@ -25,7 +25,7 @@ import { listDeliveries } from '../store/delivery.ts'
 import { readLetter } from '../store/letter.ts'
 import type { Store } from '../store/open.ts'
 import { addExamples } from './command.ts'
-import { COMPANIES, openData, pathsIn } from './installation.ts'
+import { CALLED, COMPANIES, openData, pathsIn } from './installation.ts'
 import { deliveryPolicyOf } from './mail.ts'
 import { publishDeps } from './publishing.ts'
 import { openMailing, reportOf } from './reports.ts'
@@ -56,6 +56,14 @@ const QUERIES = [
   'SELECT name, leads, open, won, lost FROM pipeline_overview ORDER BY name',
   "SELECT company_name, score, status FROM lead_now WHERE outcome = 'open' ORDER BY score DESC LIMIT 10",
   'SELECT date(created_at) AS day, count(*) AS new_leads FROM lead GROUP BY day ORDER BY day DESC LIMIT 14',
+]
+
+/** What one can do next, behind the name of the program. */
+const GO_ON: readonly (readonly [command: string, what: string])[] = [
+  ['demo', 'what is new since, without reading it all again'],
+  ['demo --fresh', 'from the beginning'],
+  ['serve', 'the service alone, with an API key to try the commands on'],
+  ['--help', 'all commands; the README tells how to run it for real'],
 ]
 
 export function defineDemo(command: Command, terminal: Terminal): void {
@@ -186,9 +194,6 @@ function printSummary(
     '',
     ...[title('Ask the snapshot'), ...QUERIES.map((query) => `  sqlite3 ${snapshot} "${query}"`), ''],
     title('Go on'),
-    '  npm run demo                            what is new since, without reading it all again',
-    '  npm run demo -- --fresh                 from the beginning',
-    '  npm run -s leadsheet -- serve           the service alone, with an API key to try the commands on',
-    '  npm run -s leadsheet -- --help          all commands; the README tells how to run it for real',
+    ...GO_ON.map(([command, what]) => `  ${`${CALLED} ${command}`.padEnd(40)}${what}`),
   )
 }

@@ -16,6 +16,9 @@ export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', im
 /** The ready queries of analysts. */
 export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
 
+/** How a command is written where the program is: in its checkout, or installed. */
+export const CALLED = import.meta.url.endsWith('.ts') ? 'npm run -s leadsheet --' : 'leadsheet'
+
 /** What the settings say of the data directory. */
 export type DataSettings = Pick<Config, 'dataDir' | 'allowNetworkFs'>
 

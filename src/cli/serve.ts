@@ -6,7 +6,7 @@ import { type Faults, readFaults } from '../service/faults/rules.ts'
 import { openService, type Service } from '../service/open.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
-import { COMPANIES } from './installation.ts'
+import { CALLED, COMPANIES } from './installation.ts'
 import { SERVICE_DIR, serviceFile } from './service-data.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -56,8 +56,8 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
     terminal.print(
       ...['', terminal.style('bold', 'Try it, in another terminal')],
       `  export LEADSHEET_API_URL=${service.url} LEADSHEET_API_KEY=${key}`,
-      '  npm run -s leadsheet -- leads list --min-score 90',
-      '  npm run -s leadsheet -- sync',
+      `  ${CALLED} leads list --min-score 90`,
+      `  ${CALLED} sync`,
       ...['', 'Ctrl-C stops it; its data stays.'],
     )
   }

@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs'
 import { access, chmod, constants, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { errorText, LeadsheetError } from '../errors.ts'
 import { askChild } from './ask-child.ts'
 import type { BackupContent } from './backup-check.ts'
 import type { BackupJob } from './backup-child.ts'
+import { programFile } from './program-file.ts'
 
-const CHILD = fileURLToPath(new URL('backup-child.ts', import.meta.url))
+const CHILD = programFile(import.meta.url, 'backup-child')
 /** There are addresses and letters in it. */
 const MODE = 0o600
 

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Store } from './open.ts'
+import { programFile } from './program-file.ts'
 import type { Tables } from './tables.ts'
 
 /** From so many leads on, indexes are made in a thread: a statement holds up everything else in its own. */
@@ -43,7 +44,7 @@ async function makeIndexes(db: Kysely<Tables>): Promise<void> {
 }
 
 function restoreInThread(file: string): Promise<void> {
-  const worker = new Worker(new URL('./index-thread.ts', import.meta.url), { workerData: file })
+  const worker = new Worker(programFile(import.meta.url, 'index-thread'), { workerData: file })
   return new Promise((resolve, reject) => {
     worker.once('error', reject)
     worker.once('exit', (status) => (status === 0 ? resolve() : reject(new Error(`exit ${status}`))))

@@ -5,13 +5,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { FailedSection, LeadFilter, QueryTable } from '../figures.ts'
 import type { Period } from '../model.ts'
 import { askChild } from './ask-child.ts'
 import { chosenLeadsSql, chosenValues, EVERY_LEAD } from './figures/lead-filter.ts'
 import { literal } from './figures/query.ts'
+import { programFile } from './program-file.ts'
 import type { ReportQueryAnswer, ReportQueryJob } from './report-query-child.ts'
 import type { Cell } from './snapshot/table.ts'
 import { fillParameters, hasSecondStatement, namesIn, parametersIn } from './sql-text.ts'
@@ -40,7 +40,7 @@ export interface QueryOptions {
   readonly timeoutMs?: number
 }
 
-const CHILD = fileURLToPath(new URL('report-query-child.ts', import.meta.url))
+const CHILD = programFile(import.meta.url, 'report-query-child')
 const LIMITS = { rowsMax: 100, bytesMax: 2 ** 20 }
 const TIMEOUT_MS = 30_000
 

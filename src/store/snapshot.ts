@@ -8,14 +8,14 @@ import { existsSync } from 'node:fs'
 import { chmod, link, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { type ErrorCode, errorText, LeadsheetError } from '../errors.ts'
 import type { Instant } from '../model.ts'
+import { programFile } from './program-file.ts'
 import type { SnapshotJob } from './snapshot/build.ts'
 import { type Dictionary, readDictionary } from './snapshot/dictionary.ts'
 
-const CHILD = fileURLToPath(new URL('snapshot/child.ts', import.meta.url))
+const CHILD = programFile(import.meta.url, 'snapshot/child')
 /** Nobody writes it, and other users may read it. */
 const MODE = 0o444
 

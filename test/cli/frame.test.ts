@@ -72,7 +72,7 @@ describe('settings', () => {
     const { status, stderr } = await run('agents')
     expect(status).toBe(2)
     expect(stderr).toMatch(
-      /^error: api\.url \(LEADSHEET_API_URL\) and api\.key \(.*\) are not set\nhint: .*npm run demo/,
+      /^error: api\.url \(LEADSHEET_API_URL\) and api\.key \(.*\) are not set\nhint: .*leadsheet demo/,
     )
   })
 

@@ -36,7 +36,7 @@ describe('the daemon', () => {
       'mail.url',
       'LEADSHEET_FROM',
       'LEADSHEET_RECIPIENTS',
-      'npm run demo',
+      'leadsheet demo',
     ]) {
       expect(run.stderr).toContain(name)
     }

@@ -2,13 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { LeadsheetError } from '../../errors.ts'
 import { askChild } from '../ask-child.ts'
+import { programFile } from '../program-file.ts'
 import { hasSecondStatement } from '../sql-text.ts'
 import type { QueryAnswer, QueryJob } from './query-child.ts'
 
-const CHILD = fileURLToPath(new URL('query-child.ts', import.meta.url))
+const CHILD = programFile(import.meta.url, 'query-child')
 /** Of all values together, roughly: the answer is held in memory. */
 const BYTES_MAX = 64 * 2 ** 20
 

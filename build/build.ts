@@ -1,0 +1,20 @@
+/** Makes dist/ of src/: JavaScript and types as tsc writes them, and beside them what the program reads there. */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, cpSync, rmSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+const SOURCES = join(ROOT, 'src')
+const BUILT = join(ROOT, 'dist')
+
+const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
+rmSync(BUILT, { recursive: true, force: true })
+execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-p', join(ROOT, 'tsconfig.build.json')], {
+  stdio: 'inherit',
+})
+cpSync(SOURCES, BUILT, {
+  recursive: true,
+  filter: (path) => statSync(path).isDirectory() || !path.endsWith('.ts'),
+})
+chmodSync(join(BUILT, 'leadsheet.js'), 0o755)
