@@ -1,6 +1,6 @@
 /** Whether recipients find a way out of their reports, and what it asks for; nothing is sent for it. */
 import type { Config } from '../config/config.ts'
-import { type Check, ok, warn } from '../source/checkup.ts'
+import { type Check, fail, ok, warn } from '../source/checkup.ts'
 import { senderOf } from './mail.ts'
 
 export function checkWayOut({ web, mail }: Pick<Config, 'web' | 'mail'>): Check {
@@ -15,6 +15,13 @@ export function checkWayOut({ web, mail }: Pick<Config, 'web' | 'mail'>): Check 
       'set web.public_url to an https:// address that recipients reach',
     )
   }
+  if (listen === null) {
+    return fail(
+      'unsubscribing',
+      `mails lead to ${publicUrl}, but web.listen is none: no pages are served`,
+      'give web.listen an address, or take web.public_url away',
+    )
+  }
   const signed = mail.dkim === null ? '; the mail server has to sign the mails for its button' : ''
-  return ok('unsubscribing', `at ${publicUrl}, which has to lead to ${listen}${signed}`)
+  return ok('unsubscribing', `at ${publicUrl}, which has to lead to ${listen.host}:${listen.port}${signed}`)
 }

@@ -1,19 +1,23 @@
 /** The pages that the daemon serves, as the settings want them. */
 import type { Config } from '../config/config.ts'
-import { listenAddress } from '../config/web-settings.ts'
 import { openSubscriptionDesk } from '../jobs/subscription-desk.ts'
 import type { Log } from '../log.ts'
 import type { Templates } from '../report/templates.ts'
 import { openWebPages } from '../report/web-pages.ts'
 import type { Store } from '../store/open.ts'
+import { createGuard } from '../web/guard.ts'
 import { openWeb, type WebServer } from '../web/server.ts'
 import { subscriptionRoutes } from '../web/subscription.ts'
+import { assetRoutes } from '../web/window/assets.ts'
+import { openWindowPages } from '../web/window/pages.ts'
+import { statusRoutes } from '../web/window/status.ts'
+import type { WindowDeps } from '../web/window/window.ts'
 import { TEMPLATES } from './installation.ts'
 import { reportOf } from './reports.ts'
 import { schedulesOf } from './schedules.ts'
 
 /**
- * Null where the settings name no address under which recipients would reach them.
+ * Null where the settings want none.
  * @throws LeadsheetError web_port
  */
 export async function openConfiguredWeb(
@@ -22,12 +26,19 @@ export async function openConfiguredWeb(
   templates: Templates,
   log: Log,
 ): Promise<WebServer | null> {
-  const { listen, publicUrl } = config.web
-  if (publicUrl === null) return null
-  const pages = await openWebPages(TEMPLATES)
+  const { listen, publicUrl, token } = config.web
+  if (listen === null) return null
+  const [pages, windowPages] = await Promise.all([openWebPages(TEMPLATES), openWindowPages(TEMPLATES)])
+  const now = () => new Date()
   const reports = schedulesOf(config).flatMap(({ report, timing }) =>
     report === null ? [] : [{ ...reportOf(report, config, templates), timing }],
   )
-  const desk = openSubscriptionDesk({ store, reports, reader: config, log, now: () => new Date() })
-  return openWeb({ ...listenAddress(listen), publicUrl, pages, log }, [subscriptionRoutes(desk, pages)])
+  const desk = openSubscriptionDesk({ store, reports, reader: config, log, now })
+  const guard = createGuard({ ...listen, publicUrl, token: token?.reveal() ?? null })
+  const deps: WindowDeps = { store, pages: windowPages, now, timeZone: config.timeZone }
+  return openWeb(
+    { ...listen, publicUrl, pages, log },
+    [assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
+    { guard, parts: [statusRoutes(deps)] },
+  )
 }

@@ -7,6 +7,7 @@ import { addressOf, type ReportConfig, reportFrom } from './report-config.ts'
 import { Secret } from './secret.ts'
 import type { SettingPath } from './setting-path.ts'
 import type { LogLevel, Settings } from './settings.ts'
+import { type ListenAddress, listenAddress } from './web-settings.ts'
 
 export interface Config {
   /** The settings file; null when there is none. */
@@ -85,10 +86,12 @@ export interface OperatorsConfig {
 }
 
 export interface WebConfig {
-  /** Where the daemon listens: `127.0.0.1:8080`. */
-  readonly listen: string
-  /** Such as `https://reports.example.com`; null where no pages are served. */
+  /** Where the daemon listens; null where it serves no pages. */
+  readonly listen: ListenAddress | null
+  /** Such as `https://reports.example.com`; null where recipients have no pages. */
   readonly publicUrl: string | null
+  /** What operators sign in with. */
+  readonly token: Secret | null
 }
 
 export interface SyncConfig {
@@ -187,10 +190,10 @@ export function hasDueTimes({ when }: SnapshotConfig): boolean {
 }
 
 /** Every text of a configuration that must not get into a log. */
-export function secretsOf({ api, mail, operators }: Config): string[] {
+export function secretsOf({ api, mail, operators, web }: Config): string[] {
   const password = mail.url === null ? '' : new URL(mail.url.reveal()).password
   const { webhook, ping } = operators
-  const keys = [api.key, mail.dkim?.key, webhook?.url, ping?.url].map((key) => key?.reveal() ?? '')
+  const keys = [api.key, mail.dkim?.key, webhook?.url, ping?.url, web.token].map((key) => key?.reveal() ?? '')
   return [...keys, password, decodeURIComponent(password)].filter((text) => text !== '')
 }
 
@@ -215,8 +218,12 @@ function operatorsFrom({ webhook, ping, ...rest }: Settings['operators']): Opera
   }
 }
 
-function webFrom({ listen, public_url }: Settings['web']): WebConfig {
-  return { listen, publicUrl: public_url === undefined ? null : new URL(public_url).origin }
+function webFrom({ listen, public_url, token }: Settings['web']): WebConfig {
+  return {
+    listen: listenAddress(listen),
+    publicUrl: public_url === undefined ? null : new URL(public_url).origin,
+    token: secret(token),
+  }
 }
 
 function secret(value: string | undefined): Secret | null {

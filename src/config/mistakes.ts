@@ -21,6 +21,7 @@ const SECRET_PATHS: readonly SettingPath[] = [
   ['mail', 'dkim', 'key'],
   ['operators', 'webhook', 'url'],
   ['operators', 'ping', 'url'],
+  ['web', 'token'],
 ]
 
 export function isSecret(path: SettingPath): boolean {

@@ -73,7 +73,9 @@ export const settingsSchema = section({
     .meta({ description: 'The least that is logged, on standard error.' }),
   mail: mailSchema.prefault({}).meta({ description: 'How reports are sent.' }),
   operators: operatorsSchema.prefault({}).meta({ description: 'Who is told of troubles, and how.' }),
-  web: webSchema.prefault({}).meta({ description: 'Pages for recipients, served by the daemon.' }),
+  web: webSchema.prefault({}).meta({
+    description: 'The pages that the daemon serves: the window of operators, and those of recipients.',
+  }),
   recipients: recipients.default([]).meta({
     description:
       'Who gets the reports that name no recipients of their own: addresses, or groups of what each one gets.',

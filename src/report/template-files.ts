@@ -17,6 +17,8 @@ export interface TemplateFiles {
   readonly reports: readonly string[]
   /** That file of the report, or undefined. */
   find(report: string, file: string): TemplateFile | undefined
+  /** The names of the files of a folder, wherever they are. */
+  list(folder: string): readonly string[]
   /** That file of the layout that all reports share. */
   findLayout(file: string): TemplateFile | undefined
   /** Every part that a report may include, by the name of its file; the nearest of those that are called the same. */
@@ -57,6 +59,7 @@ export async function readTemplateFiles(program: string, own: string | null): Pr
       .filter((name) => name !== '' && !SHARED_FOLDERS.includes(name))
       .sort(),
     find: (report, file) => first(`${report}/${file}`),
+    list: (folder) => [...new Set(trees.flatMap((tree) => inFolder(tree, folder).map(([name]) => name)))],
     findLayout: (file) => first(`${LAYOUT}/${file}`),
     partials: (report) =>
       new Map(

@@ -1,7 +1,7 @@
 /**
- * The pages that the daemon serves: one server, to which each part of the product that has pages adds its routes. It
- * stands behind something that has TLS, needs no script and no cookie, and no GET of it changes anything, since mail
- * scanners follow links.
+ * The pages that the daemon serves: one server, to which each part of the product that has pages adds its routes, open
+ * to everybody or behind the guard. It stands behind something that has TLS, needs no script, and no GET of it changes
+ * anything, since mail scanners follow links.
  */
 import type { AddressInfo } from 'node:net'
 import { isIP } from 'node:net'
@@ -11,14 +11,15 @@ import type { Log } from '../log.ts'
 import type { WebPages } from '../report/web-pages.ts'
 import { pageWordsIn } from '../report/words/pages.ts'
 import { takeForms } from './form.ts'
+import type { Guard } from './guard.ts'
 import { createRateLimit } from './rate-limit.ts'
 
 export interface WebOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
-  /** Under which it is reached: `https://reports.example.com`. */
-  readonly publicUrl: string
+  /** Under which it is reached from outside: `https://reports.example.com`; null where it is not. */
+  readonly publicUrl: string | null
   readonly pages: WebPages
   readonly log: Log
   readonly limits?: Partial<WebLimits>
@@ -40,6 +41,12 @@ export interface WebServer extends AsyncDisposable {
 /** A part of the product that has pages. */
 export type AddRoutes = (app: FastifyInstance) => void
 
+/** Parts for operators alone. */
+export interface GuardedParts {
+  readonly guard: Guard
+  readonly parts: readonly AddRoutes[]
+}
+
 const LIMITS: WebLimits = { perMinute: 120, headersMs: 10_000, requestMs: 15_000 }
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
@@ -60,8 +67,15 @@ const HEADERS = {
 
 type Notice = 'unknown' | 'wish' | 'tooMany' | 'host' | 'failed'
 
-/** @throws LeadsheetError web_port */
-export async function openWeb(options: WebOptions, parts: readonly AddRoutes[]): Promise<WebServer> {
+/**
+ * @param parts for everybody
+ * @throws LeadsheetError web_port
+ */
+export async function openWeb(
+  options: WebOptions,
+  parts: readonly AddRoutes[],
+  guarded: GuardedParts | null = null,
+): Promise<WebServer> {
   const { pages, log, host } = options
   const { perMinute, headersMs, requestMs } = { ...LIMITS, ...options.limits }
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: number, notice: Notice) =>
@@ -102,6 +116,12 @@ export async function openWeb(options: WebOptions, parts: readonly AddRoutes[]):
   takeForms(app)
   app.get('/web.css', (_, reply) => reply.type('text/css; charset=utf-8').send(pages.stylesheet))
   for (const addRoutes of parts) addRoutes(app)
+  if (guarded !== null) {
+    app.register(async (window) => {
+      window.addHook('onRequest', guarded.guard)
+      for (const addRoutes of guarded.parts) addRoutes(window)
+    })
+  }
   await listen(app, host, options.port)
   const { port } = app.server.address() as AddressInfo
   return {
@@ -124,8 +144,8 @@ export function noticeIn(request: FastifyRequest, notice: Notice) {
 }
 
 /** A page of another site could point a name of its own to this machine, and read what is shown here. */
-function hostCheck(publicUrl: string): (host: string | undefined) => boolean {
-  const known = [new URL(publicUrl).hostname, 'localhost']
+function hostCheck(publicUrl: string | null): (host: string | undefined) => boolean {
+  const known = ['localhost', ...(publicUrl === null ? [] : [new URL(publicUrl).hostname])]
   return (host) => {
     const name = URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '')
     return name !== undefined && (known.includes(name) || isIP(name) !== 0)

@@ -7,7 +7,7 @@ import { startUpstream } from '../support/upstream.ts'
 import { clickOnce } from '../support/web.ts'
 
 const SETTINGS = `
-web: { listen: 127.0.0.1:0, public_url: https://reports.example.com }
+web: { public_url: https://reports.example.com }
 mail: { url: file:./outbox, from: reports@example.com }
 recipients: [ana@example.com]
 `
@@ -15,7 +15,10 @@ recipients: [ana@example.com]
 it('the daemon serves the page that a link leads to, and does what is wished on it', async () => {
   await using upstream = await startUpstream(5)
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
-  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
+  const env = {
+    ...{ LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' },
+    LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
+  }
   const daemon = startLeadsheet(['run'], { cwd, env })
   const listen = await new Promise<string>((resolve, reject) => {
     if (!daemon.stderr) return reject(new Error('no stderr'))

@@ -46,15 +46,15 @@ describe('a mistake in the file', () => {
     ['api: { page_size: "9" }', '1:19  api.page_size: found "9", expected a whole number from 1 to 1000'],
     [
       'web: { listen: 8080 }',
-      '1:16  web.listen: found 8080, expected an address and a port, such as 127.0.0.1:8080',
+      '1:16  web.listen: found 8080, expected an address and a port, such as 127.0.0.1:8080, or none',
     ],
     [
       'web: { listen: localhost }',
-      '1:16  web.listen: found "localhost", expected an address and a port, such as 127.0.0.1:8080; it is written otherwise',
+      '1:16  web.listen: found "localhost", expected an address and a port, such as 127.0.0.1:8080, or none; it is written otherwise',
     ],
     [
       'web: { listen: "127.0.0.1:80800" }',
-      '1:16  web.listen: found "127.0.0.1:80800", expected an address and a port, such as 127.0.0.1:8080; there is no such address',
+      '1:16  web.listen: found "127.0.0.1:80800", expected an address and a port, such as 127.0.0.1:8080, or none; there is no such address',
     ],
     [
       'web: { public_url: http://reports.example.com }',

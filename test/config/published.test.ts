@@ -34,13 +34,18 @@ test('the example shows every setting, and all of them are right', () => {
   const shown = new Set([...leavesOf(parse(wholeExample))].map(([path]) => settingAt(path)))
   const known = new Set(settingPaths(settingsJsonSchema()).map(settingAt))
   expect([...shown].sort()).toEqual([...known].sort())
-  const oneOfEach = wholeExample.replace(/^ *(key|url|recipients)_file:.*$/gm, '')
+  const oneOfEach = wholeExample.replace(/^ *(key|url|token|recipients)_file:.*$/gm, '')
   const cwd = folderWith({
     'leadsheet.yaml': oneOfEach,
     'profile.yaml': 'name: mine',
     'recipients.csv': 'address',
   })
-  expect(loadConfig({ cwd, env: { LEADS_KEY: 'k-123456', DKIM_KEY: privateKey() } }).warnings).toEqual([])
+  expect(
+    loadConfig({
+      cwd,
+      env: { LEADS_KEY: 'k-123456', WINDOW_TOKEN: 't-1234567890123456', DKIM_KEY: privateKey() },
+    }).warnings,
+  ).toEqual([])
 })
 
 test('the defaults that the example shows are the true ones', () => {

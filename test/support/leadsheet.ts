@@ -26,7 +26,12 @@ export function startLeadsheet(args: readonly string[], { cwd, env = {} }: RunOp
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
-    env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...env },
+    env: {
+      ...{ PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED },
+      // Or each daemon would want the same port.
+      ...(args[0] === 'run' && { LEADSHEET_WEB_LISTEN: 'none' }),
+      ...env,
+    },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   return child

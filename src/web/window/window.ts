@@ -1,0 +1,11 @@
+/** What the pages of the window are made of. */
+import type { Store } from '../../store/open.ts'
+import type { WindowPages } from './pages.ts'
+
+export interface WindowDeps {
+  readonly store: Store
+  readonly pages: WindowPages
+  readonly now: () => Date
+  /** IANA zone of the installation, in which times are told. */
+  readonly timeZone: string
+}
