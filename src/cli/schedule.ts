@@ -1,20 +1,14 @@
 /** `leadsheet schedule`: what runs when, and what became of it last; how it is explained, and how it is let go. */
 import type { Command } from 'commander'
 import { LeadsheetError } from '../errors.ts'
+import { outcomeText, readScheduleStates, type ScheduleState } from '../jobs/schedule-state.ts'
 import { releaseSlot } from '../store/schedule-slot.ts'
 import { addExamples } from './command.ts'
 import { openData, openDataIfThere } from './installation.ts'
 import { localTime } from './local-time.ts'
 import { defineExplainSchedule } from './schedule-explain.ts'
 import { scheduleWarnings } from './schedule-warnings.ts'
-import {
-  findSchedule,
-  heldText,
-  outcomeText,
-  policyText,
-  readSchedules,
-  type ScheduleState,
-} from './schedules.ts'
+import { type ConfiguredSchedule, findSchedule, heldText, policyText, schedulesOf } from './schedules.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -38,10 +32,10 @@ async function listSchedules(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   const now = new Date()
   await using store = await openDataIfThere(config)
-  const lines = await readSchedules(store.db, config, now)
+  const lines = await readScheduleStates(store.db, schedulesOf(config), now)
   const warnings = scheduleWarnings(config, now)
   if (terminal.json) return terminal.printJson({ data: lines.map(jsonOf), warnings })
-  await terminal.printTable<ScheduleState>(
+  await terminal.printTable<ScheduleState<ConfiguredSchedule>>(
     [
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
       { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
@@ -58,7 +52,7 @@ async function listSchedules(terminal: Terminal): Promise<void> {
   for (const warning of warnings) terminal.note(`warning: ${warning}`)
 }
 
-function jsonOf({ name, timing, catchUp, last, next }: ScheduleState) {
+function jsonOf({ name, timing, catchUp, last, next }: ScheduleState<ConfiguredSchedule>) {
   return {
     schedule: name,
     when: timing.expression,

@@ -2,12 +2,9 @@
 import { type Config, hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError } from '../errors.ts'
-import { SET_UP } from '../jobs/note-slots.ts'
 import { type ScheduleSettings, tellHours } from '../jobs/schedule.ts'
-import { nextSlot } from '../schedule/slots.ts'
+import { outcomeText, type ScheduleState } from '../jobs/schedule-state.ts'
 import type { CatchUp } from '../schedule/timing.ts'
-import type { Db } from '../store/open.ts'
-import { findLastSlot, type Slot } from '../store/schedule-slot.ts'
 import { formatInstant } from './table.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {
@@ -37,30 +34,8 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
   ]
 }
 
-export interface ScheduleState extends ConfiguredSchedule {
-  /** Null where it was never due. */
-  readonly last: Slot | null
-  /** Null where it is never due again. */
-  readonly next: Date | null
-}
-
-export async function readSchedules(db: Db, config: Config, now: Date): Promise<ScheduleState[]> {
-  return Promise.all(
-    schedulesOf(config).map(async (schedule) => {
-      const last = await findLastSlot(db, schedule.name, now.toISOString())
-      const wasDue = last !== undefined && last.message !== SET_UP
-      return { ...schedule, last: wasDue ? last : null, next: nextSlot(schedule.timing, now) }
-    }),
-  )
-}
-
-/** One that was put off, and tells why, is still to come. */
-export function outcomeText({ state, message }: Pick<Slot, 'state' | 'message'>): string {
-  return state === 'due' && message !== null ? 'waits' : state
-}
-
 /** A sentence where a report is held or waits; none otherwise. */
-export function heldText({ name, last, report }: ScheduleState): string[] {
+export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedule>): string[] {
   if (last === null || report === null) return []
   const outcome = outcomeText(last)
   if (outcome !== 'held' && outcome !== 'waits') return []

@@ -1,30 +1,27 @@
 /** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
 import type { Command } from 'commander'
-import type { Config } from '../config/config.ts'
 import { editionState } from '../jobs/archive-index.ts'
+import { factsOf } from '../jobs/notice-reasons.ts'
+import { outcomeText, type ScheduleState } from '../jobs/schedule-state.ts'
+import type { Status as StatusOf } from '../jobs/status.ts'
+import { readStatus } from '../jobs/status.ts'
 import { tellDates } from '../report/period.ts'
-import { countDeliveries } from '../store/delivery.ts'
-import { type ListedEdition, listEditions } from '../store/edition-list.ts'
-import { countHeldRows } from '../store/held-row.ts'
-import { countLeads } from '../store/lead.ts'
-import { listMailOutages } from '../store/mail-outage.ts'
-import { listNotices } from '../store/notice.ts'
-import type { Db } from '../store/open.ts'
-import { listSlots } from '../store/schedule-slot.ts'
-import { findLastFailure, findLastWholeRun, listRuns, type RunSummary } from '../store/sync-run.ts'
+import type { ListedEdition } from '../store/edition-list.ts'
+import type { RunSummary } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
 import { outageJson, outageText, wordOf } from './deliveries.ts'
 import { editionJson } from './editions.ts'
+import { installationOf } from './health-installation.ts'
 import { openDataIfThere, pathsIn } from './installation.ts'
 import { noticeJson } from './notices.ts'
-import { heldText, outcomeText, readSchedules, type ScheduleState } from './schedules.ts'
+import { type ConfiguredSchedule, heldText } from './schedules.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
-const RUNS = 5
-const SLOTS = 5
-const EDITIONS = 5
-const NOTICES = 100
+const ROWS = { runs: 5, slots: 5, editions: 5, notices: 100 }
+const COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+type Status = StatusOf<ConfiguredSchedule>
 
 export function defineStatus(command: Command, terminal: Terminal): void {
   command.action(() => showStatus(terminal))
@@ -34,33 +31,32 @@ export function defineStatus(command: Command, terminal: Terminal): void {
 async function showStatus(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   await using store = await openDataIfThere(config)
-  const status = await readStatus(store.db, config)
-  if (terminal.json) {
-    terminal.printJson({
-      ...status,
-      runs: status.runs.map(runJson),
-      schedules: status.schedules.map(scheduleJson),
-      servers_away: status.servers_away.map(outageJson),
-      editions: status.editions.map(editionJson),
-    })
-  } else await printStatus(terminal, status)
+  const { database } = pathsIn(config.dataDir)
+  const status = await readStatus(installationOf(config, store), ROWS, new Date())
+  if (terminal.json) terminal.printJson(statusJson(database, status))
+  else await printStatus(terminal, database, status)
 }
 
-async function readStatus(db: Db, config: Config) {
-  const whole = await findLastWholeRun(db)
+function statusJson(database: string, { health, ...status }: Status) {
   return {
-    database: pathsIn(config.dataDir).database,
-    leads: await countLeads(db),
-    held_rows: await countHeldRows(db),
-    data_as_of: whole?.asOf ?? null,
-    last_failure: await findLastFailure(db),
-    notices: (await listNotices(db, 'open', NOTICES)).map(noticeJson),
-    runs: await listRuns(db, RUNS),
-    schedules: await readSchedules(db, config, new Date()),
-    slots: await listSlots(db, SLOTS),
-    deliveries: await countDeliveries(db),
-    servers_away: await listMailOutages(db),
-    editions: await listEditions(db, null, EDITIONS),
+    verdict: health.verdict,
+    sentence: health.sentence,
+    checks: health.checks,
+    freshness: health.freshness.map(({ resource, asOf, isFresh }) => ({
+      ...{ resource, as_of: asOf, is_fresh: isFresh },
+    })),
+    database,
+    leads: status.leads,
+    held_rows: status.heldRows,
+    data_as_of: status.dataAsOf,
+    last_failure: status.lastFailure,
+    notices: status.notices.map(noticeJson),
+    runs: status.runs.map(runJson),
+    schedules: status.schedules.map(scheduleJson),
+    slots: status.slots,
+    deliveries: status.deliveries,
+    servers_away: status.serversAway.map(outageJson),
+    editions: status.editions.map(editionJson),
   }
 }
 
@@ -86,9 +82,7 @@ function runJson(run: RunSummary) {
   }
 }
 
-type Status = Awaited<ReturnType<typeof readStatus>>
-
-function scheduleJson({ name, timing, last, next }: ScheduleState) {
+function scheduleJson({ name, timing, last, next }: ScheduleState<ConfiguredSchedule>) {
   return {
     schedule: name,
     when: timing.expression,
@@ -101,23 +95,25 @@ function scheduleJson({ name, timing, last, next }: ScheduleState) {
 /** `2 open: sync failing, disk nearly full`; null where nothing is wrong. */
 function troublesText(notices: Status['notices']): string | null {
   if (notices.length === 0) return null
-  const titles = [...new Set(notices.map(({ title }) => title))]
+  const titles = [...new Set(notices.map(({ reason }) => factsOf(reason).title))]
   return `${notices.length} open: ${titles.join(', ')} (\`leadsheet notices\`)`
 }
 
-async function printStatus(terminal: Terminal, status: Status): Promise<void> {
+async function printStatus(terminal: Terminal, database: string, status: Status): Promise<void> {
   const letters = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
-  const failure = status.last_failure
+  const failure = status.lastFailure
+  const { verdict, sentence } = status.health
+  terminal.print(terminal.style(COLORS[verdict], sentence), '')
   await terminal.printFields({
-    Database: status.database,
+    Database: database,
     Leads: status.leads.toLocaleString('en'),
-    'Data as of': formatInstant(status.data_as_of) ?? 'no sync has read all leads yet',
+    'Data as of': formatInstant(status.dataAsOf) ?? 'no sync has read all leads yet',
     'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
     Troubles: troublesText(status.notices),
-    'Held rows': status.held_rows > 0 ? status.held_rows : null,
+    'Held rows': status.heldRows > 0 ? status.heldRows : null,
     'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
     Letters: letters.join(', ') || 'none',
-    'Mail server': status.servers_away.map(outageText).join('; ') || null,
+    'Mail server': status.serversAway.map(outageText).join('; ') || null,
   })
   if (status.runs.length > 0) {
     terminal.print('')
@@ -161,7 +157,7 @@ async function printStatus(terminal: Terminal, status: Status): Promise<void> {
     )
   }
   terminal.print('')
-  await terminal.printTable<ScheduleState>(
+  await terminal.printTable<ScheduleState<ConfiguredSchedule>>(
     [
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
       { title: 'LAST', value: ({ last }) => last && formatInstant(last.slot) },

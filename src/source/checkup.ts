@@ -15,8 +15,8 @@ const SMALL = 3
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
 const NAMES_SHOWN = 8
 
-export interface Check {
-  readonly what: string
+export interface Check<What extends string = string> {
+  readonly what: What
   readonly verdict: 'ok' | 'warn' | 'fail'
   /** What was found, in a line. */
   readonly found: string
@@ -162,15 +162,15 @@ export async function attempt(what: string, remedy: string, check: () => Promise
   }
 }
 
-export function ok(what: string, found: string): Check {
+export function ok<What extends string>(what: What, found: string): Check<What> {
   return { what, verdict: 'ok', found, remedy: null }
 }
 
-export function warn(what: string, found: string, remedy: string): Check {
+export function warn<What extends string>(what: What, found: string, remedy: string): Check<What> {
   return { what, verdict: 'warn', found, remedy }
 }
 
-export function fail(what: string, found: string, remedy: string): Check {
+export function fail<What extends string>(what: What, found: string, remedy: string): Check<What> {
   return { what, verdict: 'fail', found, remedy }
 }
 

@@ -1,6 +1,6 @@
 /** When the daemon ran: times without a gap, by which it can be said why something was late or missed. */
 import { hostname } from 'node:os'
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import type { Db, Trx } from './open.ts'
 import type { DaemonSpanTable } from './tables.ts'
@@ -34,6 +34,11 @@ export async function touchSpan(trx: Trx, id: number, at: Instant): Promise<void
 
 export async function endSpan(trx: Trx, id: number, at: Instant): Promise<void> {
   await trx.updateTable('daemon_span').where('id', '=', id).set({ last_tick_at: at, ended_at: at }).execute()
+}
+
+/** The last one that began, wherever the clock stood then; undefined where no daemon ever ran. */
+export async function findLastSpan(db: Db): Promise<Selectable<DaemonSpanTable> | undefined> {
+  return db.selectFrom('daemon_span').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirst()
 }
 
 /** When the clock was set between two instants: what it said before, and what after. */

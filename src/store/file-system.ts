@@ -3,8 +3,16 @@
  * share; network file systems keep neither, and damage the file sooner or later without a word.
  */
 import type { StatsFs } from 'node:fs'
-import { statfs } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { LeadsheetError } from '../errors.ts'
+
+/** Bytes: what is free beside a database, and what it and its write-ahead log take. */
+export interface Room {
+  readonly free: number
+  readonly database: number
+  readonly log: number
+}
 
 /** By the `f_type` of statfs(2): include/uapi/linux/magic.h, and the sources of those that are not in it. */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
@@ -45,4 +53,15 @@ export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): L
       hint: 'SQLite can lose data there: set data_dir (LEADSHEET_DATA_DIR) to a local disk or volume, or allow_network_fs to true if you know that its locks hold.',
     },
   )
+}
+
+/** @param file a database that is there */
+export async function readRoom(file: string): Promise<Room> {
+  const [{ bavail, bsize }, database, log] = await Promise.all([
+    statfs(dirname(file)),
+    stat(file),
+    // It is there only while somebody has the database open.
+    stat(`${file}-wal`).catch(() => null),
+  ])
+  return { free: bavail * bsize, database: database.size, log: log?.size ?? 0 }
 }

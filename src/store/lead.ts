@@ -133,14 +133,13 @@ export async function findLastUpdate(db: Db): Promise<Instant | null> {
   return latest
 }
 
-/** How many leads are there upstream, as far as we know. */
+/** How many leads are there upstream, as far as we know; at once, however many there are. */
 export async function countLeads(db: Db): Promise<number> {
   const row = await db
-    .selectFrom('lead')
-    .where('removed_at', 'is', null)
-    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .selectFrom('lead_count')
+    .select((eb) => eb.fn.sum<number | null>('leads').as('n'))
     .executeTakeFirstOrThrow()
-  return row.n
+  return row.n ?? 0
 }
 
 /** Of one lead's records with the same time the last one counts. */

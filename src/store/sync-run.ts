@@ -193,24 +193,6 @@ export async function findLastRun(db: Db): Promise<LastRun | null> {
   return { at: finishedAt ?? startedAt, outcome, problems }
 }
 
-/**
- * When the last run began that read statistics or agents, or found that the upstream has none any more. Null where
- * none ever came.
- */
-export async function findLastReading(db: Db, part: 'stats' | 'agents'): Promise<Instant | null> {
-  const readings = part === 'stats' ? 'pipeline_stat' : 'agent'
-  const row = await db
-    .selectFrom('sync_run')
-    .where(({ exists, selectFrom }) => exists(selectFrom(readings).select('observed_at')))
-    .where(({ or, eb }) => or([eb(part, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
-    .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${part})`)
-    .select('started_at')
-    .orderBy(begun, 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.started_at ?? null
-}
-
 /** The last run that failed or stopped half-way, from the last on that read all leads: that one's other parts count. */
 export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   const row = await db

@@ -1,9 +1,9 @@
 /** What is wrong around the database: room, log, snapshot, clock, jobs that do not end. */
-import { stat, statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { listClockSets } from '../../store/daemon-span.ts'
+import { type Room, readRoom } from '../../store/file-system.ts'
 import { listHeldLeases } from '../../store/lease.ts'
-import { readSnapshotInfo } from '../../store/snapshot.ts'
+import type { Db } from '../../store/open.ts'
+import { readSnapshotInfo, type SnapshotInfo } from '../../store/snapshot.ts'
 import { listRuns } from '../../store/sync-run.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
@@ -23,14 +23,10 @@ const DAY_MINUTES = 24 * 60
 export const WATCH_DISK: Watch = {
   reasons: ['disk_low', 'log_large'],
   async find({ store }, now) {
-    const { bavail, bsize } = await statfs(dirname(store.file))
-    const { size } = await stat(store.file)
+    const room = await readRoom(store.file)
     const leases = await listHeldLeases(store.db, now)
     const isSyncing = leases.some(({ name }) => name === 'sync')
-    return [
-      diskLow(bavail * bsize, size),
-      isSyncing ? null : logLarge(await sizeOf(`${store.file}-wal`)),
-    ].filter((trouble) => trouble !== null)
+    return [diskLow(room), isSyncing ? null : logLarge(room)].filter((trouble) => trouble !== null)
   },
 }
 
@@ -38,21 +34,8 @@ export const WATCH_SNAPSHOT: Watch = {
   reasons: ['snapshot_old'],
   async find({ store, snapshotAfterSync }, now) {
     if (snapshotAfterSync === null) return []
-    const info = readSnapshotInfo(snapshotAfterSync)
-    const newer = (await listRuns(store.db, RUNS_MAX)).filter(
-      ({ leadsAsOf, inserted, updated, removed, startedAt }) =>
-        leadsAsOf !== null && inserted + updated + removed > 0 && startedAt > (info?.madeAt ?? ''),
-    )
-    const oldest = newer.at(-1)?.finishedAt
-    if (oldest == null || oldest > minutesBefore(now, SNAPSHOT_MINUTES)) return []
-    const age = info === null ? 'There is no snapshot' : `The snapshot is of ${tellInstant(info.madeAt)}`
-    return [
-      {
-        ...{ reason: 'snapshot_old', subject: '' },
-        message: `${age}, though syncs have brought new data since ${tellInstant(oldest)}.`,
-        hint: '`leadsheet snapshot` makes it now, and says what keeps it from being made.',
-      },
-    ]
+    const old = await snapshotOld(store.db, readSnapshotInfo(snapshotAfterSync), now)
+    return old === null ? [] : [old]
   },
 }
 
@@ -93,7 +76,22 @@ function longestOf(name: string, { runMinutes }: Watched): number {
   return name === 'sync' ? Math.max(JOB_MINUTES, 2 * runMinutes) : JOB_MINUTES
 }
 
-function diskLow(free: number, database: number): Trouble | null {
+export async function snapshotOld(db: Db, info: SnapshotInfo | null, now: Date): Promise<Trouble | null> {
+  const newer = (await listRuns(db, RUNS_MAX)).filter(
+    ({ leadsAsOf, inserted, updated, removed, startedAt }) =>
+      leadsAsOf !== null && inserted + updated + removed > 0 && startedAt > (info?.madeAt ?? ''),
+  )
+  const oldest = newer.at(-1)?.finishedAt
+  if (oldest == null || oldest > minutesBefore(now, SNAPSHOT_MINUTES)) return null
+  const age = info === null ? 'There is no snapshot' : `The snapshot is of ${tellInstant(info.madeAt)}`
+  return {
+    ...{ reason: 'snapshot_old', subject: '' },
+    message: `${age}, though syncs have brought new data since ${tellInstant(oldest)}.`,
+    hint: '`leadsheet snapshot` makes it now, and says what keeps it from being made.',
+  }
+}
+
+export function diskLow({ free, database }: Room): Trouble | null {
   const wanted = Math.max(FREE_LEAST_BYTES, FREE_SHARE * database)
   if (free >= wanted) return null
   return {
@@ -104,11 +102,11 @@ function diskLow(free: number, database: number): Trouble | null {
   }
 }
 
-function logLarge(bytes: number): Trouble | null {
-  if (bytes <= LOG_MAX_BYTES) return null
+export function logLarge({ log }: Room): Trouble | null {
+  if (log <= LOG_MAX_BYTES) return null
   return {
     ...{ reason: 'log_large', subject: '' },
-    message: `The write-ahead log beside the database has ${megabytes(bytes)}, more than ${megabytes(LOG_MAX_BYTES)}, though no sync runs.`,
+    message: `The write-ahead log beside the database has ${megabytes(log)}, more than ${megabytes(LOG_MAX_BYTES)}, though no sync runs.`,
     hint: 'Somebody has the live database open and reads: end that, and have them open snapshot.db. The next sync empties the log.',
   }
 }
@@ -125,11 +123,6 @@ function clockWrong(aheadMs: number | null): Trouble[] {
   ]
 }
 
-/** 0 where there is no such file. */
-async function sizeOf(file: string): Promise<number> {
-  return (await stat(file).catch(() => null))?.size ?? 0
-}
-
-function megabytes(bytes: number): string {
+export function megabytes(bytes: number): string {
   return `${Math.round(bytes / MB).toLocaleString('en')} MB`
 }

@@ -13,10 +13,10 @@ import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
 import { counted, minutesBefore, type Watch } from './watch.ts'
 
-const PUT_OFF_MINUTES = 120
+export const PUT_OFF_MINUTES = 120
 /** So many editions are no accident. */
 const REFUSED_IN_ROW = 3
-const WEEK_MINUTES = 7 * 24 * 60
+export const WEEK_MINUTES = 7 * 24 * 60
 
 export const WATCH_MAIL: Watch = {
   reasons: [

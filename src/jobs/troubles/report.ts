@@ -6,7 +6,8 @@ import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
 import { counted, minutesBefore, type Watch } from './watch.ts'
 
-const LATE_MINUTES = 30
+/** A report, or any other due time, is late then. */
+export const REPORT_LATE_MINUTES = 30
 const DAY_MINUTES = 24 * 60
 
 export const WATCH_REPORTS: Watch = {
@@ -45,7 +46,7 @@ function ofLast(report: string, slot: Slot, now: Date): Trouble | null {
     }
   }
   const isOpen = slot.state === 'due' || slot.state === 'running'
-  if (!isOpen || slot.slot > minutesBefore(now, LATE_MINUTES)) return null
+  if (!isOpen || slot.slot > minutesBefore(now, REPORT_LATE_MINUTES)) return null
   return {
     ...{ reason: 'report_late', subject: report },
     message: `${due} has not been made yet${why}`,

@@ -9,7 +9,8 @@ import { counted, minutesBefore, type Watch } from './watch.ts'
 /** Looked back over: a day at the usual pace. */
 const RUNS_MAX = 100
 const DEFERRED_MINUTES = 120
-const LATE_HOURS = 26
+/** Also a copy that nobody syncs by the clock is older than it should be then. */
+export const LATE_HOURS = 26
 
 const KEY_CODES: readonly string[] = ['api_unauthorized', 'api_forbidden']
 /** Runs that end so say nothing of the next one. */

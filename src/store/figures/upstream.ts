@@ -3,7 +3,8 @@ import type { AgentLine, Agents, DataQuality, Outage } from '../../figures.ts'
 import type { Freshness, Instant } from '../../model.ts'
 import { countHeldRows } from '../held-row.ts'
 import type { Db } from '../open.ts'
-import { findLastFailure, findLastReading, findLastWholeRun } from '../sync-run.ts'
+import { findLastReading } from '../reading.ts'
+import { findLastFailure, findLastWholeRun } from '../sync-run.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, readRows } from './query.ts'
 
@@ -63,8 +64,8 @@ export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshnes
   return {
     dataAsOf: whole?.asOf ?? null,
     coversPeriod: whole !== undefined && whole.asOf >= periodTo,
-    statsAsOf: await findLastReading(db, 'stats'),
-    agentsAsOf: await findLastReading(db, 'agents'),
+    statsAsOf: (await findLastReading(db, 'stats'))?.asOf ?? null,
+    agentsAsOf: (await findLastReading(db, 'agents'))?.asOf ?? null,
     lastFailure: await findLastFailure(db),
     runId: whole?.id ?? null,
     requests: whole?.requests ?? null,

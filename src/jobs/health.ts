@@ -1,0 +1,82 @@
+/**
+ * Whether the installation is well: one judgement from what the store says, which `status`, `doctor`, /readyz, the
+ * metrics and the window tell. Quick enough to be asked at any time: no network, no table that grows is read through.
+ */
+import { nextSlot } from '../schedule/slots.ts'
+import { countLeads } from '../store/lead.ts'
+import type { Db } from '../store/open.ts'
+import { checkFreshness, type ResourceFreshness, readFreshness } from './health/data.ts'
+import { type HealthCheck, type Installation, tellSpan } from './health/installation.ts'
+import { checkMachine } from './health/machine.ts'
+import { checkHeldRecords, checkLetters, checkNotices } from './health/post.ts'
+import { checkSchedules, readDaemon } from './health/work.ts'
+import { counted } from './troubles/watch.ts'
+
+export interface Health {
+  /** That of the worst check. What can be lived with for a day only warns. */
+  readonly verdict: 'ok' | 'warn' | 'fail'
+  /** `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`; else the worst first, and how many more. */
+  readonly sentence: string
+  /** In the order of their weight. */
+  readonly checks: readonly HealthCheck[]
+  readonly freshness: readonly ResourceFreshness[]
+}
+
+/** @throws LeadsheetError store_* where the store cannot even be read */
+export async function readHealth(installation: Installation, now: Date): Promise<Health> {
+  const { db } = installation.store
+  const daemon = await readDaemon(db, now)
+  const freshness = await readFreshness(installation, daemon.life !== 'none', now)
+  const [database, ...machine] = await checkMachine(installation, now)
+  const checks = [
+    ...(database === undefined ? [] : [database]),
+    daemon.check,
+    ...freshness.map((one) => checkFreshness(one, now)),
+    ...(daemon.life === 'alive' ? [await checkSchedules(installation, now)] : []),
+    await checkLetters(db, now),
+    await checkNotices(db),
+    await checkHeldRecords(db, now),
+    ...machine,
+  ]
+  const wrong = (['fail', 'warn'] as const).flatMap((verdict) =>
+    checks.filter((check) => check.verdict === verdict),
+  )
+  const sentence = wrong[0]
+    ? tellWrong(wrong[0], wrong.slice(1))
+    : await tellWell(db, installation, freshness, now)
+  return { verdict: wrong[0]?.verdict ?? 'ok', sentence, checks, freshness }
+}
+
+function tellWrong({ what, found }: HealthCheck, others: readonly HealthCheck[]): string {
+  const said = found.replace(/\.$/, '')
+  const first = SAYS_ITSELF.has(what) ? capitalized(said) : `${capitalized(what)}: ${said}`
+  if (others.length === 0) return `${first}.`
+  return `${first}. And ${others.length} more: ${others.map((other) => other.what).join(', ')}.`
+}
+
+/** What these find is a sentence by itself; that of others needs their name. */
+const SAYS_ITSELF: ReadonlySet<string> = new Set([
+  ...['database', 'daemon', 'leads', 'statistics', 'agents', 'held records', 'disk', 'log', 'snapshot'],
+])
+
+async function tellWell(
+  db: Db,
+  { schedules }: Installation,
+  [leads]: readonly ResourceFreshness[],
+  now: Date,
+): Promise<string> {
+  const asOf = leads?.asOf ?? null
+  const reports = schedules
+    .filter(({ name }) => name.startsWith('report:'))
+    .flatMap(({ timing }) => nextSlot(timing, now)?.getTime() ?? [])
+  const parts = [
+    asOf === null ? null : `last sync ${tellSpan(now.getTime() - Date.parse(asOf))} ago`,
+    counted(await countLeads(db), 'lead'),
+    reports.length === 0 ? null : `next report in ${tellSpan(Math.min(...reports) - now.getTime())}`,
+  ]
+  return `All is well: ${parts.filter((part) => part !== null).join(', ')}`
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,83 @@
+/** Whether letters leave the house, and what operators have been told of. */
+import { ok, warn } from '../../source/checkup.ts'
+import { countHeldRows, countHeldSince } from '../../store/held-row.ts'
+import { countWaiting, listInDoubt, listRefused } from '../../store/letter-trouble.ts'
+import { listMailOutages } from '../../store/mail-outage.ts'
+import { listNotices } from '../../store/notice.ts'
+import type { Db } from '../../store/open.ts'
+import { factsOf, type Reason } from '../notice-reasons.ts'
+import { PUT_OFF_MINUTES, WEEK_MINUTES } from '../troubles/mail.ts'
+import { counted, minutesBefore } from '../troubles/watch.ts'
+import { type HealthCheck, tellSpan } from './installation.ts'
+
+const DAY_MINUTES = 24 * 60
+const NOTICES_MAX = 100
+/** What another check finds by itself. */
+const FOUND_ELSEWHERE: readonly string[] = [
+  'sync_late',
+  'records_held',
+  'report_late',
+  'report_held',
+  'disk_low',
+  'log_large',
+  'snapshot_old',
+  'mail_away',
+  'letters_waiting',
+  'letters_failed',
+  'letters_in_doubt',
+] satisfies readonly Reason[]
+
+export async function checkLetters(db: Db, now: Date): Promise<HealthCheck> {
+  const { letters, since } = await countWaiting(db)
+  const weekAgo = minutesBefore(now, WEEK_MINUTES)
+  const [refused, doubted] = [await listRefused(db, weekAgo), await listInDoubt(db, weekAgo)].map((groups) =>
+    groups.reduce((sum, group) => sum + group.letters, 0),
+  )
+  const waiting =
+    since === null
+      ? 'none waits'
+      : `${counted(letters, 'letter')} ${letters === 1 ? 'waits' : 'wait'}, ${letters === 1 ? '' : 'the oldest '}for ${tellSpan(now.getTime() - Date.parse(since))}`
+  const isAway = (await listMailOutages(db)).length > 0
+  const isLate = since !== null && since < minutesBefore(now, PUT_OFF_MINUTES)
+  const faults = [
+    isAway ? 'the mail server cannot be reached or does not let us in' : null,
+    isAway || isLate ? waiting : null,
+    refused ? `${counted(refused, 'letter')} of the last week refused or given up` : null,
+    doubted ? `${counted(doubted, 'letter')} of the last week in doubt` : null,
+  ].filter((fault) => fault !== null)
+  if (faults.length === 0) return ok('letters', waiting)
+  return warn(
+    'letters',
+    faults.join('; '),
+    '`leadsheet deliveries` tells what the mail server said, and `leadsheet doctor` tries it',
+  )
+}
+
+/** Those of which an operator has said that they know are not told again. */
+export async function checkNotices(db: Db): Promise<HealthCheck> {
+  const open = (await listNotices(db, 'open', NOTICES_MAX)).filter(
+    ({ reason }) => !FOUND_ELSEWHERE.includes(reason),
+  )
+  const news = open.filter(({ acknowledgedAt }) => acknowledgedAt === null)
+  if (news.length === 0) {
+    return ok('notices', open.length === 0 ? 'none is open' : `${open.length} open, all acknowledged`)
+  }
+  const titles = [...new Set(news.map(({ reason }) => factsOf(reason).title))]
+  return warn(
+    'notices',
+    `${counted(news.length, 'trouble')}: ${titles.join(', ')}`,
+    '`leadsheet notices` tells more',
+  )
+}
+
+export async function checkHeldRecords(db: Db, now: Date): Promise<HealthCheck> {
+  const total = await countHeldRows(db)
+  const lately = await countHeldSince(db, minutesBefore(now, DAY_MINUTES))
+  const records = lately.reduce((sum, one) => sum + one.records, 0)
+  if (records === 0) return ok('held records', total === 0 ? 'none' : `${total}, none of the last day`)
+  return warn(
+    'held records',
+    `${counted(records, 'record')} of the last day cannot be read`,
+    'they are kept whole in the table held_row; mend the mapping of the profile, and they are read again',
+  )
+}

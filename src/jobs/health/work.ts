@@ -1,0 +1,75 @@
+/** Whether the daemon lives, and looks after its schedules. */
+import { nextSlot } from '../../schedule/slots.ts'
+import { fail, ok, warn } from '../../source/checkup.ts'
+import { findLastSpan } from '../../store/daemon-span.ts'
+import type { Db } from '../../store/open.ts'
+import { findLastSlot, listOpenSlots } from '../../store/schedule-slot.ts'
+import { LATE_MS, type ScheduleSettings, tellInstant } from '../schedule.ts'
+import { REPORT_LATE_MINUTES } from '../troubles/report.ts'
+import { minutesBefore } from '../troubles/watch.ts'
+import { type Life, lifeOf } from './beat.ts'
+import { type HealthCheck, type Installation, tellSpan } from './installation.ts'
+
+export interface DaemonState {
+  readonly life: Life
+  readonly check: HealthCheck
+}
+
+export async function readDaemon(db: Db, now: Date): Promise<DaemonState> {
+  const span = await findLastSpan(db)
+  const life = lifeOf(span, now)
+  const since = span === undefined ? '' : tellSpan(now.getTime() - Date.parse(span.last_tick_at))
+  const checks = {
+    none: ok('daemon', 'none has run on these data'),
+    alive: ok('daemon', `gave a sign of life ${since} ago`),
+    stopped: warn(
+      'daemon',
+      `the daemon was stopped ${since} ago: nothing is synced or mailed by itself`,
+      'start it: `leadsheet run`',
+    ),
+    dead: fail(
+      'daemon',
+      `the daemon has given no sign of life for ${since}`,
+      'start it again, and see its log for why it ended or cannot write',
+    ),
+  } as const satisfies Record<Life, HealthCheck>
+  return { life, check: checks[life] }
+}
+
+/** Of a daemon that lives; one that does not is behind with everything, and says so itself. */
+export async function checkSchedules(
+  { store: { db }, schedules }: Installation,
+  now: Date,
+): Promise<HealthCheck> {
+  const behind: string[] = []
+  const held: string[] = []
+  for (const schedule of schedules) {
+    const late = await findLate(db, schedule, now)
+    if (late !== null) behind.push(`${schedule.name} since ${tellInstant(late.toISOString())}`)
+    const last = await findLastSlot(db, schedule.name, now.toISOString())
+    if (last?.state === 'held') held.push(`${schedule.name} of ${tellInstant(last.slot)}`)
+  }
+  const hint = '`leadsheet schedule` shows what is due, and `leadsheet status` what runs and what waits'
+  if (behind.length > 0) return fail('schedules', `behind: ${behind.join(', ')}`, hint)
+  if (held.length === 0) return ok('schedules', 'none is behind')
+  return warn(
+    'schedules',
+    `held until a person lets it go: ${held.join(', ')}`,
+    '`leadsheet status` says why; `leadsheet schedule release REPORT` lets it go',
+  )
+}
+
+/** The first due time that nobody has noted, or that was noted and has waited for too long to be begun. */
+async function findLate(db: Db, { name, timing }: ScheduleSettings, now: Date): Promise<Date | null> {
+  const at = now.toISOString()
+  const last = await findLastSlot(db, name, at)
+  if (last === undefined) return null
+  const next = nextSlot(timing, new Date(last.slot))
+  const late = minutesBefore(now, REPORT_LATE_MINUTES)
+  const waiting = (await listOpenSlots(db, name, at)).find(
+    // What the upstream or the gate has put off is not behind before its time.
+    ({ state, slot, not_before }) => state === 'due' && (not_before ?? slot) <= late,
+  )
+  if (waiting !== undefined) return new Date(waiting.slot)
+  return next !== null && next.getTime() + LATE_MS <= now.getTime() ? next : null
+}

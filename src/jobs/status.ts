@@ -1,0 +1,47 @@
+/** What can be seen of an installation at one moment: the health of it, what ran last, what waits, what comes next. */
+import { countDeliveries } from '../store/delivery.ts'
+import { listEditions } from '../store/edition-list.ts'
+import { countHeldRows } from '../store/held-row.ts'
+import { countLeads } from '../store/lead.ts'
+import { listMailOutages } from '../store/mail-outage.ts'
+import { listNotices } from '../store/notice.ts'
+import { listSlots } from '../store/schedule-slot.ts'
+import { findLastFailure, findLastWholeRun, listRuns } from '../store/sync-run.ts'
+import type { Installation } from './health/installation.ts'
+import { readHealth } from './health.ts'
+import type { ScheduleSettings } from './schedule.ts'
+import { readScheduleStates } from './schedule-state.ts'
+
+/** How many of the last. */
+export interface StatusRows {
+  readonly runs: number
+  readonly slots: number
+  readonly editions: number
+  readonly notices: number
+}
+
+export type Status<S extends ScheduleSettings = ScheduleSettings> = Awaited<ReturnType<typeof readStatus<S>>>
+
+export async function readStatus<S extends ScheduleSettings>(
+  installation: Installation & { readonly schedules: readonly S[] },
+  rows: StatusRows,
+  now: Date,
+) {
+  const { store, schedules } = installation
+  const { db } = store
+  return {
+    health: await readHealth(installation, now),
+    leads: await countLeads(db),
+    heldRows: await countHeldRows(db),
+    /** Null before the first sync that read all leads. */
+    dataAsOf: (await findLastWholeRun(db))?.asOf ?? null,
+    lastFailure: await findLastFailure(db),
+    notices: await listNotices(db, 'open', rows.notices),
+    runs: await listRuns(db, rows.runs),
+    schedules: await readScheduleStates(db, schedules, now),
+    slots: await listSlots(db, rows.slots),
+    deliveries: await countDeliveries(db),
+    serversAway: await listMailOutages(db),
+    editions: await listEditions(db, null, rows.editions),
+  }
+}

@@ -1,0 +1,314 @@
+/** The one judgement of an installation: what is well, what only warns, and what comes first. */
+import { rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { HealthCheck, Installation, Subject } from '../../src/jobs/health/installation.ts'
+import { type Health, readHealth } from '../../src/jobs/health.ts'
+import type { ScheduleSettings } from '../../src/jobs/schedule.ts'
+import { addSpan, endSpan, touchSpan } from '../../src/store/daemon-span.ts'
+import { enqueueNotice } from '../../src/store/delivery.ts'
+import { saveHeldRows } from '../../src/store/held-row.ts'
+import { saveMailOutage } from '../../src/store/mail-outage.ts'
+import type { Notice } from '../../src/store/notice.ts'
+import { saveNotices } from '../../src/store/notice.ts'
+import type { Store } from '../../src/store/open.ts'
+import { addSlot, type Slot } from '../../src/store/schedule-slot.ts'
+import { LETTER } from '../support/letter.ts'
+import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+const MINUTE_MS = 60_000
+const HOUR = 60
+
+let store: Store
+let installation: Installation
+
+beforeEach(async () => {
+  store = await openEmptyStore()
+  installation = {
+    store,
+    schedules: [schedule('sync', '*/15 * * * *'), schedule('report:daily', '0 15 * * *')],
+    resources: ['leads'],
+    snapshotAfterSync: null,
+  }
+})
+afterEach(() => store.close())
+
+function schedule(name: string, expression: string): ScheduleSettings {
+  const timing = { expression, timeZone: 'UTC', holidays: [] }
+  return { name, timing, catchUp: { policy: 'latest', windowHours: 24 }, jitterSeconds: 0 }
+}
+
+function minutesAgo(minutes: number): string {
+  return new Date(NOW.getTime() - minutes * MINUTE_MS).toISOString()
+}
+
+async function health(change: Partial<Installation> = {}): Promise<Health> {
+  return readHealth({ ...installation, ...change }, NOW)
+}
+
+async function check(what: Subject, change: Partial<Installation> = {}): Promise<HealthCheck> {
+  const { checks } = await health(change)
+  const found = checks.find((one) => one.what === what)
+  if (found === undefined) throw new Error(`${what} was not looked at`)
+  return found
+}
+
+/** A run that read all leads and ended a minute later. */
+async function wholeRun(minutes: number): Promise<void> {
+  const id = await saveWholeRun(store, minutesAgo(minutes))
+  await store.db
+    .updateTable('sync_run')
+    .where('id', '=', id)
+    .set({ outcome: 'ok', finished_at: minutesAgo(minutes - 1) })
+    .execute()
+}
+
+async function daemon(lastTick: number, isEnded = false): Promise<void> {
+  await store.write(async (trx) => {
+    const id = await addSpan(trx, { at: minutesAgo(lastTick + 600), after: 'down' })
+    await (isEnded ? endSpan : touchSpan)(trx, id, minutesAgo(lastTick))
+  })
+}
+
+async function slot(name: string, minutes: number, state: Slot['state']): Promise<void> {
+  const at = minutesAgo(minutes)
+  await store.write((trx) =>
+    addSlot(trx, { schedule: name, slot: at, state, noted_at: at, not_before: null, message: null }),
+  )
+}
+
+function notice(id: number, change: Partial<Notice>): Notice {
+  const nothing = { reopenedAt: null, closedAt: null, told: 'raised', acknowledgedAt: null } as const
+  return {
+    ...{
+      id,
+      reason: 'sync_failing',
+      subject: '',
+      state: 'open',
+      seen: 3,
+      message: 'It fails.',
+      hint: 'Look.',
+    },
+    ...{
+      firstSeenAt: minutesAgo(90),
+      openedAt: minutesAgo(60),
+      toldAt: minutesAgo(60),
+      ...nothing,
+      ...change,
+    },
+  }
+}
+
+describe('where all is well', () => {
+  beforeEach(async () => {
+    await save(store, [lead('a'), lead('b')])
+    await wholeRun(4)
+  })
+
+  it('one sentence says since when, of what, and what comes next', async () => {
+    expect(await health()).toMatchObject({
+      verdict: 'ok',
+      sentence: 'All is well: last sync 4 min ago, 2 leads, next report in 3 h',
+    })
+  })
+
+  it('nothing is asked for that nobody uses: a daemon, its schedules, a snapshot', async () => {
+    const { checks } = await health()
+    expect(checks.map(({ what }) => what)).not.toContain('schedules')
+    expect(checks.map(({ what }) => what)).not.toContain('snapshot')
+    expect(await check('daemon')).toMatchObject({ verdict: 'ok', found: 'none has run on these data' })
+  })
+
+  it('an acknowledged notice is known, and told no more', async () => {
+    await store.write((trx) => saveNotices(trx, [notice(1, { acknowledgedAt: minutesAgo(5) })]))
+    expect(await health()).toMatchObject({ verdict: 'ok' })
+  })
+})
+
+describe('where not', () => {
+  it('the worst comes first, in plain words, and then how many more', async () => {
+    await wholeRun(27 * HOUR)
+    await daemon(200)
+    await store.write((trx) => saveNotices(trx, [notice(1, {})]))
+    const { verdict, sentence, checks } = await health()
+    expect(verdict).toBe('fail')
+    expect(sentence).toBe('The daemon has given no sign of life for 3 h. And 2 more: leads, notices.')
+    for (const { verdict, remedy } of checks) expect(remedy === null).toBe(verdict === 'ok')
+  })
+
+  it('says neither an address nor what a mail server said', async () => {
+    await wholeRun(4)
+    const secret = 'ana@example.com'
+    await store.write(async (trx) => {
+      await enqueueNotice(trx, { ...LETTER, to: secret }, minutesAgo(300))
+      const subject = `${secret} of daily`
+      await saveNotices(trx, [notice(1, { reason: 'recipient_failing', subject, message: `550 ${secret}` })])
+      await saveMailOutage(trx, {
+        ...{ server: 'smtp://mail.example.com:587', kind: 'configuration', beganAt: minutesAgo(300) },
+        ...{ failures: 3, nextAttemptAt: minutesAgo(-5), replyCode: 535, response: `535 no ${secret}` },
+      })
+    })
+    const said = JSON.stringify(await health())
+    expect(said).toContain('the mail server cannot be reached or does not let us in; 1 letter waits, for 5 h')
+    expect(said).toContain('recipient failing')
+    expect(said).not.toMatch(/example\.com|535|550/)
+  })
+})
+
+describe('leads', () => {
+  it('that were never read are not fresh', async () => {
+    expect(await check('leads')).toMatchObject({ verdict: 'fail', found: 'no sync has read all leads yet' })
+  })
+
+  it('are old once three due times in a row have passed without a whole reading', async () => {
+    await daemon(0)
+    await wholeRun(41)
+    // Due at 11:30 and 11:45; that of 12:00 has just come.
+    expect(await check('leads')).toMatchObject({ verdict: 'ok' })
+    await store.db.deleteFrom('sync_run').execute()
+    await wholeRun(61)
+    expect(await check('leads')).toMatchObject({
+      verdict: 'fail',
+      found: 'no sync has read all leads for 61 min, since 2026-11-21 10:59 UTC',
+    })
+  })
+
+  it('of a run that goes on with something else are not old by the due times that pass meanwhile', async () => {
+    await daemon(0)
+    await saveWholeRun(store, minutesAgo(90))
+    expect(await check('leads')).toMatchObject({ verdict: 'ok' })
+  })
+
+  it('that are synced by hand are old after 26 hours', async () => {
+    await wholeRun(25 * HOUR)
+    expect(await check('leads')).toMatchObject({ verdict: 'ok' })
+    await store.db.deleteFrom('sync_run').execute()
+    await wholeRun(26 * HOUR + 1)
+    expect(await check('leads')).toMatchObject({ verdict: 'fail' })
+  })
+})
+
+it('statistics and agents that are old only warn', async () => {
+  await wholeRun(27 * HOUR)
+  await store.db
+    .insertInto('pipeline')
+    .values({ id: 'p1', name: 'One', status: null, first_seen_at: minutesAgo(0), observed_at: minutesAgo(0) })
+    .execute()
+  const run = await store.db.selectFrom('sync_run').select('id').executeTakeFirstOrThrow()
+  await store.db
+    .insertInto('pipeline_stat')
+    .values({
+      ...{
+        pipeline_id: 'p1',
+        observed_at: minutesAgo(27 * HOUR),
+        as_of: minutesAgo(27 * HOUR),
+        run_id: run.id,
+      },
+      ...{ leads: 1, open: 1, won: 0, lost: 0, disqualified: 0, win_rate: null, raw: '{}' },
+      ...{
+        open_value_amount: null,
+        open_value_currency: null,
+        won_value_amount: null,
+        won_value_currency: null,
+      },
+    })
+    .execute()
+  await store.db.updateTable('sync_run').set({ parts: '["leads","stats","agents"]', stats: 1 }).execute()
+  const all = { resources: ['leads', 'stats', 'agents'] } as const
+  expect(await check('statistics', all)).toMatchObject({
+    verdict: 'warn',
+    found: expect.stringContaining('27 h'),
+  })
+  expect(await check('agents', all)).toMatchObject({ verdict: 'ok', found: 'none have come yet' })
+})
+
+describe('the daemon', () => {
+  it('lives while its beat is not older than three minutes', async () => {
+    await daemon(2)
+    expect(await check('daemon')).toMatchObject({ verdict: 'ok', found: 'gave a sign of life 2 min ago' })
+    await daemon(4)
+    expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+  })
+
+  it('that somebody stopped only warns', async () => {
+    await daemon(600, true)
+    expect(await check('daemon')).toMatchObject({
+      verdict: 'warn',
+      found: 'the daemon was stopped 10 h ago: nothing is synced or mailed by itself',
+    })
+  })
+
+  it('that beat in the future, before the clock was set back, does not live', async () => {
+    await daemon(-60)
+    expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+  })
+})
+
+describe('schedules', () => {
+  beforeEach(() => daemon(0))
+
+  it('are not behind while what came has been noted and is not late', async () => {
+    await slot('sync', 15, 'done')
+    await slot('report:daily', 20, 'due')
+    expect(await check('schedules')).toMatchObject({ verdict: 'ok' })
+  })
+
+  it('are behind where nobody notes what comes', async () => {
+    await slot('sync', 60, 'done')
+    expect(await check('schedules')).toMatchObject({
+      verdict: 'fail',
+      found: 'behind: sync since 2026-11-21 11:15 UTC',
+    })
+  })
+
+  it('are behind where what came has not been begun for half an hour', async () => {
+    await slot('report:daily', 31, 'due')
+    expect(await check('schedules')).toMatchObject({
+      verdict: 'fail',
+      found: 'behind: report:daily since 2026-11-21 11:29 UTC',
+    })
+  })
+
+  it('that wait for a person only warn', async () => {
+    await slot('report:daily', 300, 'held')
+    expect(await check('schedules')).toMatchObject({
+      verdict: 'warn',
+      remedy: expect.stringContaining('release'),
+    })
+  })
+})
+
+it('records that cannot be read warn for a day', async () => {
+  const held = { resource: 'lead', id: 'x', reason: 'no status', raw: '{}', isWhole: true } as const
+  await store.write((trx) => saveHeldRows(trx, [held], minutesAgo(25 * HOUR)))
+  expect(await check('held records')).toMatchObject({ verdict: 'ok', found: '1, none of the last day' })
+  await store.write((trx) => saveHeldRows(trx, [held], minutesAgo(HOUR)))
+  expect(await check('held records')).toMatchObject({
+    verdict: 'warn',
+    found: '1 record of the last day cannot be read',
+  })
+})
+
+describe('the files', () => {
+  it('a log that is large though no sync runs warns', async () => {
+    writeFileSync(`${store.file}-wal`, '', { flag: 'a' })
+    truncateSync(`${store.file}-wal`, 129_000_000)
+    expect(await check('log')).toMatchObject({ verdict: 'warn', found: expect.stringContaining('129 MB') })
+  })
+
+  it('a database that is gone fails, and nothing else is looked at beside it', async () => {
+    rmSync(store.file)
+    expect(await check('database')).toMatchObject({ verdict: 'fail' })
+    expect((await health()).checks.map(({ what }) => what)).not.toContain('disk')
+  })
+
+  it('new data that the snapshot does not show for two hours warn', async () => {
+    await wholeRun(180)
+    await store.db.updateTable('sync_run').set({ leads_inserted: 1 }).execute()
+    const change = { snapshotAfterSync: `${store.file}.none` }
+    expect(await check('snapshot', change)).toMatchObject({
+      verdict: 'warn',
+      found: expect.stringMatching(/^There is no snapshot/),
+    })
+  })
+})
