@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/config.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import { refuseNetworkFileSystem } from '../store/file-system.ts'
 import { openStore, type Store } from '../store/open.ts'
+import { upgradeIfOlder } from '../store/upgrade.ts'
+import { readVersion } from './version.ts'
 
 export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.url))
 
@@ -45,11 +48,21 @@ export function requireSnapshot(dataDir: string): string {
   })
 }
 
+/** Who hears of what takes long when a database is opened, and can break it off. */
+export interface Opening {
+  readonly log: Log
+  readonly signal: AbortSignal
+}
+
 /**
- * Opens the store, making the data directory if there is none.
- * @throws LeadsheetError data_unwritable, data_network, store_*
+ * Opens the store, making the data directory if there is none. What an older version has left is backed up and brought
+ * to the present schema.
+ * @throws LeadsheetError data_unwritable, data_network, job_busy, store_*
  */
-export async function openData({ dataDir, allowNetworkFs }: DataSettings): Promise<Store> {
+export async function openData(
+  { dataDir, allowNetworkFs }: DataSettings,
+  opening: Opening | null = null,
+): Promise<Store> {
   await mkdir(dataDir, { recursive: true }).catch((cause: unknown) => {
     throw new LeadsheetError(
       'data_unwritable',
@@ -61,7 +74,14 @@ export async function openData({ dataDir, allowNetworkFs }: DataSettings): Promi
     )
   })
   if (!allowNetworkFs) await refuseNetworkFileSystem(dataDir)
-  return openStore(pathsIn(dataDir).database, new Date())
+  const { database } = pathsIn(dataDir)
+  await upgradeIfOlder(database, {
+    program: readVersion(),
+    now: () => new Date(),
+    tell: (step) => opening?.log.info(step),
+    signal: opening?.signal ?? new AbortController().signal,
+  })
+  return openStore(database, new Date())
 }
 
 /**

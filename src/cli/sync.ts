@@ -50,7 +50,7 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
   const config = await terminal.config()
   const log = await terminal.log()
   await withSource(terminal, async (source) => {
-    await using store = await openData(config)
+    await using store = await openData(config, { log, signal: terminal.signal })
     const acceptsRemovals = options.acceptRemovals === true
     if (acceptsRemovals && !(await confirmRemovals(terminal, store, options))) return
     const result = await withProgress(terminal, (onProgress) =>

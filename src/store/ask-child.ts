@@ -51,15 +51,18 @@ export async function askChild<Job extends object, Result>(
 }
 
 /** The other end of {@link askChild}: does the job that comes and leaves. */
-export function answerParent<Job extends object, Result>(work: (job: Job) => Result): void {
-  process.once('message', (job: Job) => {
-    process.send?.(answerTo(work, job), () => process.disconnect())
+export function answerParent<Job extends object, Result>(work: (job: Job) => Result | Promise<Result>): void {
+  process.once('message', async (job: Job) => {
+    process.send?.(await answerTo(work, job), () => process.disconnect())
   })
 }
 
-function answerTo<Job, Result>(work: (job: Job) => Result, job: Job): Answer<Result> {
+async function answerTo<Job, Result>(
+  work: (job: Job) => Result | Promise<Result>,
+  job: Job,
+): Promise<Answer<Result>> {
   try {
-    return { result: work(job) }
+    return { result: await work(job) }
   } catch (thrown) {
     const isOurs = thrown instanceof LeadsheetError
     const message =

@@ -29,7 +29,7 @@ const ownHolders = new Set<string>()
  * @param name also what the message calls it, such as `sync`
  * @throws LeadsheetError job_busy, naming who holds it
  */
-export async function claimLease(store: Store, name: string, now: () => Date): Promise<Lease> {
+export async function claimLease(store: Pick<Store, 'write'>, name: string, now: () => Date): Promise<Lease> {
   const holder = randomUUID()
   // Known before it is in the table: another claim of this process must not take it for one of an earlier life.
   ownHolders.add(holder)

@@ -18,7 +18,10 @@ import * as deliveries from './migrations/014-deliveries.ts'
 import * as subscriptions from './migrations/015-subscriptions.ts'
 import * as notices from './migrations/016-notices.ts'
 import * as gate from './migrations/017-gate.ts'
+import * as settingsRead from './migrations/021-settings-read.ts'
+import * as editionSearch from './migrations/022-edition-search.ts'
 import type { Tables } from './tables.ts'
+import { findUpgradeBackup } from './upgrade-backups.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -38,6 +41,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '015-subscriptions': subscriptions,
   '016-notices': notices,
   '017-gate': gate,
+  '021-settings-read': settingsRead,
+  '022-edition-search': editionSearch,
 }
 
 /**
@@ -63,6 +68,15 @@ export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
   }
 }
 
+/**
+ * The changes that a file of an older version lacks; none of a file that has no tables yet.
+ * @throws LeadsheetError store_newer, store_corrupt
+ */
+export async function listPending(db: Kysely<Tables>, file: string): Promise<string[]> {
+  const done = await readDone(db, file)
+  return done.size === 0 ? [] : Object.keys(MIGRATIONS).filter((name) => !done.has(name))
+}
+
 async function isCurrent(db: Kysely<Tables>, file: string): Promise<boolean> {
   const done = await readDone(db, file)
   return Object.keys(MIGRATIONS).every((name) => done.has(name)) && (await hasCurrentViews(db))
@@ -84,11 +98,15 @@ async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> 
   )
   const unknown = done.find((migration) => !(migration.name in MIGRATIONS))
   if (unknown === undefined) return new Set(done.map((migration) => migration.name))
+  const backup = findUpgradeBackup(file, (name) => name in MIGRATIONS)
   throw new LeadsheetError(
     'store_newer',
     `${file} was written by a newer leadsheet (its schema has ${unknown.name})`,
     {
-      hint: 'Run that newer leadsheet, or restore the backup from before the upgrade; nothing was changed.',
+      hint:
+        backup === null
+          ? 'Run that newer leadsheet, or restore a backup from before the upgrade; nothing was changed.'
+          : `Run that newer leadsheet, or go back to before the upgrade, without all that came since: leadsheet restore ${backup}. Nothing was changed.`,
     },
   )
 }

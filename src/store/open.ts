@@ -37,10 +37,15 @@ const OPEN_PAUSE_MS = 50
  * @throws LeadsheetError data_unwritable, store_corrupt, store_newer, store_busy
  */
 export async function openStore(file: string, now: Date): Promise<Store> {
+  return retryWhileBusy(() => openOnce(file, now))
+}
+
+/** @throws LeadsheetError store_busy, and whatever else `open` throws */
+export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
   const until = performance.now() + OPEN_WITHIN_MS
   for (;;) {
     try {
-      return await openOnce(file, now)
+      return await open()
     } catch (thrown) {
       const isBusy = thrown instanceof LeadsheetError && thrown.code === 'store_busy'
       if (!isBusy || performance.now() >= until) throw thrown

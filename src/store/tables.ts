@@ -280,6 +280,15 @@ export interface DaemonSpanTable {
   pid: number
 }
 
+interface SettingsRead {
+  id: GeneratedAlways<number>
+  read_at: string
+  refused: string | null
+  program: string
+  host: string
+  pid: number
+}
+
 interface Lease {
   name: string
   holder: string
@@ -322,5 +331,6 @@ export interface Tables
   report_edition: ReportEditionTable
   schedule_slot: ScheduleSlotTable
   daemon_span: DaemonSpanTable
+  settings_read: SettingsRead
   lease: Lease
 }

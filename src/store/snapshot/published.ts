@@ -32,6 +32,8 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
 /** Tables of the store that nobody but the program needs; a test sees to it that each table is in one of the two. */
 export const PRIVATE: readonly string[] = [
   'installation',
+  ...['edition_search', 'edition_search_config', 'edition_search_content', 'edition_search_data'],
+  ...['edition_search_docsize', 'edition_search_idx'],
   'lead_absence',
   'lead_fingerprint',
   'detail_queue',
@@ -47,6 +49,7 @@ export const PRIVATE: readonly string[] = [
   'subscription',
   'schedule_slot',
   'daemon_span',
+  'settings_read',
   'sync_scan',
   'sync_scan_page',
   'sync_dropped_index',
