@@ -1,11 +1,14 @@
 /** The editions that are kept, without what they say, and how far their letters are. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import type { PeriodKind } from '../figures.ts'
 import type { Instant, Period } from '../model.ts'
 import type { Db } from './open.ts'
+import { listOf } from './sqlite.ts'
 
 export interface ListedEdition {
   readonly id: string
   readonly report: string
+  readonly kind: PeriodKind
   readonly period: Period
   /** JSON of the filter of its readers; empty for all leads that the report is about. */
   readonly variant: string
@@ -35,12 +38,21 @@ type Row = Omit<ListedEdition, 'period' | 'letters'> & Period & LetterCounts
  * The newest first.
  * @param report null for all
  */
-export async function listEditions(db: Db, report: string | null, limit: number): Promise<ListedEdition[]> {
+export function listEditions(db: Db, report: string | null, limit: number): Promise<ListedEdition[]> {
+  return list(db, sql<boolean>`${report} IS NULL OR report = ${report}`, limit)
+}
+
+/** Those of these ids that there are, the newest first. */
+export function listEditionsOf(db: Db, ids: readonly string[]): Promise<ListedEdition[]> {
+  return list(db, sql<boolean>`id IN ${listOf(ids)}`, ids.length)
+}
+
+async function list(db: Db, condition: RawBuilder<boolean>, limit: number): Promise<ListedEdition[]> {
   const { rows } = await sql<Row>`
     WITH listed AS MATERIALIZED (
-      SELECT id, report, period_from AS "from", period_to AS "to", time_zone AS "timeZone", variant, subject,
+      SELECT id, report, kind, period_from AS "from", period_to AS "to", time_zone AS "timeZone", variant, subject,
         rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent"
-      FROM report_edition WHERE ${report} IS NULL OR report = ${report}
+      FROM report_edition WHERE ${condition}
       ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit})
     SELECT listed.*, count(message_id) AS total, count(*) FILTER (WHERE state = 'sent') AS sent,
       count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt",

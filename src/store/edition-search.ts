@@ -1,0 +1,129 @@
+/**
+ * The editions that a person looks for: by what they say, to whom they went, when they are of, and what became of them.
+ * The words are in `edition_search`, which triggers keep; a word is found by its beginning.
+ */
+import { type RawBuilder, sql } from 'kysely'
+import type { Period } from '../model.ts'
+import type { Db } from './open.ts'
+import { listOf } from './sqlite.ts'
+
+/** `sent`: all that there is to send. `looked_at`: made by hand, and not sent. */
+export const EDITION_STATES = ['sent', 'waiting', 'failed', 'in_doubt', 'not_sent', 'looked_at'] as const
+export type EditionState = (typeof EDITION_STATES)[number]
+
+/** What an edition says, or to whom it went; or of which time it is, in each zone that there are editions of. */
+export type EditionTerm = { readonly words: string } | { readonly days: readonly Period[] }
+
+export interface EditionQuestion {
+  /** Null for all. */
+  readonly report: string | null
+  /** Null for any. */
+  readonly state: EditionState | null
+  /** All of them. */
+  readonly terms: readonly EditionTerm[]
+  /** Only those that come after this edition, by its id; null from the newest on. */
+  readonly after: string | null
+}
+
+/** Their ids, the newest first. */
+export async function findEditions(
+  db: Db,
+  { report, state, terms, after }: EditionQuestion,
+  limit: number,
+): Promise<string[]> {
+  const words = terms.flatMap((term) => ('words' in term ? [term.words] : []))
+  const spans = terms.flatMap((term) => ('days' in term ? [term.days] : []))
+  const conditions = [
+    ...(report === null ? [] : [sql<boolean>`report = ${report}`]),
+    ...(state === null ? [] : [STATES[state]]),
+    ...spans.map(isOfDays),
+    ...(words.length === 0 ? [] : holdWords(words, await listRecipients(db))),
+    ...(after === null ? [] : [comesAfter(after)]),
+  ]
+  const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM report_edition AS edition ${where}
+    ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** The reports that there are editions of, in order. */
+export async function listEditionReports(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ report: string }>`
+    WITH RECURSIVE known (report) AS (SELECT min(report) FROM report_edition
+      UNION ALL SELECT (SELECT min(report) FROM report_edition WHERE report > known.report) FROM known
+        WHERE known.report IS NOT NULL)
+    SELECT report FROM known WHERE report IS NOT NULL`.execute(db)
+  return rows.map(({ report }) => report)
+}
+
+export async function listEditionZones(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ zone: string }>`SELECT DISTINCT time_zone AS zone FROM report_edition`.execute(
+    db,
+  )
+  return rows.map(({ zone }) => zone)
+}
+
+/** Written as it is, since the index of those letters is one of those alone. */
+const letterIn = (state: 'failed' | 'in_doubt') =>
+  sql<boolean>`id IN (SELECT edition_id FROM delivery WHERE state = ${sql.lit(state)})`
+const HAS_LETTERS = sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE edition_id = edition.id)`
+const IS_WAITING = sql<boolean>`id IN (SELECT edition_id FROM delivery
+  WHERE next_attempt_at IS NOT NULL AND state <> 'in_doubt')`
+
+const STATES = {
+  sent: sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE edition_id = edition.id AND state = 'sent')
+    AND NOT (${IS_WAITING} OR ${letterIn('failed')} OR ${letterIn('in_doubt')})`,
+  waiting: IS_WAITING,
+  failed: letterIn('failed'),
+  in_doubt: letterIn('in_doubt'),
+  not_sent: sql<boolean>`NOT ${HAS_LETTERS} AND not_sent IS NOT NULL`,
+  looked_at: sql<boolean>`NOT ${HAS_LETTERS} AND not_sent IS NULL`,
+} as const satisfies Record<EditionState, RawBuilder<boolean>>
+
+/** All that anything was ever sent to, from step to step through the index, which has each of them many times. */
+async function listRecipients(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ recipient: string }>`
+    WITH RECURSIVE known (recipient) AS (SELECT min(recipient) FROM delivery
+      UNION ALL SELECT (SELECT min(recipient) FROM delivery WHERE recipient > known.recipient) FROM known
+        WHERE known.recipient IS NOT NULL)
+    SELECT recipient FROM known WHERE recipient IS NOT NULL`.execute(db)
+  return rows.map(({ recipient }) => recipient)
+}
+
+/** What no recipient is called is asked for at once: each question costs what it finds. */
+function holdWords(words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
+  const calledSo = (each: string) =>
+    recipients.filter((one) => one.toLowerCase().includes(each.toLowerCase()))
+  const said = words.filter((each) => calledSo(each).length === 0)
+  const saidOrCalled = words.filter((each) => !said.includes(each))
+  return [
+    ...(said.length === 0 ? [] : [saysAll(said)]),
+    ...saidOrCalled.map(
+      (each) => sql<boolean>`(${saysAll([each])} OR EXISTS (SELECT 1 FROM delivery
+        WHERE edition_id = edition.id AND recipient IN ${listOf(calledSo(each))}))`,
+    ),
+  ]
+}
+
+/** Each is a phrase of FTS5, of which the last word may go on; so it has no syntax of its own. */
+function saysAll(words: readonly string[]): RawBuilder<boolean> {
+  const phrases = words.map((each) => `"${each.replaceAll('"', '""')}"*`).join(' ')
+  return sql<boolean>`id IN (SELECT edition_id FROM edition_search WHERE edition_search MATCH ${phrases})`
+}
+
+function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
+  const spans = days.map(
+    ({ from, to, timeZone }) =>
+      sql<boolean>`(time_zone = ${timeZone} AND period_to > ${from} AND period_from < ${to})`,
+  )
+  return spans.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(spans, sql` OR `)})`
+}
+
+/** Of none that there is not. */
+function comesAfter(id: string): RawBuilder<boolean> {
+  const last = sql`SELECT period_to, rendered_at FROM report_edition WHERE id = ${id}`
+  const lastInTurn = sql`SELECT report, variant FROM report_edition WHERE id = ${id}`
+  return sql<boolean>`(period_to, rendered_at) <= (${last})
+    AND ((period_to, rendered_at) < (${last}) OR (report, variant) > (${lastInTurn}))`
+}
