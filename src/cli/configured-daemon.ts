@@ -95,7 +95,7 @@ export async function openConfiguredDaemon(
       const started = await startDaemon(daemon, signal)
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
-        await using web = await openConfiguredWeb(config, store, templates, log)
+        await using web = await openConfiguredWeb(config, store, templates, started, log)
         await onStarted({ schedules, web: web?.url ?? null, inHand: started.inHand })
         await keepTicking(started)
       } finally {

@@ -118,6 +118,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./status.ts')).defineStatus,
   },
   {
+    name: 'health',
+    summary: 'say whether the daemon lives: exit status 0 or 1, as a container asks',
+    group: WORK,
+    load: async () => (await import('./health.ts')).defineHealth,
+  },
+  {
     name: 'notices',
     summary: 'list what is wrong, end its reminders, or try how operators are told',
     group: WORK,

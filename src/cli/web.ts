@@ -1,17 +1,21 @@
 /** The pages that the daemon serves, as the settings want them. */
 import type { Config } from '../config/config.ts'
+import type { StartedDaemon } from '../jobs/daemon.ts'
+import { readHealth } from '../jobs/health.ts'
 import { openSubscriptionDesk } from '../jobs/subscription-desk.ts'
 import type { Log } from '../log.ts'
 import type { Templates } from '../report/templates.ts'
 import { openWebPages } from '../report/web-pages.ts'
 import type { Store } from '../store/open.ts'
 import { createGuard } from '../web/guard.ts'
+import { healthRoutes } from '../web/health.ts'
 import { openWeb, type WebServer } from '../web/server.ts'
 import { subscriptionRoutes } from '../web/subscription.ts'
 import { assetRoutes } from '../web/window/assets.ts'
 import { openWindowPages } from '../web/window/pages.ts'
 import { statusRoutes } from '../web/window/status.ts'
 import type { WindowDeps } from '../web/window/window.ts'
+import { installationOf } from './health-installation.ts'
 import { TEMPLATES } from './installation.ts'
 import { reportOf } from './reports.ts'
 import { schedulesOf } from './schedules.ts'
@@ -24,6 +28,7 @@ export async function openConfiguredWeb(
   config: Config,
   store: Store,
   templates: Templates,
+  daemon: Pick<StartedDaemon, 'sinceTickMs'>,
   log: Log,
 ): Promise<WebServer | null> {
   const { listen, publicUrl, token } = config.web
@@ -34,11 +39,13 @@ export async function openConfiguredWeb(
     report === null ? [] : [{ ...reportOf(report, config, templates), timing }],
   )
   const desk = openSubscriptionDesk({ store, reports, reader: config, log, now })
+  const installation = installationOf(config, store)
+  const health = { readHealth: () => readHealth(installation, now()), sinceTickMs: daemon.sinceTickMs, log }
   const guard = createGuard({ ...listen, publicUrl, token: token?.reveal() ?? null })
   const deps: WindowDeps = { store, pages: windowPages, now, timeZone: config.timeZone }
   return openWeb(
     { ...listen, publicUrl, pages, log },
-    [assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
+    [healthRoutes(health), assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
     { guard, parts: [statusRoutes(deps)] },
   )
 }

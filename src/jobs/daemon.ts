@@ -25,6 +25,8 @@ export interface StartedDaemon {
   readonly signal: AbortSignal
   /** To be called each minute: notes what has come, and has both lanes look after it. */
   tick(): Promise<void>
+  /** Since its last tick began, or it itself, by a clock that nobody sets. */
+  sinceTickMs(): number
   /** Such as `sync`, `report:daily`, `letters and notices`. */
   inHand(): readonly string[]
   /** Resolves when neither the schedules nor the post have anything in hand. */
@@ -50,6 +52,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
       running = null
     }
   })
+  let tickedMs = daemon.monotonicMs()
   let pulse: Pulse
   try {
     const names = schedules.map(({ name }) => name)
@@ -68,12 +71,14 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   return {
     signal: stop,
     async tick() {
+      tickedMs = daemon.monotonicMs()
       await quietly(log, {}, pulse.beat)
       for (const schedule of schedules)
         await quietly(log, { schedule: schedule.name }, () => note(daemon, schedule))
       work.poke()
       post.poke()
     },
+    sinceTickMs: () => daemon.monotonicMs() - tickedMs,
     inHand: () => [running, post.isBusy() ? 'letters and notices' : null].filter((each) => each !== null),
     idle,
     async stop() {
