@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { searchEditions, wordsIn } from '../../src/jobs/search-editions.ts'
+import { type EditionWish, searchEditions, wordsIn } from '../../src/jobs/search-editions.ts'
 import { periodBetween } from '../../src/report/period.ts'
 import { moveDelivery } from '../../src/store/delivery.ts'
 import { noteNotSent, saveEdition } from '../../src/store/edition.ts'
@@ -62,8 +62,8 @@ async function openKept() {
   return store
 }
 
-const ALL = { text: '', report: null, state: null, after: null }
-const subjectsOf = async (store: Store, wish: Partial<typeof ALL> & { state?: EditionState }) =>
+const ALL: EditionWish = { text: '', report: null, state: null, after: null }
+const subjectsOf = async (store: Store, wish: Partial<EditionWish>) =>
   (await searchEditions(store.db, { ...ALL, ...wish }, 10)).map(({ subject }) => subject)
 
 describe('editions are found', () => {
