@@ -1,0 +1,96 @@
+/** The Dockerfile by a linter and by our rules. That it builds what runs is in built.test.ts. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { validate } from 'dockerfile-utils'
+import { describe, expect, it } from 'vitest'
+import { ROOT, readImage } from './support/image.ts'
+import { unknownArguments, unknownVariables } from './support/words.ts'
+
+const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
+const image = readImage()
+const project = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+
+interface LockedPackage {
+  readonly dev?: boolean
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
+  readonly libc?: readonly string[]
+  readonly hasInstallScript?: boolean
+}
+
+const locked: Readonly<Record<string, LockedPackage>> = JSON.parse(
+  readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
+).packages
+
+describe('the Dockerfile', () => {
+  it('is in order for a linter, which would tell of a mistake', () => {
+    expect(validate(text)).toEqual([])
+    expect(validate(text.replace('WORKDIR /app', 'WORKDIR app'))).not.toEqual([])
+  })
+
+  it('takes the Node that the tests run on, in each of its stages', () => {
+    expect(new Set(image.bases)).toEqual(new Set([`node:${project.devDependencies.node}-slim`]))
+  })
+
+  it('starts the program itself, as a user who is nobody else', () => {
+    expect(image.entrypoint).toEqual(['node', '/app/dist/main.js'])
+    expect(image.user).toMatch(/^[1-9]\d{4,}:[1-9]\d{4,}$/)
+    expect(image.folder).toBe(image.env['LEADSHEET_DATA_DIR'])
+    expect(text).toMatch(/^STOPSIGNAL SIGTERM$/m)
+  })
+
+  it('names only commands and settings that there are', async () => {
+    const [program, file, ...health] = image.healthcheck
+    expect([program, file]).toEqual(image.entrypoint)
+    for (const args of [image.command, health]) expect(await unknownArguments(args)).toEqual([])
+    expect(unknownVariables(Object.keys(image.env))).toEqual([])
+  })
+
+  it('installs for running without the tools of developers, and leaves nothing that installs', () => {
+    expect(image.runs['dependencies']).toEqual(['npm ci --omit=dev --ignore-scripts --no-audit --no-fund'])
+    const removed = image.runs['']?.join() ?? ''
+    for (const tool of ['npm', 'npx', 'corepack', 'yarn']) expect(removed).toContain(`/usr/local/bin/${tool}`)
+  })
+
+  it('has the version of the program on its label', () => {
+    expect(text).toContain(`org.opencontainers.image.version="${project.version}"`)
+  })
+})
+
+describe('.dockerignore', () => {
+  it('lets in what the Dockerfile copies, and nothing else', () => {
+    const [first, ...allowed] = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+    expect(first).toBe('*')
+    const copied = [...image.copiesBefore, ...image.copies]
+      .filter(({ stage }) => stage === null)
+      .flatMap(({ from }) => from.map((path) => `!${path.replace(/\/$/, '')}`))
+    expect(new Set(allowed)).toEqual(new Set(copied))
+    expect(copied.filter((path) => !existsSync(join(ROOT, path.slice(1))))).toEqual([])
+  })
+})
+
+describe('the packages that it installs', () => {
+  it.each(['x64', 'arm64'])('have their binaries for Linux on %s', (cpu) => {
+    const families = new Set(nativePackages().map((path) => path.replace(/-linux-.*$/, '')))
+    expect(families.size).toBeGreaterThan(1)
+    const lacking = [...families].filter(
+      (family) => !nativePackages().some((path) => path === `${family}-linux-${cpu}-gnu`),
+    )
+    expect(lacking).toEqual([])
+    expect(existsSync(join(ROOT, `node_modules/better-sqlite3/prebuilds/linux-${cpu}.node`))).toBe(true)
+  })
+
+  it('run no script when they are installed', () => {
+    const scripts = Object.entries(locked).filter(([, { dev, hasInstallScript }]) => hasInstallScript && !dev)
+    expect(scripts).toEqual([])
+  })
+})
+
+/** Those that are for a Linux of one processor, by their path. */
+function nativePackages(): string[] {
+  return Object.entries(locked)
+    .filter(([, { dev, os, cpu }]) => !dev && os?.includes('linux') && cpu !== undefined)
+    .map(([path]) => path)
+}

@@ -1,0 +1,86 @@
+/** The Dockerfile as data: what its last stage runs, with which environment, and from where it takes its files. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Copy, DockerfileParser, type Instruction, type JSONInstruction } from 'dockerfile-ast'
+
+export const ROOT = join(import.meta.dirname, '../../..')
+
+export interface CopiedFiles {
+  /** The stage that they come from; null where it is the checkout. */
+  readonly stage: string | null
+  readonly from: readonly string[]
+  readonly to: string
+}
+
+export interface Image {
+  /** `node:24.21.0-slim`, of each stage. */
+  readonly bases: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly user: string
+  readonly folder: string
+  readonly entrypoint: readonly string[]
+  readonly command: readonly string[]
+  readonly healthcheck: readonly string[]
+  /** Of the last stage, and of those before it. */
+  readonly copies: readonly CopiedFiles[]
+  readonly copiesBefore: readonly CopiedFiles[]
+  /** The commands of each stage by its name, as a shell gets them; '' is the last one. */
+  readonly runs: Readonly<Record<string, readonly string[]>>
+}
+
+export function readImage(): Image {
+  const parsed = DockerfileParser.parse(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
+  const stages = stagesOf(parsed.getInstructions())
+  const last = stages.at(-1)?.instructions ?? []
+  const one = (keyword: string): Instruction => {
+    const [found, another] = last.filter((each) => each.getKeyword() === keyword)
+    if (found === undefined || another !== undefined) throw new Error(`there is not one ${keyword}`)
+    return found
+  }
+  const env = parsed.getENVs().flatMap((each) => each.getProperties())
+  return {
+    bases: parsed.getFROMs().map((from) => from.getImage() ?? ''),
+    env: Object.fromEntries(env.map((each) => [each.getName(), each.getValue() ?? ''])),
+    user: one('USER').getArgumentsContent() ?? '',
+    folder: one('WORKDIR').getArgumentsContent() ?? '',
+    entrypoint: listIn(one('ENTRYPOINT')),
+    command: listIn(one('CMD')),
+    healthcheck: JSON.parse(/CMD (\[.*\])/.exec(one('HEALTHCHECK').toString())?.[1] ?? '[]'),
+    copies: copiesOf(last),
+    copiesBefore: stages.slice(0, -1).flatMap(({ instructions }) => copiesOf(instructions)),
+    runs: Object.fromEntries(stages.map(({ name, instructions }) => [name, runsOf(instructions)])),
+  }
+}
+
+function stagesOf(instructions: readonly Instruction[]) {
+  const stages: { name: string; instructions: Instruction[] }[] = []
+  for (const each of instructions) {
+    if (each.getKeyword() === 'FROM') {
+      stages.push({ name: / AS (\S+)$/.exec(each.toString())?.[1] ?? '', instructions: [] })
+    } else stages.at(-1)?.instructions.push(each)
+  }
+  return stages
+}
+
+function copiesOf(instructions: readonly Instruction[]): CopiedFiles[] {
+  return instructions
+    .filter((each): each is Copy => each.getKeyword() === 'COPY')
+    .map((copy) => {
+      const paths = copy.getArguments().map((argument) => argument.getValue())
+      return {
+        stage: copy.getFromFlag()?.getValue() ?? null,
+        from: paths.slice(0, -1),
+        to: paths.at(-1) ?? '',
+      }
+    })
+}
+
+function runsOf(instructions: readonly Instruction[]): string[] {
+  return instructions
+    .filter((each) => each.getKeyword() === 'RUN')
+    .map((each) => (each.getArgumentsContent() ?? '').replace(/^--mount=\S+ /, ''))
+}
+
+function listIn(instruction: Instruction): string[] {
+  return (instruction as JSONInstruction).getJSONStrings().map((each) => each.getJSONValue())
+}
