@@ -1,5 +1,6 @@
 /** The pages that the daemon serves, as the settings want them. */
 import type { Config } from '../config/config.ts'
+import { TOKEN_REMEDY, windowAccess } from '../config/web-access.ts'
 import type { StartedDaemon } from '../jobs/daemon.ts'
 import { readHealth } from '../jobs/health.ts'
 import { openSubscriptionDesk } from '../jobs/subscription-desk.ts'
@@ -9,7 +10,10 @@ import { openWebPages } from '../report/web-pages.ts'
 import type { Store } from '../store/open.ts'
 import { createGuard } from '../web/guard.ts'
 import { healthRoutes } from '../web/health.ts'
+import { createOwnNames } from '../web/own-names.ts'
+import { createRefuse } from '../web/refusal.ts'
 import { openWeb, type WebServer } from '../web/server.ts'
+import { signInRoutes } from '../web/sign-in.ts'
 import { subscriptionRoutes } from '../web/subscription.ts'
 import { assetRoutes } from '../web/window/assets.ts'
 import { openWindowPages } from '../web/window/pages.ts'
@@ -31,7 +35,7 @@ export async function openConfiguredWeb(
   daemon: Pick<StartedDaemon, 'sinceTickMs'>,
   log: Log,
 ): Promise<WebServer | null> {
-  const { listen, publicUrl, token } = config.web
+  const { listen, publicUrl, hosts, trustedProxies, token } = config.web
   if (listen === null) return null
   const [pages, windowPages] = await Promise.all([openWebPages(TEMPLATES), openWindowPages(TEMPLATES)])
   const now = () => new Date()
@@ -41,11 +45,21 @@ export async function openConfiguredWeb(
   const desk = openSubscriptionDesk({ store, reports, reader: config, log, now })
   const installation = installationOf(config, store)
   const health = { readHealth: () => readHealth(installation, now()), sinceTickMs: daemon.sinceTickMs, log }
-  const guard = createGuard({ ...listen, publicUrl, token: token?.reveal() ?? null })
-  const deps: WindowDeps = { store, pages: windowPages, now, timeZone: config.timeZone }
+  const names = createOwnNames(publicUrl, hosts)
+  const refuse = createRefuse(windowPages)
+  const guard = createGuard({
+    ...{ names, refuse, log, now, remedy: TOKEN_REMEDY },
+    token: token?.reveal() ?? null,
+    isOpen: windowAccess({ listen, publicUrl, hosts, hasToken: token !== null }) === 'look',
+  })
+  const canAct = guard.desk !== null
+  const deps: WindowDeps = { store, pages: windowPages, now, timeZone: config.timeZone, canAct }
   return openWeb(
-    { ...listen, publicUrl, pages, log },
-    [healthRoutes(health), assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
+    { ...listen, publicUrl, hosts, trustedProxies, pages, log },
+    [
+      ...[healthRoutes(health), assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
+      signInRoutes({ guard, names, pages: windowPages, refuse, log }),
+    ],
     { guard, parts: [statusRoutes(deps)] },
   )
 }

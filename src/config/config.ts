@@ -90,6 +90,10 @@ export interface WebConfig {
   readonly listen: ListenAddress | null
   /** Such as `https://reports.example.com`; null where recipients have no pages. */
   readonly publicUrl: string | null
+  /** Further names under which the pages may be asked for. */
+  readonly hosts: readonly string[]
+  /** Addresses, networks, or `loopback`, `linklocal`, `uniquelocal`. */
+  readonly trustedProxies: readonly string[]
   /** What operators sign in with. */
   readonly token: Secret | null
 }
@@ -218,10 +222,12 @@ function operatorsFrom({ webhook, ping, ...rest }: Settings['operators']): Opera
   }
 }
 
-function webFrom({ listen, public_url, token }: Settings['web']): WebConfig {
+function webFrom({ listen, public_url, hosts, trusted_proxies, token }: Settings['web']): WebConfig {
   return {
     listen: listenAddress(listen),
     publicUrl: public_url === undefined ? null : new URL(public_url).origin,
+    hosts,
+    trustedProxies: trusted_proxies,
     token: secret(token),
   }
 }

@@ -4,11 +4,14 @@ import { isSecret, mistakeLine } from './mistakes.ts'
 import { leavesOf, pathText } from './setting-path.ts'
 import type { Settings } from './settings.ts'
 import type { SettingsFile } from './settings-file.ts'
+import { TOKEN_REMEDY, windowAccess } from './web-access.ts'
+import { listenAddress } from './web-settings.ts'
 
 export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile | null): string[] {
   return [
     ...plainHttp(settings, draft),
     ...foreignSignature(settings, draft),
+    ...closedWindow(settings, draft),
     ...readableSecrets(draft, file),
   ]
 }
@@ -31,6 +34,15 @@ function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): str
   if (`.${sender}`.endsWith(`.${domain}`) || domain.endsWith(`.${sender}`)) return []
   const origin = draft.findOrigin(['mail', 'dkim', 'domain'], 'value')
   return [mistakeLine(origin, `a signature of ${domain} proves nothing about a sender at ${sender}`)]
+}
+
+function closedWindow({ web }: Settings, draft: Draft): string[] {
+  const listen = listenAddress(web.listen)
+  if (listen === null) return []
+  const { public_url: publicUrl = null, hosts } = web
+  if (windowAccess({ listen, publicUrl, hosts, hasToken: web.token !== undefined }) !== 'closed') return []
+  const origin = draft.findOrigin(['web', 'token'], 'value')
+  return [mistakeLine(origin, `the window can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
 }
 
 /** Secrets that stand in a settings file which everyone can read; a folder for mails is none. */

@@ -1,6 +1,7 @@
 /** Where the pages of operators and recipients are, and who may see them, as a schema. */
+import { isIP } from 'node:net'
 import { LOOPBACK } from './rules.ts'
-import { path, section, text } from './value-kinds.ts'
+import { listOf, path, section, text } from './value-kinds.ts'
 
 /** In the place of an address, where no pages are wanted. */
 const NONE = 'none'
@@ -19,11 +20,32 @@ export const webSchema = section({
         'Under which address recipients reach the pages on which they pause or end what they get; if absent, they are asked to write a mail.',
       examples: ['https://reports.example.com'],
     }),
+  hosts: listOf(text('the name of a host, without a port', hostFault), 'a list of host names')
+    .default([])
+    .meta({
+      description:
+        'Further names under which the pages may be asked for, such as that of a container; addresses, localhost and the host of public_url always may.',
+      examples: [['leadsheet']],
+    }),
+  trusted_proxies: listOf(
+    text('an address, a network such as 172.16.0.0/12, or loopback, linklocal or uniquelocal', proxyFault),
+    'a list of addresses and networks',
+  )
+    .default(['loopback'])
+    .meta({
+      description:
+        'Whose X-Forwarded-For, -Host and -Proto are believed: what has TLS and stands before the pages.',
+      examples: [['loopback', '172.16.0.0/12']],
+    }),
   token: text(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
     description:
       'What operators sign in with; without it the window is served on this machine alone, and nothing can be done there. Better kept out of this file: see token_file.',
   }),
   token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
+}).superRefine(({ listen, public_url }, context) => {
+  if (listen !== NONE || public_url === undefined) return
+  const message = 'none where web.listen is none, since no pages are served then'
+  context.addIssue({ code: 'custom', path: ['public_url'], message, input: public_url })
 })
 
 export interface ListenAddress {
@@ -56,4 +78,23 @@ function publicUrlFault(value: string): string | null {
 function tokenFault(value: string): string | null {
   if (/\s/.test(value)) return 'there must be no space in it'
   return value.length >= TOKEN_LENGTH ? null : 'it is shorter'
+}
+
+function hostFault(value: string): string | null {
+  return /^[a-z\d_]([a-z\d._-]*[a-z\d_])?$/.test(value)
+    ? null
+    : 'it is lower-case letters, digits, dots and hyphens'
+}
+
+/** Names for networks that Fastify knows. */
+const PROXY_NAMES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal']
+
+function proxyFault(value: string): string | null {
+  const [address = '', bits, ...more] = value.split('/')
+  if (PROXY_NAMES.includes(value)) return null
+  const kind = isIP(address)
+  if (kind === 0) return 'this is neither'
+  if (bits === undefined) return null
+  const isLength = more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (kind === 4 ? 32 : 128)
+  return isLength ? null : `there is no network /${[bits, ...more].join('/')}`
 }

@@ -26,7 +26,7 @@ export function createRateLimit(perMinute: number, now: () => number): RateLimit
 }
 
 /** Of IPv6 the first half: one customer has all addresses that begin so. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address
   const [start = '', end] = address.split('::')
   const groups = start === '' ? [] : start.split(':')

@@ -12,6 +12,8 @@ import type { WebPages } from '../report/web-pages.ts'
 import { pageWordsIn } from '../report/words/pages.ts'
 import { takeForms } from './form.ts'
 import type { Guard } from './guard.ts'
+import { PAGE_HEADERS, WINDOW_HEADERS } from './headers.ts'
+import { createOwnNames } from './own-names.ts'
 import { createRateLimit } from './rate-limit.ts'
 
 export interface WebOptions {
@@ -20,14 +22,20 @@ export interface WebOptions {
   readonly port: number
   /** Under which it is reached from outside: `https://reports.example.com`; null where it is not. */
   readonly publicUrl: string | null
+  /** Further names that it answers to; none unless given. */
+  readonly hosts?: readonly string[]
+  /** Whose X-Forwarded-* is believed: addresses, networks, or names of such as Fastify has; this machine unless given. */
+  readonly trustedProxies?: readonly string[]
   readonly pages: WebPages
   readonly log: Log
   readonly limits?: Partial<WebLimits>
 }
 
 export interface WebLimits {
-  /** Requests of one network. */
+  /** Requests of one network to each part that is open to everybody. */
   readonly perMinute: number
+  /** And to the window. */
+  readonly windowPerMinute: number
   /** For the head of a request to come in, and for all of it. */
   readonly headersMs: number
   readonly requestMs: number
@@ -47,28 +55,25 @@ export interface GuardedParts {
   readonly parts: readonly AddRoutes[]
 }
 
-const LIMITS: WebLimits = { perMinute: 120, headersMs: 10_000, requestMs: 15_000 }
+const LIMITS: WebLimits = {
+  perMinute: 120,
+  windowPerMinute: 1_200,
+  headersMs: 10_000,
+  requestMs: 15_000,
+}
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
 const CONNECTIONS = 256
 /** For the stylesheet behind the page; a connection that is held longer keeps others out. */
 const KEPT_MS = 5_000
 
-const HEADERS = {
-  'Content-Security-Policy': [
-    ...["default-src 'none'", "style-src 'self'", "form-action 'self'"],
-    ...["frame-ancestors 'none'", "base-uri 'none'"],
-  ].join('; '),
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Robots-Tag': 'noindex',
-  'Cache-Control': 'no-store',
-}
+/** What a route is asked by that it does not have is told apart from a path that there is not. */
+const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const
 
 type Notice = 'unknown' | 'wish' | 'tooMany' | 'host' | 'failed'
 
 /**
- * @param parts for everybody
+ * @param parts for everybody; each has requests of its own to give, so that none takes those of another
  * @throws LeadsheetError web_port
  */
 export async function openWeb(
@@ -76,13 +81,12 @@ export async function openWeb(
   parts: readonly AddRoutes[],
   guarded: GuardedParts | null = null,
 ): Promise<WebServer> {
-  const { pages, log, host } = options
-  const { perMinute, headersMs, requestMs } = { ...LIMITS, ...options.limits }
+  const { pages, log, host, publicUrl, hosts, trustedProxies = ['loopback'] } = options
+  const { perMinute, windowPerMinute, headersMs, requestMs } = { ...LIMITS, ...options.limits }
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: number, notice: Notice) =>
     sendPage(reply.code(status), pages.notice(noticeIn(request, notice)))
   const app = Fastify({
-    // Whoever stands before it is on this machine or in a private network beside it.
-    trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
+    trustProxy: [...trustedProxies],
     bodyLimit: BODY_BYTES,
     requestTimeout: requestMs,
     keepAliveTimeout: KEPT_MS,
@@ -90,7 +94,7 @@ export async function openWeb(
     // A token holds an address and the name of a report; a path that is longer never comes in.
     routerOptions: { maxParamLength: HEADER_BYTES },
     // A path that cannot be read; hooks are not asked then.
-    frameworkErrors: (_, request, reply) => void refuse(request, reply.headers(HEADERS), 404, 'unknown'),
+    frameworkErrors: (_, request, reply) => void refuse(request, reply.headers(PAGE_HEADERS), 404, 'unknown'),
     http: {
       headersTimeout: headersMs,
       maxHeaderSize: HEADER_BYTES,
@@ -98,14 +102,29 @@ export async function openWeb(
     },
   })
   app.server.maxConnections = CONNECTIONS
-  const limit = createRateLimit(perMinute, Date.now)
-  const isOurs = hostCheck(options.publicUrl)
+  const names = createOwnNames(publicUrl, hosts)
+  app.decorateRequest('visitor', null)
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(HEADERS)
-    if (!isOurs(request.headers.host)) return refuse(request, reply, 403, 'host')
-    if (!limit.allows(request.ip)) return refuse(request, reply.header('Retry-After', '60'), 429, 'tooMany')
+    reply.headers(PAGE_HEADERS)
+    if (!names.isKnown(request)) return refuse(request, reply, 403, 'host')
   })
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, 404, 'unknown'))
+  const limited = (max: number) => {
+    const limit = createRateLimit(max, Date.now)
+    return async (request: FastifyRequest, reply: FastifyReply) => {
+      if (limit.allows(request.ip)) return
+      return refuse(request, reply.header('Retry-After', '60'), 429, 'tooMany')
+    }
+  }
+  const known = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = known.get(url) ?? new Set()
+    for (const each of [method].flat()) methods.add(each)
+    known.set(url, methods)
+  })
+  const limitUnknown = limited(perMinute)
+  app.setNotFoundHandler(
+    async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 404, 'unknown'),
+  )
   app.setErrorHandler((thrown, request, reply) => {
     const status = statusOf(thrown)
     if (status < 500) return refuse(request, reply, status, 'wish')
@@ -114,13 +133,34 @@ export async function openWeb(
     return refuse(request, reply, 500, 'failed')
   })
   takeForms(app)
-  app.get('/web.css', (_, reply) => reply.type('text/css; charset=utf-8').send(pages.stylesheet))
-  for (const addRoutes of parts) addRoutes(app)
+  const stylesheet: AddRoutes = (part) =>
+    part.get('/web.css', (_, reply) => reply.type('text/css; charset=utf-8').send(pages.stylesheet))
+  for (const addRoutes of [stylesheet, ...parts]) {
+    await app.register(async (part) => {
+      part.addHook('onRequest', limited(perMinute))
+      addRoutes(part)
+    })
+  }
   if (guarded !== null) {
-    app.register(async (window) => {
-      window.addHook('onRequest', guarded.guard)
+    const { guard } = guarded
+    await app.register(async (window) => {
+      window.addHook('onRequest', limited(windowPerMinute))
+      window.addHook('onRequest', async (request, reply) =>
+        guard.check(request, reply.headers(WINDOW_HEADERS)),
+      )
+      window.setErrorHandler((thrown, request, reply) => {
+        const status = statusOf(thrown)
+        return status < 500 ? refuse(request, reply, status, 'wish') : guard.tellError(thrown, request, reply)
+      })
       for (const addRoutes of guarded.parts) addRoutes(window)
     })
+  }
+  for (const [url, methods] of [...known]) {
+    const method = METHODS.filter((each) => !methods.has(each))
+    const tell = async (request: FastifyRequest, reply: FastifyReply) =>
+      (await limitUnknown(request, reply)) ??
+      refuse(request, reply.header('Allow', [...methods].join(', ')), 405, 'wish')
+    app.route({ url, method, onRequest: tell, handler: tell })
   }
   await listen(app, host, options.port)
   const { port } = app.server.address() as AddressInfo
@@ -141,15 +181,6 @@ export function noticeIn(request: FastifyRequest, notice: Notice) {
   const [wanted = 'en'] = request.headers['accept-language']?.match(/\b(?:en|de)\b/i) ?? []
   const lang = wanted.toLowerCase()
   return { lang, ...pageWordsIn(lang).notices[notice] }
-}
-
-/** A page of another site could point a name of its own to this machine, and read what is shown here. */
-function hostCheck(publicUrl: string | null): (host: string | undefined) => boolean {
-  const known = ['localhost', ...(publicUrl === null ? [] : [new URL(publicUrl).hostname])]
-  return (host) => {
-    const name = URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '')
-    return name !== undefined && (known.includes(name) || isIP(name) !== 0)
-  }
 }
 
 function statusOf(thrown: unknown): number {

@@ -36,7 +36,10 @@ describe('without a file and without variables', () => {
         pauseAfter: 5,
         dkim: null,
       },
-      web: { listen: { host: '127.0.0.1', port: 8080 }, publicUrl: null, token: null },
+      web: {
+        ...{ listen: { host: '127.0.0.1', port: 8080 }, publicUrl: null, token: null },
+        ...{ hosts: [], trustedProxies: ['loopback'] },
+      },
       operators: { recipients: [], webhook: null, ping: null, afterFailures: 3, remindHours: 24 },
       recipients: [],
       locale: 'en-GB',

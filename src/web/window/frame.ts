@@ -1,4 +1,6 @@
-/** What stands around every page of the window: the way to the others, and who looks. */
+/** What stands around every page of the window: the way to the others, who looks, and what became of what they did. */
+import type { Told } from '../told.ts'
+import type { Visitor } from '../visitor.ts'
 
 const PLACES = [
   { path: '/', name: 'Status' },
@@ -13,9 +15,28 @@ export interface Frame {
   /** Of the browser's tab, and the heading. */
   readonly title: string
   readonly places: readonly { readonly path: string; readonly name: string; readonly isHere: boolean }[]
+  /** What forms of the page bring along; null where nothing can be done. */
+  readonly acts: { readonly formToken: string; readonly back: string } | null
+  readonly told: Told | null
+}
+
+interface Asked {
+  readonly visitor: Visitor | null
+  readonly url: string
 }
 
 /** @param place under which of the places the page belongs */
-export function frameOf(title: string, place: Place): Frame {
-  return { title, places: PLACES.map(({ path, name }) => ({ path, name, isHere: path === place })) }
+export function frameOf({ visitor, url }: Asked, title: string, place: Place): Frame {
+  const session = visitor?.session ?? null
+  return {
+    title,
+    places: PLACES.map(({ path, name }) => ({ path, name, isHere: path === place })),
+    acts: session && { formToken: session.formToken, back: url },
+    told: visitor?.told ?? null,
+  }
+}
+
+/** Around a page for who may not see the others. */
+export function bareFrame(title: string): Frame {
+  return { title, places: [], acts: null, told: null }
 }

@@ -7,11 +7,11 @@ import type { WindowDeps } from './window.ts'
 export function statusRoutes({ store, pages }: WindowDeps): AddRoutes {
   const page = pages.page<{ readonly sentence: string }>('status')
   return (app) => {
-    app.get('/', async (_, reply) => {
+    app.get('/', async (request, reply) => {
       const leads = await countLeads(store.db)
       return sendPage(
         reply,
-        page({ sentence: `${leads.toLocaleString('en')} leads` }, frameOf('Status', '/')),
+        page({ sentence: `${leads.toLocaleString('en')} leads` }, frameOf(request, 'Status', '/')),
       )
     })
   }

@@ -8,4 +8,6 @@ export interface WindowDeps {
   readonly now: () => Date
   /** IANA zone of the installation, in which times are told. */
   readonly timeZone: string
+  /** Whether who sees the pages may also act: false where no token is set. */
+  readonly canAct: boolean
 }

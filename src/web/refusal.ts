@@ -1,0 +1,34 @@
+/** What an operator is told in the place of a page of the window: as a page, or as text where none is asked for. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { bareFrame } from './window/frame.ts'
+import type { WindowPages } from './window/pages.ts'
+
+export interface Refusal {
+  readonly title: string
+  /** What was found, and what to do. */
+  readonly text: string
+}
+
+export type Refuse = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  refusal: Refusal,
+) => FastifyReply
+
+/** @throws LeadsheetError report_template */
+export function createRefuse(pages: WindowPages): Refuse {
+  const page = pages.page<Refusal>('refusal')
+  return (request, reply, status, refusal) =>
+    wantsPage(request)
+      ? reply
+          .code(status)
+          .type('text/html; charset=utf-8')
+          .send(page(refusal, bareFrame(refusal.title)))
+      : reply.code(status).type('text/plain; charset=utf-8').send(`${refusal.title}: ${refusal.text}\n`)
+}
+
+/** Whether a person looks at the answer. */
+export function wantsPage({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/html') ?? false
+}
