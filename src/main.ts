@@ -3,8 +3,11 @@ import { setFlagsFromString } from 'node:v8'
 import { EXIT_STATUS, endingOf } from './cli/exit-status.ts'
 import { plainText } from './cli/plain-text.ts'
 import { createProgram, runProgram } from './cli/program.ts'
+import type { FrameTerminal } from './cli/terminal.ts'
 import { errorText, LeadsheetError } from './errors.ts'
 
+/** Container runtimes kill what has not left ten seconds after they asked for it. */
+const STOP_WITHIN_MS = 9_000
 /** npm passes Ctrl-C on although the terminal has already sent it to every process: that is no second one. */
 const SAME_SIGNAL_MS = 500
 
@@ -15,37 +18,48 @@ setFlagsFromString('--heap-growing-percent=100')
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<number> {
-  const { program, terminal } = createProgram(stopSignal())
+  const stop = new AbortController()
+  const { program, terminal } = createProgram(stop.signal)
+  stopOnSignals(stop, terminal)
   leaveQuietlyWithoutReader()
   try {
     await runProgram(program, args)
     return EXIT_STATUS[terminal.ending].status
   } catch (thrown) {
     const failure = isAbort(thrown) && terminal.signal.aborted ? terminal.signal.reason : thrown
-    process.stderr.write(terminal.redact(terminal.json ? errorJson(failure) : plainText(errorLines(failure))))
+    printError(terminal, failure)
     return EXIT_STATUS[endingOf(failure)].status
   }
 }
 
-/** Aborted by the first Ctrl-C or SIGTERM; a second one ends the process on the spot. */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController()
+/** The first Ctrl-C or SIGTERM has the command put down what it does, for so long; a second one ends it on the spot. */
+function stopOnSignals(stop: AbortController, terminal: FrameTerminal): void {
   let stoppedAt = 0
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
-      if (!controller.signal.aborted) {
+      if (!stop.signal.aborted) {
         stoppedAt = performance.now()
-        controller.abort(
-          new LeadsheetError('run_interrupted', `stopped by ${name}`, {
-            hint: 'What was finished is kept; the same command goes on from there.',
-          }),
-        )
+        stop.abort(interrupted(`stopped by ${name}`))
+        setTimeout(() => leaveAsItIs(terminal, name), STOP_WITHIN_MS).unref()
       } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) {
         process.exit(EXIT_STATUS.interrupted.status)
       }
     })
   }
-  return controller.signal
+}
+
+function leaveAsItIs(terminal: FrameTerminal, signal: NodeJS.Signals): void {
+  const named = terminal.held()
+  const held = named.length > 0 ? named : process.getActiveResourcesInfo()
+  const within = `${STOP_WITHIN_MS / 1000} s of ${signal}`
+  printError(terminal, interrupted(`not everything was put down within ${within}: ${held.join(', ')}`))
+  process.exit(EXIT_STATUS.interrupted.status)
+}
+
+function interrupted(message: string): LeadsheetError {
+  return new LeadsheetError('run_interrupted', message, {
+    hint: 'What was finished is kept; the same command goes on from there.',
+  })
 }
 
 /** `leadsheet leads list | head`: a reader that has seen enough is no error. */
@@ -56,6 +70,10 @@ function leaveQuietlyWithoutReader(): void {
       process.exit(EXIT_STATUS.done.status)
     })
   }
+}
+
+function printError(terminal: FrameTerminal, failure: unknown): void {
+  process.stderr.write(terminal.redact(terminal.json ? errorJson(failure) : plainText(errorLines(failure))))
 }
 
 function isAbort(thrown: unknown): boolean {

@@ -30,6 +30,14 @@ export interface Terminal {
    * @throws LeadsheetError config_invalid
    */
   config(): Promise<Config>
+  /**
+   * Reads the settings anew. Their secrets are taken out of the log from then on, and those of before still are;
+   * `config` goes on to give the first ones.
+   * @throws LeadsheetError config_invalid
+   */
+  readConfigAnew(): Promise<Config>
+  /** What is logged from now on is what these settings want, as far as the flags do not say otherwise. */
+  logAs(config: Config): Promise<void>
   log(): Promise<Log>
   /** Lines on stdout. */
   print(...lines: readonly string[]): void
@@ -45,6 +53,8 @@ export interface Terminal {
   progress(label: string): Promise<Progress>
   /** How the command ends if it throws nothing; `done` unless told otherwise. */
   end(ending: Ending): void
+  /** Names what is under way, for where the process cannot put it down in time. */
+  nameHeld(held: () => readonly string[]): void
 }
 
 /** A terminal with what only the frame around the commands needs. */
@@ -52,6 +62,8 @@ export interface FrameTerminal extends Terminal {
   readonly ending: Ending
   /** Takes out the secrets of the settings, as far as they were loaded. */
   redact(text: string): string
+  /** What is under way; empty where nobody has named it. */
+  held(): readonly string[]
 }
 
 /** @param flags read late: they are known once the arguments are parsed */
@@ -59,29 +71,38 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   const { stdout, stderr } = process
   let ending: Ending = 'done'
   let loaded: Promise<{ config: Config; log: Log }> | null = null
+  const secrets = new Set<string>()
   let redact = (text: string) => text
+  let held = (): readonly string[] => []
   let isBarShown = false
 
   const hasColor = (stream: WriteStream) => flags().color && stream.isTTY === true && stream.hasColors()
   const style: Terminal['style'] = (format, text) =>
     hasColor(stdout) ? styleText(format, text, { validateStream: false }) : text
 
-  async function load() {
-    const [{ loadConfig }, { secretsOf }, { openLog, redactor }] = await Promise.all([
+  const levelFor = ({ logLevel }: Config) => (flags().quiet ? 'error' : flags().verbose ? 'debug' : logLevel)
+  async function readConfig(): Promise<Config> {
+    const [{ loadConfig }, { secretsOf }, { redactor }] = await Promise.all([
       import('../config/load.ts'),
       import('../config/config.ts'),
       import('../log.ts'),
     ])
     const config = loadConfig({ file: flags().config })
-    const secrets = secretsOf(config)
-    redact = redactor(secrets)
+    for (const secret of secretsOf(config)) secrets.add(secret)
+    redact = redactor([...secrets])
+    return config
+  }
+  async function load() {
+    const config = await readConfig()
+    const { openLog } = await import('../log.ts')
     const log = await openLog({
-      level: flags().quiet ? 'error' : flags().verbose ? 'debug' : config.logLevel,
+      level: levelFor(config),
       pretty: stderr.isTTY === true,
       color: hasColor(stderr),
-      secrets,
+      // As it is written: there may be more of them by then.
+      secrets: [],
       // A line in the middle of a bar first clears the bar, which draws itself again.
-      write: (line) => void stderr.write(isBarShown ? `\r\x1b[K${line}` : line),
+      write: (line) => void stderr.write(redact(isBarShown ? `\r\x1b[K${line}` : line)),
     })
     for (const warning of config.warnings) log.warn(warning)
     return { config, log }
@@ -100,6 +121,12 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     },
     signal,
     config: async () => (await loadOnce()).config,
+    readConfigAnew: readConfig,
+    async logAs(config) {
+      const { log } = await loadOnce()
+      log.level = levelFor(config)
+      for (const warning of config.warnings) log.warn(warning)
+    },
     log: async () => (await loadOnce()).log,
     print: (...lines) => void stdout.write(`${lines.join('\n')}\n`),
     printJson: (value) => void stdout.write(`${JSON.stringify(value, null, 2)}\n`),
@@ -134,6 +161,10 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     end: (how) => {
       ending = how
     },
+    nameHeld: (names) => {
+      held = names
+    },
     redact: (text) => redact(text),
+    held: () => held(),
   }
 }

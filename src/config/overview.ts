@@ -36,6 +36,26 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
   })
 }
 
+/** The settings whose values differ, secrets included; lists of recipients, filters and profiles as one each. */
+export function changedSettings(before: Config, after: Config): string[] {
+  const [old, anew] = [comparable(before), comparable(after)]
+  return [...new Set([...old.keys(), ...anew.keys()])].filter((name) => old.get(name) !== anew.get(name))
+}
+
+/** Values as text by name, to be compared and never shown. */
+function comparable({ file: _file, warnings: _warnings, sources: _sources, ...settings }: Config) {
+  const values = new Map<string, string>()
+  for (const [path, value] of settingsOf(settings)) {
+    const whole = path.findIndex((key) => WHOLE.includes(key))
+    const name = pathText(whole < 0 ? path : path.slice(0, whole + 1))
+    const text = value instanceof Secret ? value.reveal() : JSON.stringify(value)
+    values.set(name, `${values.get(name) ?? ''}${text}\n`)
+  }
+  return values
+}
+
+const WHOLE: readonly unknown[] = ['recipients', 'filter', 'profile']
+
 function* settingsOf(value: unknown, path: SettingPath = []): Generator<[SettingPath, unknown]> {
   if (Array.isArray(value) && isTree(value[0])) {
     for (const [index, item] of value.entries()) yield* settingsOf(item, [...path, index])

@@ -25,7 +25,7 @@ it('the daemon serves the page that a link leads to, and does what is wished on 
     const lines = createInterface(daemon.stderr)
     lines.on('line', (line) => {
       const { msg, listen: at } = JSON.parse(line)
-      if (msg === 'pages are served') resolve(at)
+      if (msg === 'running') resolve(at)
     })
     lines.on('close', () => reject(new Error('the daemon ended without serving pages')))
   })

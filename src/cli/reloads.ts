@@ -1,0 +1,144 @@
+/**
+ * A daemon through changes of its settings, in one process: the new ones are checked as at a start while the old ones
+ * are in force, and only then the work in hand is put down and taken up again by a daemon of the new ones.
+ */
+import { closeSync, openSync } from 'node:fs'
+import type { Config } from '../config/config.ts'
+import { changedSettings } from '../config/overview.ts'
+import { errorText, LeadsheetError } from '../errors.ts'
+import { createLane } from '../jobs/lane.ts'
+import type { Log } from '../log.ts'
+import type { Store } from '../store/open.ts'
+import { addSettingsReading } from '../store/settings-read.ts'
+import { type ConfiguredDaemon, openConfiguredDaemon, type RunningDaemon } from './configured-daemon.ts'
+import { tryReports } from './report-trial.ts'
+import type { Terminal } from './terminal.ts'
+import { readVersion } from './version.ts'
+
+export interface ReloadDeps {
+  readonly terminal: Pick<Terminal, 'readConfigAnew' | 'logAs' | 'nameHeld' | 'signal'>
+  readonly store: Store
+  readonly log: Log
+  /** Says what runs now. */
+  readonly tellStarted: (config: Config, running: RunningDaemon) => void
+}
+
+/** Settings that were found to be in order. */
+interface Reading {
+  readonly config: Config
+  /** Before any of their files was read. */
+  readonly at: Date
+  readonly daemon: ConfiguredDaemon
+}
+
+/**
+ * Until the signal of the terminal ends it. SIGHUP has the settings read anew.
+ * @param config read at that time
+ * @throws LeadsheetError what is wrong with the first settings; job_busy, web_port
+ */
+export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Date): Promise<void> {
+  const { terminal, log } = deps
+  let inForce: Reading | null = null
+  let next: Reading | null = await open(deps, config, at)
+  let change = new AbortController()
+  const reloading = createLane(log, async () => {
+    const readAt = new Date()
+    const found = await readAnew(deps, config.dataDir, readAt).catch((thrown: unknown) =>
+      refuse(deps, thrown, readAt),
+    )
+    if (found === null) return
+    await next?.daemon[Symbol.asyncDispose]()
+    next = found
+    change.abort(new LeadsheetError('run_interrupted', 'put down to go over to new settings'))
+  })
+  reloading.open(terminal.signal)
+  const onHangup = (): void => {
+    if (hasTerminalGone()) process.kill(process.pid, 'SIGTERM')
+    else reloading.poke()
+  }
+  process.on('SIGHUP', onHangup)
+  try {
+    while (next !== null && !terminal.signal.aborted) {
+      const before: Config | null = inForce?.config ?? null
+      const turn: Reading = next
+      ;[inForce, next, change] = [turn, null, new AbortController()]
+      const goBack = await runTurn(deps, turn, before, change.signal)
+      await reloading.idle()
+      // Meanwhile there may be others, that are right.
+      if (goBack !== null && next === null) next = await open(deps, goBack, new Date())
+    }
+  } finally {
+    process.off('SIGHUP', onHangup)
+    await next?.daemon[Symbol.asyncDispose]()
+  }
+}
+
+/** Returns the settings of before, where it could not start with these. */
+async function runTurn(
+  deps: ReloadDeps,
+  { config, at, daemon }: Reading,
+  before: Config | null,
+  change: AbortSignal,
+): Promise<Config | null> {
+  const { terminal, store, log } = deps
+  let isStarted = false
+  try {
+    await using turn = daemon
+    await turn.run(AbortSignal.any([terminal.signal, change]), async (running) => {
+      await noteReading(store, at, null)
+      isStarted = true
+      await terminal.logAs(config)
+      if (before !== null) log.info({ changed: changedSettings(before, config) }, 'new settings are in force')
+      terminal.nameHeld(running.inHand)
+      deps.tellStarted(config, running)
+    })
+    return null
+  } catch (thrown) {
+    if (isStarted || before === null || !(thrown instanceof LeadsheetError)) throw thrown
+    await refuse(deps, thrown, at)
+    return before
+  }
+}
+
+async function readAnew({ terminal, ...deps }: ReloadDeps, dataDir: string, at: Date): Promise<Reading> {
+  deps.log.info('the settings are read anew')
+  const config = await terminal.readConfigAnew()
+  if (config.dataDir !== dataDir) {
+    throw new LeadsheetError(
+      'config_invalid',
+      `data_dir cannot change while the daemon runs: it is ${dataDir}, and would be ${config.dataDir}`,
+      { hint: 'Stop the daemon, move what is in it, and start the daemon again.' },
+    )
+  }
+  return open({ terminal, ...deps }, config, at)
+}
+
+async function open({ terminal, store, log }: ReloadDeps, config: Config, at: Date): Promise<Reading> {
+  await tryReports(config, terminal.signal)
+  return { config, at, daemon: await openConfiguredDaemon(config, store, log) }
+}
+
+/** Notes why the settings are not gone over to, for who asked for it and for who looks later. */
+async function refuse({ terminal, store, log }: ReloadDeps, thrown: unknown, at: Date): Promise<null> {
+  if (terminal.signal.aborted) return null
+  const fields = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
+  log.error(fields, `the settings of before stay in force: ${errorText(thrown)}`)
+  await noteReading(store, at, errorText(thrown))
+  return null
+}
+
+function noteReading(store: Store, at: Date, refused: string | null): Promise<void> {
+  const reading = { at: at.toISOString(), refused, program: readVersion() }
+  return store.write((trx) => addSettingsReading(trx, reading))
+}
+
+/** SIGHUP also says that the terminal was closed in which the daemon runs; nobody would look after it then. */
+function hasTerminalGone(): boolean {
+  if (!process.stderr.isTTY) return false
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return false
+  } catch {
+    return true
+  }
+}

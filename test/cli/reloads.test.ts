@@ -1,0 +1,199 @@
+/** A daemon that goes over to new settings, in the process of the test: `process.emit` stands for the signal. */
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type ReloadDeps, runThroughReloads } from '../../src/cli/reloads.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
+
+const SETTINGS = `
+data_dir: .
+reports: []
+api: { page_size: 10 }
+web: { listen: 127.0.0.1:0 }
+`
+
+interface Running {
+  readonly folder: string
+  readonly store: Store
+  readonly upstream: Upstream
+  readonly lines: readonly string[]
+  /** Where the pages of each that has started are. */
+  readonly pages: readonly (string | null)[]
+  /** Other settings on the disk, and the signal; resolves when they are in force, or refused. */
+  reload(settings: string): Promise<void>
+  readonly end: Promise<void>
+  stop(): Promise<void>
+}
+
+async function start(
+  settings = SETTINGS,
+  { leads = 5, faults = [] }: { readonly leads?: number; readonly faults?: readonly Fault[] } = {},
+): Promise<Running> {
+  const upstream = await startUpstream(leads)
+  upstream.faults.push(...faults)
+  const folder = folderWith({ 'leadsheet.yaml': settings })
+  const file = join(folder, 'leadsheet.yaml')
+  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
+  const read = () => loadConfig({ file, cwd: folder, env })
+  const store = await openStore(join(folder, 'leadsheet.db'), new Date())
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
+  const stopping = new AbortController()
+  const pages: (string | null)[] = []
+  const terminal: ReloadDeps['terminal'] = {
+    signal: stopping.signal,
+    readConfigAnew: async () => read(),
+    logAs: async () => {},
+    nameHeld: () => {},
+  }
+  const tellStarted: ReloadDeps['tellStarted'] = (_, { web }) => void pages.push(web)
+  const readings = async (): Promise<number> =>
+    (await store.db.selectFrom('settings_read').select('id').execute()).length
+  const end = runThroughReloads({ terminal, store, log, tellStarted }, read(), new Date())
+  end.catch(() => {})
+  const until = async (isReached: () => Promise<boolean>): Promise<void> => {
+    const ended = end.then(() => true)
+    while (!(await isReached())) {
+      if (await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 10, false))])) return
+    }
+  }
+  await until(async () => (await readings()) > 0)
+  const stop = async (): Promise<void> => {
+    stopping.abort(new Error('stopped'))
+    await end
+  }
+  onTestFinished(async () => {
+    await stop().catch(() => {})
+    await store.close()
+    await upstream[Symbol.asyncDispose]()
+  })
+  return {
+    ...{ folder, store, upstream, lines, pages, end, stop },
+    async reload(changed) {
+      const before = await readings()
+      writeFileSync(file, changed)
+      process.emit('SIGHUP')
+      await until(async () => (await readings()) > before)
+    },
+  }
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return address !== null && typeof address === 'object' ? address.port : 0
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = portOf(server)
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const readingsIn = async (store: Store) =>
+  (await store.db.selectFrom('settings_read').select('refused').orderBy('id').execute()).map(
+    (row) => row.refused,
+  )
+const slotsIn = (store: Store) =>
+  store.db.selectFrom('schedule_slot').where('schedule', '=', 'sync').select(['state', 'attempts']).execute()
+
+describe('new settings that are right', () => {
+  it('are gone over to in the same process, with the lease of a daemon and its pages', async () => {
+    const daemon = await start()
+    await daemon.reload(`${SETTINGS}sync: { every: '0 5 * * *' }\n`)
+    expect(await readingsIn(daemon.store)).toEqual([null, null])
+    expect(daemon.lines.join('')).toContain('"changed":["sync.every"],"msg":"new settings are in force"')
+    const leases = await daemon.store.db.selectFrom('lease').select(['name', 'pid']).execute()
+    expect(leases).toContainEqual({ name: 'daemon', pid: process.pid })
+    const [first, second] = daemon.pages
+    await expect(fetch(`${first}/healthz`)).rejects.toThrow()
+    expect((await fetch(`${second}/web.css`)).status).toBe(200)
+  })
+
+  it('leave the pages where they are, though somebody is just reading them', async () => {
+    const port = await freePort()
+    const daemon = await start(SETTINGS.replace(':0', `:${port}`))
+    const reader = connect(port, '127.0.0.1')
+    reader.on('error', () => {})
+    const isCut = once(reader, 'close')
+    reader.write('GET /web.css HTTP/1.1\r\nHost: localhost\r\n\r\nGET /web.css HTTP/1.1\r\n')
+    await once(reader, 'data')
+    await daemon.reload(`${SETTINGS.replace(':0', `:${port}`)}log_level: warn\n`)
+    await isCut
+    expect(daemon.pages).toEqual([`http://127.0.0.1:${port}`, `http://127.0.0.1:${port}`])
+    expect((await fetch(`${daemon.pages[1]}/web.css`)).status).toBe(200)
+  })
+
+  it('leave no sync behind that was in hand: it goes on where it was', async () => {
+    const held = Promise.withResolvers<void>()
+    const pass = () => false
+    const hold = () => {
+      held.resolve()
+      return true
+    }
+    const daemon = await start(SETTINGS, { leads: 100, faults: [pass, pass, pass, hold] })
+    await held.promise
+    daemon.upstream.requests.length = 0
+    await daemon.reload(`${SETTINGS}log_level: warn\n`)
+    while ((await slotsIn(daemon.store)).some(({ state }) => state !== 'done')) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    expect(daemon.upstream.requests[0]?.path).toContain('cursor=')
+    expect(await daemon.store.db.selectFrom('lead').select('id').execute()).toHaveLength(100)
+  })
+})
+
+describe('new settings that are wrong', () => {
+  it.each([
+    ['a mistake', `${SETTINGS}time_zone: Mars/Olympus\n`, 'time_zone'],
+    ['a requirement that is not met', SETTINGS.replace('[]', '[{ name: daily }]'), 'mail.url'],
+    ['another data directory', SETTINGS.replace('data_dir: .', 'data_dir: other'), 'data_dir cannot change'],
+    [
+      'a report whose template is not there',
+      SETTINGS.replace(
+        '[]',
+        '[{ name: none-such, recipients: [a@example.com] }]\nmail: { url: "file:./outbox", from: b@example.com }',
+      ),
+      'none-such',
+    ],
+  ])('are refused with %s, and those of before stay in force', async (_name, settings, why) => {
+    const daemon = await start()
+    await daemon.reload(settings)
+    const [first, second] = await readingsIn(daemon.store)
+    expect(first).toBeNull()
+    expect(second).toContain(why)
+    expect(daemon.pages).toHaveLength(1)
+    expect((await fetch(`${daemon.pages[0]}/web.css`)).status).toBe(200)
+    expect(daemon.lines.join('')).toContain('the settings of before stay in force')
+    await daemon.reload(SETTINGS)
+    expect(await readingsIn(daemon.store)).toEqual([null, second, null])
+  })
+
+  it('are left again where the daemon cannot start with them', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void other.close())
+    await once(other, 'listening')
+    const taken = `127.0.0.1:${portOf(other)}`
+    const daemon = await start()
+    await daemon.reload(SETTINGS.replace('127.0.0.1:0', taken))
+    while (daemon.pages.length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(await readingsIn(daemon.store)).toEqual([null, expect.stringContaining(taken), null])
+    expect((await fetch(`${daemon.pages[1]}/web.css`)).status).toBe(200)
+  })
+})
+
+it('a daemon that is told to stop while it checks new settings stops', async () => {
+  const daemon = await start()
+  process.emit('SIGHUP')
+  await daemon.stop()
+  expect(await daemon.store.db.selectFrom('lease').select('name').execute()).toEqual([])
+  expect(process.listenerCount('SIGHUP')).toBe(0)
+})
