@@ -28,6 +28,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./demo.ts')).defineDemo,
   },
   {
+    name: 'init',
+    summary: 'write the settings for a first start: five questions, each answer tried',
+    group: WORK,
+    load: async () => (await import('./init.ts')).defineInit,
+  },
+  {
     name: 'run',
     summary: 'run as a daemon: sync and report as scheduled',
     group: WORK,

@@ -26,8 +26,8 @@ import { DEFAULT_FILE, type FilledSetting, readSettingsFile } from './settings-f
 import { warningsOf } from './warnings.ts'
 
 export interface LoadOptions {
-  /** The file that `--config` names, relative to `cwd`. */
-  readonly file?: string | undefined
+  /** The file that `--config` names, relative to `cwd`; null for the environment alone. */
+  readonly file?: string | null | undefined
   readonly env?: Environment
   readonly cwd?: string
 }
@@ -35,7 +35,7 @@ export interface LoadOptions {
 /** @throws LeadsheetError config_invalid, with a line for each mistake */
 export function loadConfig({ file, env = process.env, cwd = process.cwd() }: LoadOptions = {}): Config {
   const problems: string[] = []
-  const name = file ?? (env[CONFIG_VARIABLE] || defaultFile(cwd))
+  const name = file === undefined ? env[CONFIG_VARIABLE] || defaultFile(cwd) : file
   const settingsFile = name === null ? null : readSettingsFile(name, cwd, env, problems)
   const draft = draftSettings(settingsFile, readEnvironment(env, problems), cwd)
   problems.push(...draft.problems)
@@ -62,6 +62,11 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
     warnings: [...draft.warnings, ...warningsOf(parsed.data, draft, settingsFile)],
     sources: sourcesOf(draft),
   })
+}
+
+/** Where the settings are, or will be: the file that `--config` names, or the environment, or the usual one. */
+export function settingsPath(file: string | undefined, env: Environment = process.env): string {
+  return resolve(file ?? (env[CONFIG_VARIABLE] || DEFAULT_FILE))
 }
 
 /** Filters of recipients that leave nothing of what the report is about. */

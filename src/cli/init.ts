@@ -1,0 +1,140 @@
+/**
+ * `leadsheet init`: settings for the first start, of five answers or as many options; tried before they are written,
+ * and by a test mail afterwards. Nothing is on disk before all of it is known.
+ */
+
+import { existsSync } from 'node:fs'
+import { access, constants } from 'node:fs/promises'
+import { dirname, relative } from 'node:path'
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { loadConfig, settingsPath } from '../config/load.ts'
+import { refuseTaken } from '../config/new-files.ts'
+import { errorText, LeadsheetError } from '../errors.ts'
+import { openLog } from '../log.ts'
+import type { Check } from '../source/checkup.ts'
+import { addExamples } from './command.ts'
+import { completed } from './init/answers.ts'
+import { filesIn, writeFirstSettings } from './init/files.ts'
+import { type AnswerOptions, readGiven } from './init/given.ts'
+import { type Asked, askAll } from './init/questions.ts'
+import { checkLines, tellResult } from './init/result.ts'
+import { sendTestMail } from './init/test-mail.ts'
+import type { TrialDeps } from './init/trials.ts'
+import { tryListen, tryMail, tryService } from './init/trials.ts'
+import { openPrompter, type Prompter } from './prompter.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Options extends AnswerOptions {
+  readonly testMail?: string
+  readonly yes?: boolean
+  readonly force?: boolean
+  /** Of the program. */
+  readonly config?: string
+}
+
+export function defineInit(command: Command, terminal: Terminal): void {
+  command
+    .option('--api-url <url>', 'address of the service that the leads come from')
+    .option('--key-file <file>', 'file that holds its API key')
+    .option('--profile <file>', 'how it is asked and read, where it is not the reference service')
+    .option('--smtp-url <url>', 'mail server, or folder for .eml files, without a password')
+    .option('--smtp-url-file <file>', 'file that holds the address of the mail server, with its password')
+    .option('--from <sender>', 'sender of the reports')
+    .option('--recipients <addresses>', 'who gets the report, with commas')
+    .option('--operators <addresses>', 'who is told of troubles, or none (default: the first recipient)')
+    .option('--time-zone <zone>', 'whose days and times count (default: that of this machine)')
+    .option('--schedule <when>', 'when the report comes (default: every weekday at 07:00)')
+    .option('--listen <address>', 'where the window is served, or none (default: 127.0.0.1:8080)')
+    .option('--test-mail <address>', 'send a test mail there')
+    .option('--yes', 'ask nothing')
+    .option('--force', 'put settings that are there aside as .bak')
+    .action(() => runInit(terminal, command.optsWithGlobals<Options>()))
+  addExamples(command, [
+    'init',
+    'init --config /etc/leadsheet/leadsheet.yaml',
+    'init --yes --api-url https://leads.example.com/api/v1 --key-file ./key --smtp-url smtp://mail.example.com:587 --from reports@example.com --recipients ana@example.com',
+  ])
+}
+
+async function runInit(terminal: Terminal, options: Options): Promise<void> {
+  const file = settingsPath(options.config)
+  await refuseUnwritable(file)
+  if (!options.force) refuseTaken(filesIn(file, options))
+  const given = readGiven(options, loadConfig({ file: null }))
+  const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
+  const trial: TrialDeps = { log, signal: terminal.signal }
+  const prompter = prompterOf(terminal, options)
+  const tell = (check: Check): void => prompter?.say(...checkLines(terminal, check))
+  const now = new Date()
+
+  const asked = await untilWritten(terminal, async (): Promise<Asked> => {
+    if (prompter === null) return { answers: completed(given), probed: null }
+    prompter.say(
+      `Five questions, and ${relative('', file)} is written; until then Ctrl-C leaves nothing behind.`,
+      'Enter takes what stands in [brackets].',
+    )
+    return askAll({ ...trial, prompter, given, tell, now })
+  })
+  const trials = prompter === null ? await tryAll(asked, trial) : []
+  const written = writeFirstSettings(file, asked, { keepsOld: options.force === true, now })
+  const checks = [...trials, ...(await testMail(terminal, options, written.config, prompter, trial))]
+  const option = options.config === undefined ? '' : ` --config ${options.config}`
+  // Whoever was asked has seen them one by one.
+  await tellResult(terminal, written, prompter === null ? checks : [], option, now)
+  if (checks.some(({ verdict }) => verdict !== 'ok')) terminal.end('partly')
+}
+
+/** Null where nobody can be asked, or wants to be. */
+function prompterOf({ json, signal }: Terminal, { yes }: Options): Prompter | null {
+  const { stdin: input, stderr: output } = process
+  return !yes && !json && input.isTTY && output.isTTY ? openPrompter({ input, output }, signal) : null
+}
+
+/** Whoever stops it hears that there is nothing to tidy up. */
+async function untilWritten<T>({ signal }: Terminal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown
+    throw new LeadsheetError('run_interrupted', errorText(signal.reason), {
+      hint: 'Nothing was written.',
+      cause: thrown,
+    })
+  }
+}
+
+async function refuseUnwritable(file: string): Promise<void> {
+  let folder = dirname(file)
+  while (!existsSync(folder)) folder = dirname(folder)
+  await access(folder, constants.W_OK).catch((cause: unknown) => {
+    throw new LeadsheetError('data_unwritable', `${folder} cannot be written: ${errorText(cause)}`, {
+      hint: 'Name a file in a folder that this user may write to with --config.',
+      cause,
+    })
+  })
+}
+
+async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<Check[]> {
+  const { apiUrl, key, profile, mailUrl, listen } = answers
+  const service = { url: apiUrl.value, key: key.value, profile: profile.value }
+  const { checks } = await tryService(service, trial)
+  return [...checks, await tryMail(mailUrl.value, trial), await tryListen(listen.value)]
+}
+
+/** Of one check, or of none where none is wanted. */
+async function testMail(
+  terminal: Terminal,
+  options: Options,
+  config: Config,
+  prompter: Prompter | null,
+  trial: TrialDeps,
+): Promise<Check[]> {
+  const to = options.testMail ?? config.operators.recipients[0] ?? config.recipients[0]
+  if (to === undefined) return []
+  prompter?.say('')
+  if (options.testMail === undefined && !(await prompter?.confirm(`Send a test mail to ${to}?`))) return []
+  const check = await sendTestMail(config, to, trial)
+  prompter?.say(...checkLines(terminal, check))
+  return [check]
+}

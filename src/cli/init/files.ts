@@ -1,0 +1,106 @@
+/** The answers as files: secrets each in one of its own, the profile that was found out, and the settings that name them. */
+import { dirname, join, relative, sep } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import { type Entry, settingsText } from '../../config/first-settings.ts'
+import { loadConfig } from '../../config/load.ts'
+import { type NewFile, writeNewFiles } from '../../config/new-files.ts'
+import type { Answer } from './answers.ts'
+import type { AnswerOptions } from './given.ts'
+import type { Asked } from './questions.ts'
+import { reportFor } from './report-kind.ts'
+import { PROFILE_NAME } from './service.ts'
+
+/** In the folder of the settings. */
+const SECRETS = {
+  key: 'secrets/api-key',
+  mailUrl: 'secrets/smtp-url',
+  token: 'secrets/window-token',
+} as const
+
+export interface Written {
+  readonly config: Config
+  /** Absolute, with what is in them; the settings first. */
+  readonly files: readonly { readonly path: string; readonly what: string }[]
+}
+
+/** What may be written for the settings in `file`, as far as the options do not name another file. */
+export function filesIn(file: string, { keyFile, smtpUrlFile, profile }: AnswerOptions): string[] {
+  const names = [
+    ...(keyFile === undefined ? [SECRETS.key] : []),
+    ...(smtpUrlFile === undefined ? [SECRETS.mailUrl] : []),
+    SECRETS.token,
+    ...(profile === undefined ? [PROFILE_NAME] : []),
+  ]
+  return [file, ...names.map((name) => join(dirname(file), name))]
+}
+
+/**
+ * All files or none; the settings are read once more as every command reads them.
+ * @throws LeadsheetError usage_invalid, data_unwritable, config_invalid
+ */
+export function writeFirstSettings(
+  file: string,
+  { answers, probed }: Asked,
+  { keepsOld, now }: { readonly keepsOld: boolean; readonly now: Date },
+): Written {
+  const folder = dirname(file)
+  const added: (NewFile & { readonly what: string })[] = []
+  const add = (name: string, text: string, what: string, isSecret: boolean): string => {
+    added.push({ path: join(folder, name), text: text.endsWith('\n') ? text : `${text}\n`, isSecret, what })
+    return `./${name}`
+  }
+  /** Where a secret is: in the environment, in its file, or in a new one. */
+  const keep = ({ value, variable, file }: Answer, name: string, what: string): Entry => {
+    if (variable !== null) return { variable }
+    return { value: file === null ? add(name, value, what, true) : pathFrom(folder, file) }
+  }
+  const { apiUrl, key, profile, mailUrl, token, timeZone, schedule } = answers
+  const hasPassword = mailUrl.file !== null || (mailUrl.variable === null && isSecret(mailUrl.value))
+  const text = settingsText({
+    today: now.toISOString().slice(0, 10),
+    apiUrl: entryOf(apiUrl),
+    keyFile: key.value === '' ? null : keep(key, SECRETS.key, 'the API key'),
+    profile:
+      probed !== null
+        ? { value: add(PROFILE_NAME, probed, 'how the service is asked and read', false) }
+        : profileEntry(profile, folder),
+    timeZone: entryOf(timeZone),
+    mail: hasPassword
+      ? { name: 'url_file', entry: keep(mailUrl, SECRETS.mailUrl, 'the mail server with its password') }
+      : { name: 'url', entry: entryOf(mailUrl) },
+    from: entryOf(answers.from),
+    recipients: entryOf(answers.recipients),
+    operators: entryOf(answers.operators),
+    report: {
+      ...reportFor({ expression: schedule.value, timeZone: timeZone.value, holidays: [] }, now),
+      schedule: schedule.value,
+    },
+    listen: entryOf(answers.listen),
+    tokenFile:
+      token.value === null
+        ? null
+        : keep({ ...token, value: token.value }, SECRETS.token, 'what to sign in to the window with'),
+  })
+  const settings = { path: file, text, isSecret: false, what: 'the settings' }
+  const config = writeNewFiles([...added, settings], { keepsOld, check: () => loadConfig({ file }) })
+  return { config, files: [settings, ...added] }
+}
+
+function entryOf<Value>({ value, variable }: Answer<Value>): Entry<Value> {
+  return variable === null ? { value } : { variable }
+}
+
+function profileEntry({ value, variable, file }: Asked['answers']['profile'], folder: string): Entry | null {
+  if (variable !== null) return { variable }
+  return value === null || file === null ? null : { value: pathFrom(folder, file) }
+}
+
+/** As the settings name it, which count from their own folder. */
+function pathFrom(folder: string, file: string): string {
+  const path = relative(folder, file).replaceAll(sep, '/')
+  return path.startsWith('../') ? path : `./${path}`
+}
+
+function isSecret(mailUrl: string): boolean {
+  return new URL(mailUrl).password !== ''
+}

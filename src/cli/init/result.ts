@@ -1,0 +1,64 @@
+/** What `leadsheet init` has done, and what to do next. */
+import { relative } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import { nextSlot } from '../../schedule/slots.ts'
+import type { Check } from '../../source/checkup.ts'
+import { CALLED } from '../installation.ts'
+import { localTime } from '../local-time.ts'
+import { scheduleWarnings } from '../schedule-warnings.ts'
+import { schedulesOf } from '../schedules.ts'
+import type { Terminal } from '../terminal.ts'
+import type { Written } from './files.ts'
+
+const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+/** One of several checks: a line, and the remedy below it. */
+export function checkLines(terminal: Terminal, { what, verdict, found, remedy }: Check): string[] {
+  const mark = terminal.style(MARKS[verdict], verdict.padEnd(4))
+  const line = `  ${mark}  ${what}: ${found.replaceAll('\n', ' ')}`
+  return remedy === null ? [line] : [line, `        ${terminal.style('dim', remedy)}`]
+}
+
+/** @param option `--config FILE` where the settings are not where commands look for them */
+export async function tellResult(
+  terminal: Terminal,
+  { config, files }: Written,
+  checks: readonly Check[],
+  option: string,
+  now: Date,
+): Promise<void> {
+  const next = nextCommands(config, option, now)
+  const warnings = [...config.warnings, ...scheduleWarnings(config, now)]
+  if (terminal.json) {
+    terminal.printJson({ files: files.map(({ path, what }) => ({ path, what })), checks, warnings, next })
+    return
+  }
+  const title = (text: string): string => terminal.style('bold', text)
+  const widthOf = (texts: readonly string[]): number => Math.max(...texts.map((text) => text.length)) + 2
+  const names = files.map(({ path }) => relative('', path))
+  terminal.print(
+    ...checks.flatMap((check) => checkLines(terminal, check)),
+    ...['', title('Written')],
+    ...files.map(({ what }, at) => `  ${(names[at] ?? '').padEnd(widthOf(names))}${what}`),
+    ...['', title('Next')],
+    ...next.map(
+      ({ command, what }) => `  ${command.padEnd(widthOf(next.map((each) => each.command)))}${what}`,
+    ),
+  )
+  for (const warning of warnings) terminal.note(`warning: ${warning}`)
+}
+
+function nextCommands(config: Config, option: string, now: Date) {
+  const [report] = schedulesOf(config).filter((schedule) => schedule.report !== null)
+  const due = report && nextSlot(report.timing, now)
+  const when = report && due ? `; first report ${localTime(due, report.timing.timeZone)}` : ''
+  const [reader = ''] = config.recipients
+  return [
+    { command: `${CALLED} sync${option}`, what: 'a first copy of the leads' },
+    {
+      command: `${CALLED} report ${report?.report?.name} --test-to ${reader}${option}`,
+      what: 'the report as a mail, to nobody else',
+    },
+    { command: `${CALLED} run${option}`, what: `the daemon${when}` },
+  ]
+}

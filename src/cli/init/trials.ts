@@ -1,0 +1,113 @@
+/** Whether what was answered works: the service, the mail server and the port of the window are tried, and no more. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { ProfileData } from '../../config/profile-file.ts'
+import { listenAddress } from '../../config/web-settings.ts'
+import { LeadsheetError } from '../../errors.ts'
+import { type Log, redactor } from '../../log.ts'
+import { openTransport } from '../../mail/transport.ts'
+import { attempt, type Check, checkUpstream, fail, ok, warn } from '../../source/checkup.ts'
+import { openSource } from '../../source/open.ts'
+import { openAsker } from '../../source/probe/ask.ts'
+import { type ProbeResult, probe } from '../../source/probe/probe.ts'
+import { parseProfile } from '../../source/profile.ts'
+import { REFERENCE_PROFILE } from '../../source/reference-profile.ts'
+
+export interface TrialDeps {
+  readonly log: Log
+  readonly signal: AbortSignal
+}
+
+export interface Service {
+  readonly url: string
+  /** Empty for none. */
+  readonly key: string
+  /** Null for that of the reference service. */
+  readonly profile: ProfileData | null
+}
+
+/** Somebody waits for the answer. */
+const BACKOFF = { attempts: 2, baseMs: 300, maxMs: 1_000 }
+const WAIT_MS = 5_000
+
+/**
+ * The checks of `leadsheet doctor`, or the one thing that stands in their way.
+ * @returns whether the service answered at all, so that a probe could find out more
+ */
+export async function tryService(
+  { url, key, profile }: Service,
+  { log, signal }: TrialDeps,
+): Promise<{ checks: readonly Check[]; answers: boolean }> {
+  const redact = redactor([key])
+  try {
+    await using source = openDisposable(
+      openSource({
+        ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BACKOFF },
+        profile: profile === null ? REFERENCE_PROFILE : parseProfile(profile.data, profile.origin),
+      }),
+    )
+    await source.listLeads({}, null, 1, { signal })
+    const checks: Check[] = []
+    for await (const check of checkUpstream(source, signal))
+      checks.push({ ...check, found: redact(check.found) })
+    return { checks, answers: true }
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+    const remedy = thrown.hint ?? 'check the address and the key'
+    return {
+      checks: [fail('service', redact(thrown.message), remedy)],
+      answers: /^api_(unauthorized|forbidden|not_found|rejected|unexpected)$/.test(thrown.code),
+    }
+  }
+}
+
+/** @throws LeadsheetError api_unreachable, api_deferred */
+export async function probeService(
+  { url, key }: Service,
+  onStep: (step: string) => void,
+  { log, signal }: TrialDeps,
+): Promise<ProbeResult> {
+  await using asker = openDisposable(openAsker({ apiKey: key, maxWaitMs: WAIT_MS, log, signal }))
+  return await probe(asker, { base: new URL(url), path: null, key, onStep })
+}
+
+/** As far as one can go without a letter. A folder is made when the first letter comes. */
+export async function tryMail(url: string, { log, signal }: TrialDeps): Promise<Check> {
+  if (url.startsWith('file:')) return ok('mail', 'a folder takes the mails')
+  return attempt('mail', 'check the address, the user and the password', async () => {
+    await using transport = openTransport(url, { log })
+    await transport.verify(signal)
+    return ok('mail', `${transport.name} lets us in`)
+  })
+}
+
+/** Whether the window can be served there: it listens for a moment. */
+export async function tryListen(listen: string): Promise<Check> {
+  const address = listenAddress(listen)
+  if (address === null) return ok('window', 'none is wanted')
+  const server = createServer()
+  try {
+    server.listen(address)
+    await once(server, 'listening')
+    return ok('window', `${listen} is free`)
+  } catch (thrown) {
+    const { code = '' } = thrown as NodeJS.ErrnoException
+    return warn(
+      'window',
+      `cannot listen at ${listen}: ${LISTEN_FAULTS[code] ?? code}`,
+      'take another address',
+    )
+  } finally {
+    server.close()
+  }
+}
+
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something does so already',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'this user may not',
+}
+
+function openDisposable<T extends { close(): Promise<void> }>(opened: T): T & AsyncDisposable {
+  return Object.assign(opened, { [Symbol.asyncDispose]: () => opened.close() })
+}

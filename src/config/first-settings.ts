@@ -1,0 +1,123 @@
+/**
+ * A settings file for the first start, as text: what was answered is in force, the rest stands there as a comment with
+ * its default. Read again it gives the very same values, whatever is in them.
+ */
+import { stringify } from 'yaml'
+
+/** What was answered, or the variable of the environment that gives it: then it stands there alone. */
+export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
+
+export interface FirstSettings {
+  /** `2026-11-21`. */
+  readonly today: string
+  readonly apiUrl: Entry
+  /** Null where the service asks for no key. */
+  readonly keyFile: Entry | null
+  /** Null for that of the reference service. */
+  readonly profile: Entry | null
+  readonly timeZone: Entry
+  /** With a password in it, a file holds it. */
+  readonly mail: { readonly name: 'url' | 'url_file'; readonly entry: Entry }
+  readonly from: Entry
+  readonly recipients: Entry<readonly string[]>
+  /** Empty where nobody is mailed. */
+  readonly operators: Entry<readonly string[]>
+  readonly report: { readonly name: string; readonly schedule: string; readonly period: string | null }
+  readonly listen: Entry
+  /** Null where there is no window to sign in to. */
+  readonly tokenFile: Entry | null
+}
+
+export function settingsText(first: FirstSettings): string {
+  const { mail, report } = first
+  return `# Settings of leadsheet, as \`leadsheet init\` wrote them on ${first.today}. \`leadsheet config check\` shows all that
+# is in force and where it came from; leadsheet.example.yaml and the README have every setting there is. Lines with #
+# before a name show the default, or an example. Variables LEADSHEET_… win over this file; paths count from it.
+
+# Where the leads come from.
+api:
+${line('  ', 'url', first.apiUrl, 'https://leads.example.com/api/v1')}
+  # The key is in a file of its own, which only its owner can read.
+${line('  ', 'key_file', first.keyFile, './secrets/api-key')}
+  # How this upstream is asked and read, where it is not the reference service; \`leadsheet probe\` writes it.
+${line('  ', 'profile', first.profile, './profile.yaml')}
+
+# Folder of the database, the archive of all reports and the snapshot for analysts.
+#data_dir: ./data
+
+# The zone in which reports begin and end their days, and in which schedules are read.
+${line('', 'time_zone', first.timeZone, 'Europe/Berlin')}
+
+# How mails are sent. An address with a password in it is in a file of its own.
+mail:
+${mail.name === 'url' ? line('  ', 'url', mail.entry, 'smtp://mail.example.com:587') : line('  ', 'url_file', mail.entry, './secrets/smtp-url')}
+${line('  ', 'from', first.from, 'Lead reports <reports@example.com>')}
+  # Where answers go, to the sender if absent.
+  #reply_to: sales-ops@example.com
+  # Many providers refuse who is faster.
+  #per_minute: 120
+
+# Who gets the reports: addresses, or groups of what each of them gets, such as their language and their leads.
+${list('', 'recipients', first.recipients, ['ana@example.com'])}
+
+# Who is told of troubles: failing syncs, waiting mail, a full disk and so on.
+operators:
+${list('  ', 'recipients', first.operators, ['ops@example.com'])}
+  # Where the same is posted too, since a mail server that is away cannot tell of itself.
+  #webhook: { url_file: ./secrets/webhook-url, format: slack }
+  # A dead-man switch that raises the alarm when no sync ends well any more.
+  #ping: { url: https://hc-ping.com/your-uuid }
+
+# When the leads are fetched: what has changed, and everything, which also finds those that are gone.
+#sync:
+#  every: "*/15 * * * *"
+#  full: "30 3 * * *"
+
+# The reports: daily, weekly and monthly come with leadsheet, \`leadsheet report new\` makes others.
+reports:
+  - name: ${report.name}
+    # Cron, or words such as every weekday at 07:00. \`leadsheet schedule\` shows the next times.
+    schedule: ${scalar(report.schedule)}
+    # What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (edition).
+    ${report.period === null ? `#period: ${DEFAULT_PERIODS[report.name] ?? 'day'}` : `period: ${report.period}`}
+
+# The window: how all stands, past reports and what can be done about them, in a browser.
+web:
+${line('  ', 'listen', first.listen, '127.0.0.1:8080')}
+  # What to sign in with. Without it the window is only for this machine, and nothing can be done there.
+${line('  ', 'token_file', first.tokenFile, './secrets/window-token')}
+  # Under which address recipients reach the pages on which they pause or end what they get.
+  #public_url: https://reports.example.com
+`
+}
+
+/** Of the reports that come with the program. */
+const DEFAULT_PERIODS: Readonly<Record<string, string>> = { daily: 'day', weekly: 'week', monthly: 'month' }
+
+function line(indent: string, name: string, entry: Entry | null, example: string): string {
+  if (entry !== null && 'value' in entry) return `${indent}${name}: ${scalar(entry.value)}`
+  return `${indent}#${name}: ${example}${givenBy(entry)}`
+}
+
+function list(
+  indent: string,
+  name: string,
+  entry: Entry<readonly string[]>,
+  example: readonly string[],
+): string {
+  const values = 'value' in entry && entry.value.length > 0 ? entry.value.map(scalar) : null
+  if (values === null) return `${indent}#${name}: [${example.join(', ')}]${givenBy(entry)}`
+  return [`${indent}${name}:`, ...values.map((value) => `${indent}  - ${value}`)].join('\n')
+}
+
+function givenBy(entry: Entry<unknown> | null): string {
+  return entry !== null && 'variable' in entry ? `   # ${entry.variable} gives it` : ''
+}
+
+/** On one line, in quotes where it needs them, and with no variable in it. */
+function scalar(value: string): string {
+  return stringify(
+    value.replaceAll('${', () => '$${'),
+    { lineWidth: 0 },
+  ).trimEnd()
+}

@@ -1,0 +1,80 @@
+/** Writes files of which each is new, all of them or none, and each whole. */
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { errorText, LeadsheetError } from '../errors.ts'
+
+export interface NewFile {
+  /** Absolute. */
+  readonly path: string
+  readonly text: string
+  /** For its owner alone, and so is its folder where that is new. */
+  readonly isSecret: boolean
+}
+
+/**
+ * In the order given, so that what is named by others comes before them.
+ * @param keepsOld puts what was there aside as `.bak`; without it nothing that is there is touched
+ * @param check looks at what was written; if it throws, nothing of it stays
+ * @returns what `check` gives
+ * @throws LeadsheetError usage_invalid where one is there already, data_unwritable, and what `check` throws
+ */
+export function writeNewFiles<T>(
+  files: readonly NewFile[],
+  { keepsOld, check }: { readonly keepsOld: boolean; readonly check: () => T },
+): T {
+  if (!keepsOld) refuseTaken(files.map(({ path }) => path))
+  const undo: (() => unknown)[] = []
+  try {
+    for (const file of files) write(file, undo)
+    return check()
+  } catch (thrown) {
+    for (const step of undo.reverse()) step()
+    throw thrown
+  }
+}
+
+/** @throws LeadsheetError usage_invalid */
+export function refuseTaken(paths: readonly string[]): void {
+  const taken = paths.find((path) => existsSync(path))
+  if (taken === undefined) return
+  throw new LeadsheetError('usage_invalid', `${taken} is there already`, {
+    hint: '--force puts it aside as .bak and writes a new one.',
+  })
+}
+
+/** @param undo receives what takes it back, step by step */
+function write({ path, text, isSecret }: NewFile, undo: (() => unknown)[]): void {
+  const unfinished = `${path}.${randomUUID()}.part`
+  try {
+    makeFolder(dirname(path), isSecret, undo)
+    undo.push(() => existsSync(unfinished) && rmSync(unfinished))
+    writeFileSync(unfinished, text, { flag: 'wx', mode: isSecret ? 0o600 : 0o644, flush: true })
+    if (existsSync(path)) {
+      const aside = freeName(`${path}.bak`)
+      renameSync(path, aside)
+      undo.push(() => renameSync(aside, path))
+    }
+    renameSync(unfinished, path)
+    undo.push(() => rmSync(path))
+  } catch (cause) {
+    throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${errorText(cause)}`, {
+      hint: 'Name a file in a folder that this user may write to with --config.',
+      cause,
+    })
+  }
+}
+
+function makeFolder(folder: string, isSecret: boolean, undo: (() => unknown)[]): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder), false, undo)
+  mkdirSync(folder, { mode: isSecret ? 0o700 : 0o755 })
+  undo.push(() => rmdirSync(folder))
+}
+
+function freeName(path: string): string {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? path : `${path}${number}`
+    if (!existsSync(name)) return name
+  }
+}

@@ -1,0 +1,132 @@
+/** The file that the first settings are written to, read as every command reads it. */
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Entry, type FirstSettings, settingsText } from '../../src/config/first-settings.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { folderWith } from '../support/folder.ts'
+
+const value = (text: string): Entry => ({ value: text })
+
+const USUAL: FirstSettings = {
+  today: '2026-11-21',
+  apiUrl: value('https://leads.example.com/api/v1'),
+  keyFile: value('./secrets/api-key'),
+  profile: null,
+  timeZone: value('Europe/Berlin'),
+  mail: { name: 'url', entry: value('smtp://mail.example.com:587') },
+  from: value('Lead reports <reports@example.com>'),
+  recipients: { value: ['ana@example.com', 'ben@example.com'] },
+  operators: { value: ['ops@example.com'] },
+  report: { name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' },
+  listen: value('127.0.0.1:8080'),
+  tokenFile: value('./secrets/window-token'),
+}
+
+const SECRETS = {
+  'secrets/api-key': 'k-123456\n',
+  'secrets/smtp-url': 'smtp://reports%40example.com:p%20%C3%A4%23%3A%2F%25@mail.example.com:587\n',
+  'secrets/window-token': 'a-token-that-is-long-enough\n',
+}
+
+function load(first: FirstSettings, env: Readonly<Record<string, string>> = {}) {
+  return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': settingsText(first), ...SECRETS }), env })
+}
+
+test('what was answered is in force, the rest as it is by itself, and nothing is warned of', () => {
+  const { warnings, sources, ...config } = load(USUAL)
+  expect(warnings).toEqual([])
+  expect(config).toMatchObject({
+    timeZone: 'Europe/Berlin',
+    mail: { from: 'Lead reports <reports@example.com>' },
+    recipients: ['ana@example.com', 'ben@example.com'],
+    operators: { recipients: ['ops@example.com'] },
+    reports: [{ name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' }],
+    web: { listen: { host: '127.0.0.1', port: 8080 } },
+  })
+  expect(config.api.key?.reveal()).toBe('k-123456')
+  expect(config.web.token?.reveal()).toBe('a-token-that-is-long-enough')
+  expect(Object.keys(sources).sort()).toEqual([
+    ...['api.key', 'api.key_file', 'api.url', 'mail.from', 'mail.url', 'operators.recipients', 'recipients'],
+    ...['reports[0].name', 'reports[0].period', 'reports[0].schedule', 'time_zone'],
+    ...['web.listen', 'web.token', 'web.token_file'],
+  ])
+})
+
+test.each([
+  'https://leads.example.com/api?list=a&b=c#d: "e"',
+  "https://leads.example.com/it's%20${HOME}/$${x}",
+  'https://leads.example.com/наводка-ß-🙂',
+])('an address comes back as it was: %s', (url) => {
+  expect(load({ ...USUAL, apiUrl: value(url) }).api.url).toBe(url)
+})
+
+test.each([
+  "Berichte: 'Ä#1' <reports@example.com>",
+  "# O'Brien & Söhne, {a: b} [c] | % @ ` ! * <reports@example.com>",
+  '- - ? : ${NAME} \\ <reports@example.com>',
+  'yes <reports@example.com>',
+])('a sender comes back as it was: %s', (from) => {
+  expect(load({ ...USUAL, from: value(from) }).mail.from).toBe(from)
+})
+
+test.each(['*/15 * * * *', '0 7 * * 1-5', 'first Monday of the month at 08:00'])(
+  'a schedule comes back as it was: %s',
+  (schedule) => {
+    const report = { name: 'weekly', schedule, period: null }
+    expect(load({ ...USUAL, report }).reports[0]?.schedule).toBe(schedule)
+  },
+)
+
+test('a mail server with a password is in its file alone, with every character of it', () => {
+  const first = { ...USUAL, mail: { name: 'url_file', entry: value('./secrets/smtp-url') } } as const
+  const url = new URL(load(first).mail.url?.reveal() ?? '')
+  expect(decodeURIComponent(url.password)).toBe('p ä#:/%')
+  expect(settingsText(first)).not.toContain('%C3')
+})
+
+test('what the environment gives is a comment that says so, and no setting of the file', () => {
+  const given = (variable: string): Entry<never> => ({ variable })
+  const first = {
+    ...USUAL,
+    apiUrl: given('LEADSHEET_API_URL'),
+    keyFile: given('LEADSHEET_API_KEY'),
+    recipients: given('LEADSHEET_RECIPIENTS'),
+    operators: { value: [] },
+  }
+  const config = load(first, {
+    LEADSHEET_API_URL: 'https://other.example.com',
+    LEADSHEET_API_KEY: 'k-from-outside',
+    LEADSHEET_RECIPIENTS: 'cleo@example.com',
+  })
+  expect(settingsText(first)).toMatch(/^ {2}#key_file: .* # LEADSHEET_API_KEY gives it$/m)
+  expect(config.sources).toMatchObject({
+    'api.url': 'environment LEADSHEET_API_URL',
+    recipients: 'environment LEADSHEET_RECIPIENTS',
+  })
+  expect([config.recipients, config.operators.recipients, config.warnings]).toEqual([
+    ['cleo@example.com'],
+    [],
+    [],
+  ])
+})
+
+test('what stands there as a comment is right once the # is taken away', () => {
+  const bare = settingsText({
+    ...USUAL,
+    keyFile: null,
+    tokenFile: null,
+    operators: { value: [] },
+    report: { name: 'monthly', schedule: '0 7 1 * *', period: null },
+  })
+  const whole = bare.replace(/^( *)#(?! |\n)/gm, '$1').replace(/^ *profile:.*$/m, '')
+  const cwd = folderWith({
+    'leadsheet.yaml': whole,
+    ...SECRETS,
+    'secrets/webhook-url': 'https://hooks.example.com/leadsheet',
+  })
+  const config = loadConfig({ cwd, env: {} })
+  expect(config.warnings).toEqual([])
+  expect(config.dataDir).toBe(join(cwd, 'data'))
+  expect(config.reports[0]).toMatchObject({ name: 'monthly', period: 'month' })
+  expect(config.operators).toMatchObject({ recipients: ['ops@example.com'], webhook: { format: 'slack' } })
+})
