@@ -100,6 +100,12 @@ export function createContents(
   }
 }
 
+/** The pictures that mails of these figures show, in a language. */
+export async function drawPictures(figures: ReportFigures, voice: Voice): Promise<LetterFile[]> {
+  const { files } = await drawCharts(figures, chartLabels(voice))
+  return files.map(pictureOf)
+}
+
 /** It tells of files that were left out, also to those who do not want it otherwise. */
 function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
   return blocks.includes('attention') ? blocks : ['attention', ...blocks]

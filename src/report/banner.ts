@@ -17,6 +17,8 @@ export interface BannerView {
   readonly lines: readonly string[]
 }
 
+type BannerContext = Pick<ReportContext, 'blocks' | 'notMade' | 'resend'>
+
 /** So many parts are named. */
 const NAMED = 4
 const REASON_LENGTH = 120
@@ -29,7 +31,7 @@ export function composeBanner(
   figures: ReportFigures,
   failed: readonly FailedSection[],
   voice: Voice,
-  context: ReportContext,
+  context: BannerContext,
 ): BannerView | null {
   const warnings = [
     ...tellAge(figures, voice, context),
@@ -52,7 +54,7 @@ export function markOf({ freshness, warnings }: ReportFigures, { words }: Voice)
 }
 
 /** Where the leads are old, so is all else; each block then says of when it is. */
-function tellAge(figures: ReportFigures, voice: Voice, { blocks }: ReportContext): string[] {
+function tellAge(figures: ReportFigures, voice: Voice, { blocks }: BannerContext): string[] {
   const { words, dates } = voice
   const { statsAsOf, agentsAsOf } = figures.freshness
   const old = listOld(figures, blocks)
@@ -74,7 +76,7 @@ function tellFailed(
   figures: ReportFigures,
   failed: readonly FailedSection[],
   voice: Voice,
-  { blocks, notMade }: ReportContext,
+  { blocks, notMade }: BannerContext,
 ): string[] {
   const { words } = voice
   const missed = listMissed(failed, blocks)
@@ -92,7 +94,7 @@ function tellLate({ from, to, why }: LateWarning, { words, dates }: Voice): stri
   return words.banner.late[why](dates.recent(from), end)
 }
 
-function tellResend({ words, dates }: Voice, { resend }: ReportContext): string[] {
+function tellResend({ words, dates }: Voice, { resend }: BannerContext): string[] {
   if (resend === null) return []
   const reason = resend.reason === null ? '' : oneLine(resend.reason, REASON_LENGTH)
   return [words.banner.resend(dates.recent(resend.at), dates.recent(resend.first), reason)]

@@ -47,6 +47,55 @@ export function listEditionsOf(db: Db, ids: readonly string[]): Promise<ListedEd
   return list(db, sql<boolean>`id IN ${listOf(ids)}`, ids.length)
 }
 
+/** Another edition, as a link to it names it. */
+export interface EditionName {
+  readonly id: string
+  readonly period: Period
+}
+
+/** Those before and after an edition: of the same leads, and of the same kind of period. */
+export async function findNeighbours(
+  db: Db,
+  { report, variant, kind, period }: Pick<ListedEdition, 'report' | 'variant' | 'kind' | 'period'>,
+): Promise<{ readonly older: EditionName | null; readonly newer: EditionName | null }> {
+  const series = db
+    .selectFrom('report_edition')
+    .where('report', '=', report)
+    .where('variant', '=', variant)
+    .where('kind', '=', kind)
+    .select(['id', 'period_from as from', 'period_to as to', 'time_zone as timeZone'])
+    .limit(1)
+  const older = series.where('period_to', '<', period.to).orderBy('period_to', 'desc')
+  const newer = series.where('period_to', '>', period.to).orderBy('period_to')
+  const [before, after] = [await older.executeTakeFirst(), await newer.executeTakeFirst()]
+  return {
+    older: before === undefined ? null : nameOf(before),
+    newer: after === undefined ? null : nameOf(after),
+  }
+}
+
+/** The others of a report whose periods end with that of an edition: of other leads, or of a week. */
+export async function listBeside(
+  db: Db,
+  { id, report, period }: Pick<ListedEdition, 'id' | 'report' | 'period'>,
+): Promise<ListedEdition[]> {
+  const rows = await db
+    .selectFrom('report_edition')
+    .where('period_to', '=', period.to)
+    .where('report', '=', report)
+    .where('id', '<>', id)
+    .select('id')
+    .execute()
+  return listEditionsOf(
+    db,
+    rows.map((row) => row.id),
+  )
+}
+
+function nameOf({ id, ...period }: Period & { readonly id: string }): EditionName {
+  return { id, period }
+}
+
 async function list(db: Db, condition: RawBuilder<boolean>, limit: number): Promise<ListedEdition[]> {
   const { rows } = await sql<Row>`
     WITH listed AS MATERIALIZED (

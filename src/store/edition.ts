@@ -60,29 +60,34 @@ export async function findEdition(
   return row && editionOf(row, await hasLetters(db, row.id))
 }
 
+export async function readEdition(db: Db, id: string): Promise<Edition | undefined> {
+  const row = await db.selectFrom('report_edition').where('id', '=', id).selectAll().executeTakeFirst()
+  return row && editionOf(row, await hasLetters(db, row.id))
+}
+
 /**
  * The editions of which letters exist and whose period ended last by an instant: one for each choice of leads, and that
  * of a week where it ended then too.
  */
 export async function listLastMailed(db: Db, report: string, by: Instant): Promise<Edition[]> {
-  const mailed = db
-    .selectFrom('report_edition')
-    .where('report', '=', report)
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('delivery').whereRef('edition_id', '=', 'report_edition.id').select('message_id')),
-    )
-  const last = await mailed
-    .where('period_to', '<=', by)
-    .select('period_to')
-    .orderBy('period_to', 'desc')
-    .executeTakeFirst()
-  if (last === undefined) return []
-  const rows = await mailed
-    .where('period_to', '=', last.period_to)
+  const last = await findLastMailedEnd(db, report, by)
+  if (last === null) return []
+  const rows = await mailedEditions(db, report)
+    .where('period_to', '=', last)
     .selectAll()
     .orderBy('rendered_at')
     .execute()
   return rows.map((row) => editionOf(row, true))
+}
+
+/** The end of the last period that ended by an instant, of the editions of which letters exist. */
+export async function findLastMailedEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
+  const row = await mailedEditions(db, report)
+    .where('period_to', '<=', by)
+    .select('period_to')
+    .orderBy('period_to', 'desc')
+    .executeTakeFirst()
+  return row?.period_to ?? null
 }
 
 /** What could not be read for the edition of a report that was mailed last. */
@@ -195,6 +200,15 @@ export async function hasGoneOut(
 /** @param reason null where it is sent after all */
 export async function noteNotSent(trx: Trx, id: string, reason: string | null): Promise<void> {
   await trx.updateTable('report_edition').where('id', '=', id).set({ not_sent: reason }).execute()
+}
+
+function mailedEditions(db: Db, report: string) {
+  return db
+    .selectFrom('report_edition')
+    .where('report', '=', report)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('delivery').whereRef('edition_id', '=', 'report_edition.id').select('message_id')),
+    )
 }
 
 function sentEditions(

@@ -71,19 +71,24 @@ export async function keepFiles(trx: Trx, { hashes }: Pick<LetterPack, 'hashes'>
 
 /** The letter to the byte as it was put in. */
 export async function readLetter(db: Db, messageId: string): Promise<Letter> {
-  const row = await db
-    .selectFrom('letter')
-    .where('message_id', '=', messageId)
-    .selectAll()
-    .executeTakeFirstOrThrow()
+  const letter = await findLetter(db, messageId)
+  if (letter === null) throw new Error(`the letter ${messageId} or a file of it is not in the store`)
+  return letter
+}
+
+/** As {@link readLetter}; null where it is no longer there, or not whole. */
+export async function findLetter(db: Db, messageId: string): Promise<Letter | null> {
+  const row = await db.selectFrom('letter').where('message_id', '=', messageId).selectAll().executeTakeFirst()
+  if (row === undefined) return null
   const files: LetterFile[] = []
   for (const { sha256, ...file } of JSON.parse(row.files) as readonly FileReference[]) {
-    const { content } = await db
+    const kept = await db
       .selectFrom('letter_file')
       .where('sha256', '=', sha256)
       .select('content')
-      .executeTakeFirstOrThrow()
-    files.push({ ...file, content })
+      .executeTakeFirst()
+    if (kept === undefined) return null
+    files.push({ ...file, content: kept.content })
   }
   const bodies = { html: inflateSync(row.html).toString(), text: inflateSync(row.text).toString() }
   return { ...JSON.parse(row.head), ...bodies, files }

@@ -1,4 +1,4 @@
-/** The editions in the order in which they are listed, and what they say by its words. */
+/** The editions in the order in which they are listed and follow one another, and what they say by its words. */
 import { type Kysely, sql } from 'kysely'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -7,6 +7,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 const STATEMENTS = [
   sql`CREATE INDEX report_edition_by_end ON report_edition (period_to, rendered_at, time_zone, period_from)`,
+  sql`CREATE INDEX report_edition_by_series ON report_edition (report, variant, kind, period_to)`,
   // The id first, so that it is read without the text that follows.
   sql`CREATE VIRTUAL TABLE edition_search USING fts5 (edition_id UNINDEXED, subject, about, text,
     tokenize = 'unicode61 remove_diacritics 2')`,
