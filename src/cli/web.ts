@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import { TOKEN_REMEDY, windowAccess } from '../config/web-access.ts'
 import type { StartedDaemon } from '../jobs/daemon.ts'
 import { readHealth } from '../jobs/health.ts'
+import { createMeasuring } from '../jobs/measures.ts'
 import { openSubscriptionDesk } from '../jobs/subscription-desk.ts'
 import type { Log } from '../log.ts'
 import type { Templates } from '../report/templates.ts'
@@ -10,6 +11,7 @@ import { openWebPages } from '../report/web-pages.ts'
 import type { Store } from '../store/open.ts'
 import { createGuard } from '../web/guard.ts'
 import { healthRoutes } from '../web/health.ts'
+import { openMetrics } from '../web/metrics.ts'
 import { createOwnNames } from '../web/own-names.ts'
 import { createRefuse } from '../web/refusal.ts'
 import { openWeb, type WebServer } from '../web/server.ts'
@@ -23,6 +25,7 @@ import { installationOf } from './health-installation.ts'
 import { TEMPLATES } from './installation.ts'
 import { reportOf } from './reports.ts'
 import { schedulesOf } from './schedules.ts'
+import { readVersion } from './version.ts'
 
 /**
  * Null where the settings want none.
@@ -44,6 +47,7 @@ export async function openConfiguredWeb(
   )
   const desk = openSubscriptionDesk({ store, reports, reader: config, log, now })
   const installation = installationOf(config, store)
+  const metrics = openMetrics({ measure: createMeasuring(installation), now, version: readVersion() })
   const health = { readHealth: () => readHealth(installation, now()), sinceTickMs: daemon.sinceTickMs, log }
   const names = createOwnNames(publicUrl, hosts)
   const refuse = createRefuse(windowPages)
@@ -55,11 +59,11 @@ export async function openConfiguredWeb(
   const canAct = guard.desk !== null
   const deps: WindowDeps = { store, pages: windowPages, now, timeZone: config.timeZone, canAct }
   return openWeb(
-    { ...listen, publicUrl, hosts, trustedProxies, pages, log },
+    { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [
       ...[healthRoutes(health), assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
       signInRoutes({ guard, names, pages: windowPages, refuse, log }),
     ],
-    { guard, parts: [statusRoutes(deps)] },
+    { guard, parts: [metrics.routes, statusRoutes(deps)] },
   )
 }

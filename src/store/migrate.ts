@@ -20,6 +20,7 @@ import * as notices from './migrations/016-notices.ts'
 import * as gate from './migrations/017-gate.ts'
 import * as settingsRead from './migrations/021-settings-read.ts'
 import * as editionSearch from './migrations/022-edition-search.ts'
+import * as counts from './migrations/023-counts.ts'
 import type { Tables } from './tables.ts'
 import { findUpgradeBackup } from './upgrade-backups.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
@@ -43,6 +44,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '017-gate': gate,
   '021-settings-read': settingsRead,
   '022-edition-search': editionSearch,
+  '023-counts': counts,
 }
 
 /**

@@ -29,6 +29,8 @@ export interface WebOptions {
   readonly pages: WebPages
   readonly log: Log
   readonly limits?: Partial<WebLimits>
+  /** Told of each answer: the pattern of its route, null where there is none, and its status. */
+  readonly onAnswer?: (route: string | null, status: number) => void
 }
 
 export interface WebLimits {
@@ -108,6 +110,9 @@ export async function openWeb(
     reply.headers(PAGE_HEADERS)
     if (!names.isKnown(request)) return refuse(request, reply, 403, 'host')
   })
+  app.addHook('onResponse', async (request, reply) =>
+    options.onAnswer?.(request.routeOptions.url ?? null, reply.statusCode),
+  )
   const limited = (max: number) => {
     const limit = createRateLimit(max, Date.now)
     return async (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,0 +1,69 @@
+/** All that is measured of an installation, read from the store at one time; nothing is counted before its commit. */
+import type { Instant } from '../model.ts'
+import { findLastSpan } from '../store/daemon-span.ts'
+import { countDeliveries } from '../store/delivery.ts'
+import { type Room, readRoom } from '../store/file-system.ts'
+import { countLeads } from '../store/lead.ts'
+import {
+  countHeldByKind,
+  countMissedSlots,
+  countSlots,
+  createRunCounter,
+  type RunCounts,
+  type SlotCounts,
+} from '../store/ledger-counts.ts'
+import { countWaiting } from '../store/letter-trouble.ts'
+import { listMailOutages } from '../store/mail-outage.ts'
+import { listNotices } from '../store/notice.ts'
+import { readSnapshotInfo } from '../store/snapshot.ts'
+import { listRuns, type RunSummary } from '../store/sync-run.ts'
+import type { Installation } from './health/installation.ts'
+import { type Health, readHealth } from './health.ts'
+import { readScheduleStates, type ScheduleState } from './schedule-state.ts'
+
+export interface Measures {
+  readonly now: Date
+  readonly health: Health
+  readonly leads: number
+  readonly runs: readonly RunCounts[]
+  readonly lastRun: RunSummary | null
+  readonly schedules: readonly ScheduleState[]
+  readonly slots: readonly SlotCounts[]
+  readonly missed: readonly { readonly schedule: string; readonly slots: number }[]
+  readonly letters: Readonly<Record<string, number>>
+  /** Since when the oldest letter waits that is still to be sent. */
+  readonly waitingSince: Instant | null
+  readonly serversAway: number
+  /** A reason for each that is open. */
+  readonly noticeReasons: readonly string[]
+  readonly held: readonly { readonly resource: string; readonly records: number }[]
+  readonly room: Room
+  readonly snapshotMadeAt: Instant | null
+  readonly lastBeatAt: Instant | null
+}
+
+const NOTICES_MAX = 1_000
+
+export function createMeasuring(installation: Installation): (now: Date) => Promise<Measures> {
+  const { store, schedules, snapshotAfterSync } = installation
+  const { db, file } = store
+  const countRuns = createRunCounter(db)
+  return async (now) => ({
+    now,
+    health: await readHealth(installation, now),
+    leads: await countLeads(db),
+    runs: await countRuns(),
+    lastRun: (await listRuns(db, 2)).find(({ durationMs }) => durationMs !== null) ?? null,
+    schedules: await readScheduleStates(db, schedules, now),
+    slots: await countSlots(db),
+    missed: await countMissedSlots(db),
+    letters: await countDeliveries(db),
+    waitingSince: (await countWaiting(db)).since,
+    serversAway: (await listMailOutages(db)).length,
+    noticeReasons: (await listNotices(db, 'open', NOTICES_MAX)).map(({ reason }) => reason),
+    held: await countHeldByKind(db),
+    room: await readRoom(file),
+    snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,
+    lastBeatAt: (await findLastSpan(db))?.last_tick_at ?? null,
+  })
+}

@@ -1,0 +1,228 @@
+/**
+ * What /metrics shows of the installation, one row a metric: named and measured as Prometheus has it, in seconds and
+ * bytes, and each series from the beginning, so that an alert on it needs no case for its absence.
+ */
+
+import type { Measures } from '../../jobs/measures.ts'
+import { REASONS } from '../../jobs/notice-reasons.ts'
+import type { Instant } from '../../model.ts'
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+export interface Definition {
+  readonly name: string
+  readonly type: 'gauge' | 'counter'
+  readonly help: string
+  readonly labels: readonly string[]
+  readonly read: (measures: Measures) => readonly Sample[]
+}
+
+const STATES = { ok: 0, warn: 1, fail: 2 } as const
+const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed'] as const
+const RESULTS = ['inserted', 'updated', 'unchanged', 'removed', 'held'] as const
+const SLOT_STATES = ['due', 'running', 'held', 'done', 'failed', 'skipped'] as const
+const LETTER_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'in_doubt', 'withdrawn'] as const
+const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
+
+export const DEFINITIONS: readonly Definition[] = [
+  gauge('leadsheet_health_state', 'Whether all is well: 0 ok, 1 warn, 2 fail.', ({ health }) =>
+    one(STATES[health.verdict]),
+  ),
+  gauge(
+    'leadsheet_health_check_state',
+    'What was found in one respect: 0 ok, 1 warn, 2 fail.',
+    ({ health }) =>
+      health.checks.map(({ what, verdict }) => sample({ check: what.replace(' ', '_') }, STATES[verdict])),
+    ['check'],
+  ),
+  gauge(
+    'leadsheet_last_success_timestamp_seconds',
+    'As of when the copy has all of a resource. Moves only with the commit that ends the reading.',
+    ({ health }) =>
+      health.freshness.flatMap(({ resource, asOf }) =>
+        asOf === null ? [] : sample({ resource }, secondsOf(asOf)),
+      ),
+    ['resource'],
+  ),
+  gauge(
+    'leadsheet_data_lag_seconds',
+    'How old the copy of a resource is now.',
+    ({ health, now }) =>
+      health.freshness.flatMap(({ resource, asOf }) =>
+        asOf === null ? [] : sample({ resource }, secondsSince(asOf, now)),
+      ),
+    ['resource'],
+  ),
+  gauge(
+    'leadsheet_data_fresh',
+    'Whether a resource was read often enough: 0 after three due times without, or 26 hours.',
+    ({ health }) => health.freshness.map(({ resource, isFresh }) => sample({ resource }, isFresh ? 1 : 0)),
+    ['resource'],
+  ),
+  gauge('leadsheet_leads', 'Leads that are there upstream, as far as is known.', ({ leads }) => one(leads)),
+  gauge(
+    'leadsheet_held_records',
+    'Records that cannot be read, and are kept until they can.',
+    ({ held }) =>
+      HELD_KINDS.map((resource) => sample({ resource }, numberIn(held, 'resource', resource, 'records'))),
+    ['resource'],
+  ),
+  counter(
+    'leadsheet_sync_runs_total',
+    'Syncs that ended, by how.',
+    ({ runs }) => OUTCOMES.map((outcome) => sample({ outcome }, numberIn(runs, 'outcome', outcome, 'runs'))),
+    ['outcome'],
+  ),
+  counter(
+    'leadsheet_sync_rows_total',
+    'Records of leads that syncs read, by what became of them.',
+    ({ runs }) => RESULTS.map((result) => sample({ result }, sum(runs.map((run) => run[result])))),
+    ['result'],
+  ),
+  counter(
+    'leadsheet_sync_requests_total',
+    'Requests to the upstream of the syncs that ended, by how these did.',
+    ({ runs }) =>
+      OUTCOMES.map((outcome) => sample({ outcome }, numberIn(runs, 'outcome', outcome, 'requests'))),
+    ['outcome'],
+  ),
+  counter(
+    'leadsheet_sync_retries_total',
+    'Requests of these that repeated one that had failed.',
+    ({ runs }) => one(sum(runs.map((run) => run.retries))),
+  ),
+  gauge('leadsheet_sync_running', 'Whether a sync is under way.', ({ runs }) =>
+    one(runs.some(({ outcome }) => outcome === 'running') ? 1 : 0),
+  ),
+  gauge('leadsheet_sync_last_duration_seconds', 'How long the last sync took that ended.', ({ lastRun }) =>
+    lastRun?.durationMs == null ? [] : one(lastRun.durationMs / 1000),
+  ),
+  gauge(
+    'leadsheet_schedule_slots',
+    'Due times of a schedule in the ledger, by what became of them.',
+    ({ schedules, slots }) =>
+      namesOf(schedules, slots).flatMap((schedule) => {
+        const own = slots.filter((slot) => slot.schedule === schedule)
+        return SLOT_STATES.map((state) => sample({ schedule, state }, numberIn(own, 'state', state, 'slots')))
+      }),
+    ['schedule', 'state'],
+  ),
+  counter(
+    'leadsheet_schedule_slots_missed_total',
+    'Due times of a schedule that passed by and were not made up for.',
+    ({ schedules, missed }) =>
+      namesOf(schedules, missed).map((schedule) =>
+        sample({ schedule }, numberIn(missed, 'schedule', schedule, 'slots')),
+      ),
+    ['schedule'],
+  ),
+  gauge(
+    'leadsheet_schedule_next_timestamp_seconds',
+    'When a schedule is due next.',
+    ({ schedules }) =>
+      schedules.flatMap(({ name, next }) =>
+        next === null ? [] : sample({ schedule: name }, next.getTime() / 1000),
+      ),
+    ['schedule'],
+  ),
+  gauge(
+    'leadsheet_outbox_letters',
+    'Letters in the ledger, by how far they are.',
+    ({ letters }) => LETTER_STATES.map((state) => sample({ state }, letters[state] ?? 0)),
+    ['state'],
+  ),
+  gauge(
+    'leadsheet_outbox_oldest_waiting_seconds',
+    'How long the oldest letter has waited that is still to be sent; 0 where none waits.',
+    ({ waitingSince, now }) => one(waitingSince === null ? 0 : secondsSince(waitingSince, now)),
+  ),
+  gauge(
+    'leadsheet_mail_servers_away',
+    'Mail servers that cannot be reached or do not let us in.',
+    ({ serversAway }) => one(serversAway),
+  ),
+  gauge(
+    'leadsheet_notices_open',
+    'Troubles that operators are told of, by reason.',
+    ({ noticeReasons }) =>
+      Object.keys(REASONS).map((reason) =>
+        sample({ reason }, noticeReasons.filter((open) => open === reason).length),
+      ),
+    ['reason'],
+  ),
+  gauge('leadsheet_database_bytes', 'Size of the database.', ({ room }) => one(room.database)),
+  gauge('leadsheet_database_wal_bytes', 'Size of its write-ahead log.', ({ room }) => one(room.log)),
+  gauge('leadsheet_disk_free_bytes', 'What is free on the disk of the database.', ({ room }) =>
+    one(room.free),
+  ),
+  gauge(
+    'leadsheet_snapshot_timestamp_seconds',
+    'When the snapshot was made; absent where none follows a sync.',
+    ({ snapshotMadeAt }) => (snapshotMadeAt === null ? [] : one(secondsOf(snapshotMadeAt))),
+  ),
+  gauge(
+    'leadsheet_daemon_last_beat_timestamp_seconds',
+    'The last sign of life of the daemon, committed each minute.',
+    ({ lastBeatAt }) => (lastBeatAt === null ? [] : one(secondsOf(lastBeatAt))),
+  ),
+]
+
+function gauge(
+  name: string,
+  help: string,
+  read: Definition['read'],
+  labels: readonly string[] = [],
+): Definition {
+  return { name, type: 'gauge', help, labels, read }
+}
+
+function counter(
+  name: string,
+  help: string,
+  read: Definition['read'],
+  labels: readonly string[] = [],
+): Definition {
+  return { name, type: 'counter', help, labels, read }
+}
+
+function one(value: number): Sample[] {
+  return [sample({}, value)]
+}
+
+function sample(labels: Sample['labels'], value: number): Sample {
+  return { labels, value }
+}
+
+/** Of the row that has the key; 0 where there is none. */
+function numberIn<Row extends object, Value extends keyof Row>(
+  rows: readonly Row[],
+  key: keyof Row,
+  wanted: string,
+  value: Value,
+): number {
+  const row = rows.find((each) => each[key] === wanted)
+  return row === undefined ? 0 : Number(row[value])
+}
+
+/** Also those that the settings have no more: what they counted does not go away. */
+function namesOf(
+  schedules: Measures['schedules'],
+  counted: readonly { readonly schedule: string }[],
+): string[] {
+  return [...new Set([...schedules.map(({ name }) => name), ...counted.map(({ schedule }) => schedule)])]
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function secondsOf(instant: Instant): number {
+  return Date.parse(instant) / 1000
+}
+
+function secondsSince(instant: Instant, now: Date): number {
+  return (now.getTime() - Date.parse(instant)) / 1000
+}

@@ -1,0 +1,122 @@
+/** What Prometheus reads: named and measured as it has it, from the ledgers, and never ahead of a commit. */
+import { expect, it, onTestFinished } from 'vitest'
+import type { Installation } from '../../src/jobs/health/installation.ts'
+import { createMeasuring } from '../../src/jobs/measures.ts'
+import { openWebPages } from '../../src/report/web-pages.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { addCounts, markLeadsWhole, startRun } from '../../src/store/sync-run.ts'
+import { openMetrics } from '../../src/web/metrics.ts'
+import { openWeb } from '../../src/web/server.ts'
+import { faultsOf, readMetrics } from '../support/prometheus.ts'
+import { TEMPLATES_FOLDER } from '../support/report.ts'
+import { timing } from '../support/schedule.ts'
+import { openEmptyStore, saveWholeRun } from '../support/store.ts'
+import { SILENT } from '../support/syncing.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0, pages: 1 }
+
+async function serve() {
+  const store = await openEmptyStore()
+  const installation: Installation = {
+    store,
+    schedules: [
+      {
+        ...{ name: 'sync', timing: timing('*/15 * * * *'), jitterSeconds: 0 },
+        catchUp: { policy: 'latest', windowHours: 24 },
+      },
+    ],
+    resources: ['leads'],
+    snapshotAfterSync: null,
+  }
+  const metrics = openMetrics({ measure: createMeasuring(installation), now: () => NOW, version: '1.2.3' })
+  const pages = await openWebPages(TEMPLATES_FOLDER)
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT, onAnswer: metrics.countAnswer },
+    [metrics.routes, (app) => app.get('/subscription/:token', (_, reply) => reply.code(404).send())],
+  )
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]()
+    await store.close()
+  })
+  const scrape = async () => readMetrics(await (await fetch(`${server.url}/metrics`)).text())
+  return { store, scrape, ask: (path: string) => fetch(`${server.url}${path}`) }
+}
+
+/** Of one finished run with so many requests. */
+async function endRun(store: Store, requests: number): Promise<void> {
+  const id = await saveWholeRun(store, '2026-11-21T11:00:00Z')
+  await store.db
+    .updateTable('sync_run')
+    .where('id', '=', id)
+    .set({ outcome: 'ok', finished_at: NOW.toISOString(), requests, leads_inserted: 5, duration_ms: 2_500 })
+    .execute()
+}
+
+it('is as Prometheus wants metrics to be', async () => {
+  const { scrape } = await serve()
+  const metrics = await scrape()
+  expect(metrics.size).toBeGreaterThan(40)
+  expect([...metrics.values()].flatMap(faultsOf)).toEqual([])
+})
+
+it('finds fault with metrics that are not', () => {
+  const bad = readMetrics('# HELP syncTime_ms x\n# TYPE syncTime_ms counter\nsyncTime_ms 1\n')
+  expect([...bad.values()].flatMap(faultsOf)).toEqual([
+    'syncTime_ms: not in snake case',
+    'syncTime_ms: a counter ends in _total',
+    'syncTime_ms: ms is no base unit',
+  ])
+})
+
+it('the time of the last success moves with the commit that ends the reading, while rows count page by page', async () => {
+  const { store, scrape } = await serve()
+  const begin = { mode: 'full', parts: ['leads'], at: '2026-11-21T11:00:00.000Z' } as const
+  const runId = await store.write(async (trx) => {
+    const id = await startRun(trx, begin)
+    await addCounts(trx, id, { ...COUNTS, seen: 7, inserted: 7 })
+    return id
+  })
+  const during = await scrape()
+  expect(during.get('leadsheet_last_success_timestamp_seconds')?.samples).toEqual([])
+  expect(during.get('leadsheet_sync_rows_total')?.valueAt({ result: 'inserted' })).toBe(7)
+  expect(during.get('leadsheet_sync_running')?.valueAt({})).toBe(1)
+  await store.write((trx) => markLeadsWhole(trx, runId, begin.at, 0))
+  const after = await scrape()
+  expect(after.get('leadsheet_last_success_timestamp_seconds')?.valueAt({ resource: 'leads' })).toBe(
+    Date.parse(begin.at) / 1000,
+  )
+  expect(after.get('leadsheet_data_lag_seconds')?.valueAt({ resource: 'leads' })).toBe(3600)
+})
+
+it('counts what other processes did, once, however often and by however many it is read at a time', async () => {
+  const { store, scrape } = await serve()
+  await endRun(store, 3)
+  await scrape()
+  await using other = await openStore(store.file, NOW)
+  await endRun(other, 4)
+  const all = await Promise.all(Array.from({ length: 8 }, scrape))
+  for (const metrics of [...all, await scrape()]) {
+    expect(metrics.get('leadsheet_sync_requests_total')?.valueAt({ outcome: 'ok' })).toBe(7)
+    expect(metrics.get('leadsheet_sync_runs_total')?.valueAt({ outcome: 'ok' })).toBe(2)
+    expect(metrics.get('leadsheet_sync_rows_total')?.valueAt({ result: 'inserted' })).toBe(10)
+    expect(metrics.get('leadsheet_sync_last_duration_seconds')?.valueAt({})).toBe(2.5)
+  }
+})
+
+it('what has never been has no value, rather than one of 1970', async () => {
+  const { scrape } = await serve()
+  const metrics = await scrape()
+  for (const name of ['snapshot_timestamp', 'daemon_last_beat_timestamp', 'sync_last_duration'])
+    expect(metrics.get(`leadsheet_${name}_seconds`)?.samples, name).toEqual([])
+})
+
+it('requests are counted by their route, never by an address that holds a link', async () => {
+  const { scrape, ask } = await serve()
+  await ask('/subscription/the-link-of-ana')
+  await ask('/wp-login.php')
+  const requests = (await scrape()).get('leadsheet_http_requests_total')
+  expect(requests?.valueAt({ route: '/subscription/:token', status: '4xx' })).toBe(1)
+  expect(requests?.valueAt({ route: 'unknown', status: '4xx' })).toBe(1)
+  expect(JSON.stringify(requests)).not.toContain('ana')
+})
