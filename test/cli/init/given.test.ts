@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { completed } from '../../../src/cli/init/answers.ts'
+import { type AnswerOptions, readGiven } from '../../../src/cli/init/given.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import { LeadsheetError } from '../../../src/errors.ts'
+import { folderWith } from '../../support/folder.ts'
+
+const given = (options: AnswerOptions, env: Readonly<Record<string, string>> = {}) =>
+  readGiven(options, loadConfig({ file: null, env }))
+
+function told(work: () => unknown): string {
+  try {
+    work()
+    return 'nothing'
+  } catch (thrown) {
+    return thrown instanceof LeadsheetError ? `${thrown.code} ${thrown.message}` : String(thrown)
+  }
+}
+
+test('what nobody can know is named, all of it', () => {
+  expect(told(() => completed(given({ from: 'reports@example.com' })))).toBe(
+    `usage_invalid nobody can be asked here, and these are missing:
+  --api-url (or LEADSHEET_API_URL)
+  --key-file (or LEADSHEET_API_KEY)
+  --smtp-url or --smtp-url-file (or LEADSHEET_SMTP_URL)
+  --recipients (or LEADSHEET_RECIPIENTS)`,
+  )
+})
+
+test('what is wrong is named, all of it, and no password of it', () => {
+  const options = {
+    ...{ apiUrl: 'ftp://leads.example.com', smtpUrl: 'smtp://ana:s3cr3t@mail.example.com' },
+    ...{ keyFile: '/nowhere/key', recipients: 'ana@example.com,ben', timeZone: 'Europe/Berlin' },
+  }
+  const message = told(() => given(options, { LEADSHEET_TIME_ZONE: 'UTC' }))
+  expect(message).toContain('5 mistakes in the options:\n')
+  expect(message).toContain('\n  --api-url: expected a URL with http:// or https://')
+  expect(message).toContain('\n  --smtp-url: others can see a password there')
+  expect(message).toContain('\n  --key-file: cannot read /nowhere/key')
+  expect(message).toContain('\n  --recipients: ben: expected an e-mail address')
+  expect(message).toContain('\n  --time-zone: LEADSHEET_TIME_ZONE is set too and would win')
+  expect(message).not.toContain('s3cr3t')
+})
+
+test('the rest is as a person would leave it', () => {
+  const key = join(folderWith({ key: 'k-123456\n' }), 'key')
+  const options = {
+    ...{ apiUrl: 'https://leads.example.com', keyFile: key, smtpUrl: 'file:./outbox' },
+    ...{ from: 'reports@example.com', recipients: 'ana@example.com, ben@example.com' },
+  }
+  const { operators, schedule, listen, token, ...answers } = completed(given(options))
+  expect(answers.key).toEqual({ value: 'k-123456', variable: null, file: key })
+  expect([operators.value, schedule.value, listen.value]).toEqual([
+    ['ana@example.com'],
+    'every weekday at 07:00',
+    '127.0.0.1:8080',
+  ])
+  expect(token.value).toMatch(/^[\w-]{32}$/)
+  expect(completed(given({ ...options, listen: 'none', operators: 'none' }))).toMatchObject({
+    operators: { value: [] },
+    token: { value: null },
+  })
+})
+
+test('what the environment gives is known by its variable', () => {
+  const env = {
+    LEADSHEET_API_KEY: 'k-123456',
+    LEADSHEET_WEB_LISTEN: '[::1]:80',
+    LEADSHEET_WEB_TOKEN: 'x'.repeat(20),
+  }
+  expect(given({}, env)).toMatchObject({
+    key: { value: 'k-123456', variable: 'LEADSHEET_API_KEY' },
+    listen: { value: '[::1]:80', variable: 'LEADSHEET_WEB_LISTEN' },
+    token: { variable: 'LEADSHEET_WEB_TOKEN' },
+    apiUrl: undefined,
+  })
+})

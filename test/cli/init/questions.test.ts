@@ -1,0 +1,191 @@
+/** The five questions, answered by a list of answers; the service, the mail server and the port are real. */
+import { createServer } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import type { Given } from '../../../src/cli/init/answers.ts'
+import { askAll } from '../../../src/cli/init/questions.ts'
+import type { Prompter, Question } from '../../../src/cli/prompter.ts'
+import { parseProfile } from '../../../src/source/profile.ts'
+import { folderWith } from '../../support/folder.ts'
+import { factsOf, inHeader, KEY, numberIn, startForeign } from '../../support/foreign.ts'
+import { openMailServer } from '../../support/mail-server.ts'
+import { startService } from '../../support/service.ts'
+import { SILENT } from '../../support/syncing.ts'
+
+const NOW = new Date('2026-11-21T16:00:00Z')
+
+/** What is answered, by how the question begins: in the order in which it is asked. */
+type Answers = Readonly<Record<string, readonly string[]>>
+
+/** Nobody listens there. */
+const NOWHERE = 'http://127.0.0.1:9'
+
+/** Goes on from a service that is kept although it does not answer. */
+const USUAL: Answers = {
+  'Its address': [NOWHERE],
+  'API key': ['k-123456'],
+  'Once more': ['keep'],
+  Address: ['file:./outbox', 'ana@example.com', 'none'],
+  Sender: [''],
+  'Time zone': ['Europe/Berlin'],
+  When: [''],
+  'Where it listens': ['none'],
+}
+
+async function ask(answers: Answers, given: Given = {}) {
+  const screen: string[] = []
+  const queues = new Map(Object.entries({ ...USUAL, ...answers }).map(([text, list]) => [text, [...list]]))
+  const next = (text: string): string => {
+    const key = [...queues.keys()].find((begin) => text.startsWith(begin))
+    const answer = queues.get(key ?? '')?.shift()
+    if (answer === undefined) throw new Error(`nobody answers ${text}; so far:\n${screen.join('\n')}`)
+    return answer
+  }
+  const question = async ({ text, standard, fault = () => null }: Question): Promise<string> => {
+    const answer = next(text) || (standard ?? '')
+    screen.push(`${text}: ${answer}`)
+    const wrong = await fault(answer)
+    if (wrong === null) return answer
+    screen.push(wrong)
+    return question({ text, standard, fault })
+  }
+  const prompter: Prompter = {
+    say: (...lines) => void screen.push(...lines),
+    ask: question,
+    askHidden: async (text) => next(text),
+    confirm: async (text) => next(text) === 'y',
+    choose: async (text, [first, ...others]) => {
+      const word = next(text)
+      return [first, ...others].find((each) => each === word) ?? first
+    },
+  }
+  const { signal } = new AbortController()
+  const tell = ({ verdict, what, found }: { verdict: string; what: string; found: string }): void =>
+    void screen.push(`${verdict} ${what}: ${found}`)
+  const asked = await askAll({ prompter, given, tell, log: SILENT, signal, now: NOW })
+  return { ...asked, screen: screen.join('\n') }
+}
+
+describe('the service', () => {
+  test('is tried at once, and asked for again where the key is refused', async () => {
+    await using service = await startService(folderWith(), NOW, 2)
+    const key = await service.createKey({ name: 'init', scope: 'read' })
+    const { answers, screen } = await ask({
+      'Its address': [service.url, ''],
+      'API key': ['not-the-key', ` ${key} `],
+      'Once more': ['again'],
+    })
+    expect(screen).toMatch(/fail service: .*does not accept the API key[\s\S]*ok list of leads: /)
+    expect(screen).not.toContain('not-the-key')
+    expect([answers.apiUrl.value, answers.key.value, answers.profile.value]).toEqual([service.url, key, null])
+  })
+
+  test('that works otherwise is probed, and what was found out is tried and kept', async () => {
+    await using foreign = await startForeign({
+      path: '/crm/contacts',
+      lets: inHeader('x-api-key'),
+      record: (number) => {
+        const { first, company, status, score, updated } = factsOf(number)
+        return { id: number + 1, name: first, company, status, score, modified_at: updated.toISOString() }
+      },
+      idOf: (record) => String(record.id),
+      list: (all, url) => {
+        const since = url.searchParams.get('modified_since') ?? ''
+        const matching = all.filter((record) => String(record.modified_at) >= since)
+        const size = numberIn(url, 'per_page', 20, 100)
+        const page = numberIn(url, 'page', 1)
+        const contacts = matching.slice((page - 1) * size, page * size)
+        return { body: { contacts, total: matching.length } }
+      },
+    })
+    const { answers, probed, screen } = await ask({
+      'Its address': [`${foreign.url}/crm`],
+      'API key': [KEY],
+      'Once more': ['probe'],
+    })
+    expect(screen).toMatch(/fail service: [\s\S]*looking for pages[\s\S]*ok list of leads: /)
+    expect(parseProfile(parse(probed ?? ''), 'profile.yaml').endpoints.leads).toBe('/contacts')
+    expect(probed).not.toContain(KEY)
+    expect(answers.profile.value?.origin).toBe('profile.yaml')
+  })
+
+  test('that does not answer is not probed, and kept if that is wanted', async () => {
+    const { answers, screen } = await ask({})
+    expect(screen).toContain('fail service: ')
+    expect(screen).not.toContain('probe')
+    expect(answers.apiUrl.value).toBe(NOWHERE)
+  })
+
+  test('on the internet is not asked without encryption', async () => {
+    const { screen } = await ask({ 'Its address': ['http://leads.example.com', NOWHERE] })
+    expect(screen).toMatch(/which would send the API key unencrypted[\s\S]*Its address: http:\/\/127/)
+  })
+})
+
+describe('the mail server', () => {
+  const PASSWORD = ' p ä#:ss@/%41'
+
+  test('is tried with user and password as they were typed, and asked for again where it refuses them', async () => {
+    const logins: unknown[] = []
+    await using server = await openMailServer({
+      allowInsecureAuth: true,
+      authOptional: false,
+      onAuth: ({ username, password }, _session, done) => {
+        logins.push([username, password])
+        const refused = Object.assign(new Error('wrong password'), { responseCode: 535 })
+        done(password === PASSWORD ? null : refused, { user: username })
+      },
+    })
+    const { answers, screen } = await ask({
+      Address: [server.url, '', 'ana@example.com', ''],
+      User: ['dana@example.org', 'dana@example.org'],
+      Password: ['wrong', PASSWORD],
+      Sender: ['', ''],
+      'Once more': ['keep', 'again'],
+    })
+    expect(logins).toEqual([
+      ['dana@example.org', 'wrong'],
+      ['dana@example.org', PASSWORD],
+    ])
+    expect(screen).toMatch(/fail mail: .*did not let us in[\s\S]*ok mail: /)
+    expect(screen).not.toMatch(/p ä|p%20/)
+    expect(answers.from.value).toBe('Lead reports <dana@example.org>')
+    expect(answers.operators.value).toEqual(['ana@example.com'])
+  })
+
+  test('may be a folder, which is not made before the first mail', async () => {
+    const { answers } = await ask({})
+    expect(answers.mailUrl.value).toBe('file:./outbox')
+    expect(answers.from.value).toBe('Lead reports <leadsheet@localhost>')
+  })
+})
+
+test('the next three times are shown in the zone that was answered', async () => {
+  const { screen } = await ask({ When: ['every wekday at 07:00', 'every weekday at 07:00'] })
+  expect(screen).toContain('did you mean weekday?')
+  expect(screen).toContain(
+    'That is Mon 2026-11-23 07:00 +01:00, Tue 2026-11-24 07:00 +01:00, Wed 2026-11-25 07:00 +01:00 …',
+  )
+})
+
+test('the window is told when its port is taken, and has a token where there is one', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void taken.close())
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const address = taken.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  const { answers, screen } = await ask({
+    'Where it listens': [`127.0.0.1:${port}`, '127.0.0.1:0'],
+    'Once more': ['keep', 'again'],
+  })
+  expect(screen).toContain(`warn window: cannot listen at 127.0.0.1:${port}: something does so already`)
+  expect(answers.token.value).toMatch(/^[\w-]{32}$/)
+  expect((await ask({})).answers.token.value).toBeNull()
+})
+
+test('what is given already is told, and not asked for', async () => {
+  const given = { value: ['cleo@example.com'], variable: 'LEADSHEET_RECIPIENTS', file: null }
+  const { answers, screen } = await ask({ Address: ['file:./outbox', 'none'] }, { recipients: given })
+  expect(screen).toContain('cleo@example.com (LEADSHEET_RECIPIENTS)')
+  expect([answers.recipients, answers.operators.value]).toEqual([given, []])
+})
