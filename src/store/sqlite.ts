@@ -11,6 +11,8 @@ import type { Tables } from './tables.ts'
 
 /** Short, since a wait inside SQLite stops the whole process; longer waits are the driver's, between attempts. */
 const BUSY_TIMEOUT_MS = 50
+/** Nothing else waits in a process that only reads; who closes the file locks out even readers for a moment. */
+const READER_TIMEOUT_MS = 10_000
 const MODE = 0o600
 
 /**
@@ -19,6 +21,12 @@ const MODE = 0o600
  */
 export function openSqlite(file: string): Kysely<Tables> {
   const database = openFile(file)
+  return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
+}
+
+/** A file that is there, for a process that only reads it: another one may have it open, and write. */
+export function openReader(file: string): Kysely<Tables> {
+  const database = new Database(file, { readonly: true, timeout: READER_TIMEOUT_MS })
   return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
 }
 
@@ -77,6 +85,13 @@ export async function writeUnflushed<T>(
       await sql`PRAGMA synchronous = FULL`.execute(connection)
     }
   })
+}
+
+/** Another text whenever anything was written since, by this process or another. */
+export async function readChangeStamp(db: Kysely<Tables>): Promise<string> {
+  const { rows } = await sql<{ stamp: string }>`
+    SELECT total_changes() || ' ' || data_version AS stamp FROM pragma_data_version`.execute(db)
+  return rows[0]?.stamp ?? ''
 }
 
 /** What a person can do something about: the file, its folder or its disk. Null for a mistake of ours. */

@@ -2,8 +2,11 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../src/model.ts'
-import { FIGURES } from '../../src/store/figures/definition.ts'
+import { daysBefore, daysUpTo } from '../../src/report/period.ts'
+import { FIGURES, type FigureName } from '../../src/store/figures/definition.ts'
+import { readOverview } from '../../src/store/figures/overview.ts'
 import { type FigureScope, readFigure } from '../../src/store/figures/query.ts'
+import { readTrend } from '../../src/store/figures/series.ts'
 import { recordGone } from '../../src/store/lead-version.ts'
 import type { Store } from '../../src/store/open.ts'
 import { random } from '../support/random.ts'
@@ -92,6 +95,43 @@ describe(`random pasts (SEED=${SEED})`, () => {
         const whole = await readFigure(store.db, name, { ...scope, asKnownAt: day(DAYS + 1) })
         expect(quick, `${name} ${JSON.stringify(scope)}`).toEqual(whole)
       }
+    }
+    await store.close()
+  })
+
+  it('count each pipeline in an overview of all as by itself', async () => {
+    const next = random(SEED)
+    const store = await openEmptyStore()
+    await liveThrough(store, next)
+    const period = daysBefore(new Date(day(DAYS - 3)), 10, 'Europe/Berlin')
+    const asOf = day(DAYS - next() * 3)
+    const trendDays = daysUpTo(period.to, 30, 'Europe/Berlin')
+    const { pipelines } = await readOverview(store.db, {
+      ...{ asOf, period, trendDays, stalledDays: 3 },
+      agents: { from: period.from, to: asOf, well: [], failing: [] },
+    })
+    expect(pipelines.map(({ id }) => id)).toEqual(['p1', 'p2'])
+    for (const pipeline of pipelines) {
+      const filter = { pipelineIds: [pipeline.id], conditions: [] }
+      const of = { ...period, filter, stalledDays: 3, asKnownAt: null }
+      const figure = async (name: FigureName, scope: FigureScope = of) => {
+        const [row] = await readFigure(store.db, name, scope)
+        return row
+      }
+      const then = { ...of, to: asOf }
+      expect(pipeline).toMatchObject({
+        leads: (await figure('leads', then))?.value,
+        open: (await figure('open', then))?.value,
+        stalled: (await figure('stalled', then))?.value,
+        newLeads: (await figure('new_leads'))?.value,
+        won: (await figure('won'))?.value,
+        winRate: { part: (await figure('win_rate'))?.part, whole: (await figure('win_rate'))?.whole },
+        openValue: (await readFigure(store.db, 'open_value', then)).map(({ of: currency, value }) => ({
+          ...{ amount: value, currency },
+        })),
+      })
+      const moment = { db: store.db, given: new Set<never>() }
+      expect(pipeline.trend).toEqual(await readTrend(moment, of, trendDays, asOf))
     }
     await store.close()
   })

@@ -1,35 +1,13 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { Agent } from '../../src/model.ts'
 import { FAILING } from '../../src/report/blocks/agents.ts'
 import { saveAgents } from '../../src/store/agent.ts'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
-import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../support/store.ts'
+import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../support/store.ts'
 
 function hour(number: number): string {
   return `2026-11-20T${String(number).padStart(2, '0')}:00:00.000Z`
-}
-
-function agent(id: string, status: string): Agent {
-  return {
-    id,
-    name: `Agent ${id}`,
-    kind: null,
-    status,
-    statusChangedAt: null,
-    taskType: null,
-    taskPipelineId: null,
-    taskLeadId: null,
-    taskStartedAt: null,
-    taskProgress: null,
-    lastSeenAt: null,
-    tasks24h: null,
-    errors24h: null,
-    lastErrorAt: null,
-    lastErrorMessage: null,
-    raw: '{}',
-  }
 }
 
 /** A reading an hour; of each agent its status by id, one that is not named is gone. */

@@ -1,6 +1,6 @@
 /** A store of its own for a test, and leads, pipelines and runs made by hand to put into it. */
 import { join } from 'node:path'
-import type { Lead, PipelineStat } from '../../src/model.ts'
+import type { Agent, Lead, PipelineStat } from '../../src/model.ts'
 import { saveLeads } from '../../src/store/lead.ts'
 import type { Observation } from '../../src/store/observation.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -76,6 +76,13 @@ export async function saveWholeRun(store: Store, asOf: string, startedAt = asOf)
   })
 }
 
+/** The same, and it has ended. */
+export async function saveEndedRun(store: Store, asOf: string): Promise<void> {
+  const id = await saveWholeRun(store, asOf)
+  const ended = { finished_at: new Date(asOf).toISOString(), outcome: 'ok', is_complete: 1 } as const
+  await store.write((trx) => trx.updateTable('sync_run').where('id', '=', id).set(ended).execute())
+}
+
 /** A reading whose stages have been reached by so many leads each. */
 export function stat(
   pipelineId: string,
@@ -102,6 +109,27 @@ export function stat(
       conversion: null,
       medianHours: null,
     })),
+    raw: '{}',
+  }
+}
+
+export function agent(id: string, status: string): Agent {
+  return {
+    id,
+    name: `Agent ${id}`,
+    kind: null,
+    status,
+    statusChangedAt: null,
+    taskType: null,
+    taskPipelineId: null,
+    taskLeadId: null,
+    taskStartedAt: null,
+    taskProgress: null,
+    lastSeenAt: null,
+    tasks24h: null,
+    errors24h: null,
+    lastErrorAt: null,
+    lastErrorMessage: null,
     raw: '{}',
   }
 }

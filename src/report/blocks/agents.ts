@@ -4,7 +4,7 @@ import { nameStatus } from '../status.ts'
 import { oneLine, oneLineOrNull } from '../text.ts'
 import type { Voice } from '../voice.ts'
 
-type AgentHealth = 'well' | 'failing' | 'other'
+export type AgentHealth = 'well' | 'failing' | 'other'
 
 export interface AgentsView {
   readonly kind: 'agents'
@@ -28,7 +28,18 @@ export const AGENT_NAME_LENGTH = 40
 export const AGENT_ERROR_LENGTH = 120
 
 // Other upstreams have other words; what is in neither list is shown as it is and counts as not well.
-const WELL = ['running', 'idle', 'active', 'busy', 'working', 'ready', 'waiting', 'online', 'ok', 'healthy']
+export const WELL = [
+  'running',
+  'idle',
+  'active',
+  'busy',
+  'working',
+  'ready',
+  'waiting',
+  'online',
+  'ok',
+  'healthy',
+]
 export const FAILING = [
   'failing',
   'failed',
@@ -41,7 +52,7 @@ export const FAILING = [
   'degraded',
 ]
 
-function healthOf(agent: AgentLine): AgentHealth {
+export function healthOf(agent: Pick<AgentLine, 'status'>): AgentHealth {
   const status = agent.status.toLowerCase()
   return WELL.includes(status) ? 'well' : FAILING.includes(status) ? 'failing' : 'other'
 }

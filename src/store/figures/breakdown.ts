@@ -53,7 +53,7 @@ export const STALLED_BY_PIPELINE = {
   GROUP BY pipeline_id`,
 } as const
 
-interface Counts {
+export interface Counts {
   readonly of: string | null
   readonly newLeads: number
   readonly won: number
@@ -61,7 +61,7 @@ interface Counts {
   readonly whole: number
 }
 
-interface Level {
+export interface Level {
   readonly of: string
   readonly currency: string
   readonly leads: number
@@ -134,7 +134,7 @@ function hasNews({ newLeads, won, winRate }: Pick<PipelineLine, 'newLeads' | 'wo
   return [newLeads.current, newLeads.prior, won.current, won.prior, winRate.whole].some((count) => count > 0)
 }
 
-function openValueOf(levels: readonly Level[]): Money[] {
+export function openValueOf(levels: readonly Level[]): Money[] {
   return levels
     .filter(({ currency, open }) => currency !== '' && open > 0)
     .map(({ currency, amount }) => ({ amount, currency }))

@@ -20,7 +20,7 @@ export interface FigureDefinition {
 }
 
 /** Of rows that are numbered in order, the one in the middle or the two; their mean is the median. */
-const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
+export const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
 
 const closedAs = (outcome: string): string =>
   `SELECT count(*) AS value FROM closed WHERE outcome = '${outcome}' AND closed_at >= :from`

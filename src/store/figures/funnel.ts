@@ -4,8 +4,16 @@
  */
 import type { Funnel } from '../../figures.ts'
 import type { FunnelStage, Instant } from '../../model.ts'
+import { MIDDLE } from './definition.ts'
 import type { Moment } from './moment.ts'
-import { type FigureScope, readFigureAt, readRows } from './query.ts'
+import { type FigureRow, type FigureScope, readFigureAt, readRows } from './query.ts'
+
+interface Reached {
+  readonly asOf: Instant | null
+  readonly stages: readonly FunnelStage[]
+}
+
+type Stay = Pick<FigureRow, 'of' | 'value'>
 
 const STAY_DAYS = 90
 const DAY_MS = 86_400_000
@@ -31,22 +39,45 @@ export const REACHED = {
   FROM stage WHERE in_funnel = 1 AND EXISTS (SELECT 1 FROM reach) ORDER BY position`,
 } as const
 
+export const STAYS_BY_PIPELINE = {
+  title: 'Days in stage by pipeline',
+  meaning: 'the figure time_in_stage of each pipeline',
+  reads: ['ended'],
+  sql: `SELECT pipeline_id AS pipeline, status AS "of", round(avg(days), 2) AS value FROM (
+      SELECT pipeline_id, status, days, row_number() OVER (PARTITION BY pipeline_id, status ORDER BY days) AS place,
+        count(*) OVER (PARTITION BY pipeline_id, status) AS rows
+      FROM ended WHERE left_at >= :from AND days IS NOT NULL)
+    WHERE ${MIDDLE} GROUP BY pipeline_id, status`,
+} as const
+
+/** The upstream's own funnel of each pipeline. */
+export async function readFunnels(
+  moment: Moment,
+  scope: FigureScope,
+  pipelineIds: readonly string[],
+): Promise<Map<string, Funnel>> {
+  const stays = Map.groupBy(
+    await readRows<Stay & { pipeline: string }>(moment, STAYS_BY_PIPELINE, staysOf(scope)),
+    ({ pipeline }) => pipeline,
+  )
+  const funnels = new Map<string, Funnel>()
+  for (const id of pipelineIds) {
+    const filter = { pipelineIds: [id], conditions: [] }
+    const funnel = await readServiceFunnel(moment, { ...scope, filter })
+    funnels.set(id, { source: 'service', ...withDays(funnel, stays.get(id) ?? []) })
+  }
+  return funnels
+}
+
 export async function readFunnel(
   moment: Moment,
   scope: FigureScope,
   dataAsOf: Instant | null,
 ): Promise<Funnel> {
   const isOurs = scope.filter.conditions.length > 0
-  const { asOf, stages } = isOurs
-    ? await countFunnel(moment, scope, dataAsOf)
-    : await readServiceFunnel(moment, scope)
+  const funnel = isOurs ? await countFunnel(moment, scope, dataAsOf) : await readServiceFunnel(moment, scope)
   const stays = await readFigureAt(moment, 'time_in_stage', staysOf(scope))
-  const days = new Map(stays.map((row) => [row.of, row.value]))
-  return {
-    source: isOurs ? 'ours' : 'service',
-    asOf,
-    stages: stages.map((stage) => ({ ...stage, medianDays: days.get(stage.status) ?? null })),
-  }
+  return { source: isOurs ? 'ours' : 'service', ...withDays(funnel, stays) }
 }
 
 /** The stays whose median the funnel tells: those that ended in the last 90 days. */
@@ -54,10 +85,7 @@ export function staysOf(scope: FigureScope): FigureScope {
   return { ...scope, from: new Date(Date.parse(scope.to) - STAY_DAYS * DAY_MS).toISOString() }
 }
 
-async function readServiceFunnel(
-  moment: Moment,
-  scope: FigureScope,
-): Promise<{ asOf: Instant | null; stages: FunnelStage[] }> {
+async function readServiceFunnel(moment: Moment, scope: FigureScope): Promise<Reached> {
   const rows = await readRows<{ status: string; reached: number; asOf: Instant }>(
     moment,
     SERVICE_FUNNEL,
@@ -70,14 +98,15 @@ async function readServiceFunnel(
   return { asOf, stages: withConversion(rows) }
 }
 
-async function countFunnel(
-  moment: Moment,
-  scope: FigureScope,
-  dataAsOf: Instant | null,
-): Promise<{ asOf: Instant | null; stages: FunnelStage[] }> {
+async function countFunnel(moment: Moment, scope: FigureScope, dataAsOf: Instant | null): Promise<Reached> {
   const rows = await readRows<{ status: string; reached: number }>(moment, REACHED, scope)
   const asOf = dataAsOf !== null && dataAsOf > scope.to ? scope.to : dataAsOf
   return { asOf, stages: withConversion(rows) }
+}
+
+function withDays({ asOf, stages }: Reached, stays: readonly Stay[]): Omit<Funnel, 'source'> {
+  const days = new Map(stays.map((row) => [row.of, row.value]))
+  return { asOf, stages: stages.map((stage) => ({ ...stage, medianDays: days.get(stage.status) ?? null })) }
 }
 
 function withConversion(rows: readonly { status: string; reached: number }[]): FunnelStage[] {

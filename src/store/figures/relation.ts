@@ -159,13 +159,13 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     closed_now: {
       reads: chosen,
       sql: `-- leads that are closed now, and since when
-    SELECT id AS lead_id, outcome, status_changed_at AS closed_at
+    SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
     FROM stage CROSS JOIN lead USING (status) WHERE outcome <> 'open'${inScope('pipeline_id', 'id')}`,
     },
     closed_once: {
       reads: [...chosen, 'reopened'],
       sql: `-- each time that a lead was closed that has been reopened since the end of the period
-    SELECT lead_id, outcome, closed_at, reopened_at FROM reopened WHERE closed_at IS NOT NULL${inScope()}`,
+    SELECT lead_id, pipeline_id, outcome, closed_at, reopened_at FROM reopened WHERE closed_at IS NOT NULL${inScope()}`,
     },
     win: {
       reads: [...chosen, 'gone_then', 'lead_then', 'reopened', 'closed'],

@@ -55,22 +55,36 @@ type Pair = Pick<StatDifference, 'figure' | 'ours' | 'currency'> & { readonly up
 const RATE_TOLERANCE = 0.0001
 const VALUE_TOLERANCE = 0.011
 
+/** Our count of what the upstream's statistics tell, and theirs. */
+export interface StatPair extends StatDifference {
+  readonly pipelineId: string
+  readonly isSame: boolean
+}
+
 /** Those that differ. None where a filter asks for what the statistics do not tell apart. */
 export async function readServiceStats(moment: Moment, scope: FigureScope): Promise<StatDifference[]> {
   if (scope.filter.conditions.length > 0) return []
-  const differences: StatDifference[] = []
+  const pairs = await readStatPairs(moment, scope)
+  return pairs.filter(({ isSame }) => !isSame).map(({ pipelineId: _, isSame: __, ...rest }) => rest)
+}
+
+/** Each figure that the statistics of a pipeline tell. */
+export async function readStatPairs(moment: Moment, scope: FigureScope): Promise<StatPair[]> {
+  const all: StatPair[] = []
   for (const reading of await readRows<Reading>(moment, STAT_READINGS, scope)) {
     const levels = await readRows<Level>(
       moment,
       OUR_LEVELS,
       scopeOfReading(scope, reading.pipeline_id, reading.as_of),
     )
+    const { pipelineName, pipeline_id: pipelineId, as_of: asOf } = reading
     for (const { upstream, ...pair } of pairsOf(reading, levels)) {
-      if (upstream === null || Math.abs(pair.ours - upstream) <= toleranceOf(pair.figure)) continue
-      differences.push({ pipelineName: reading.pipelineName, ...pair, upstream, asOf: reading.as_of })
+      if (upstream === null) continue
+      const isSame = Math.abs(pair.ours - upstream) <= toleranceOf(pair.figure)
+      all.push({ pipelineId, pipelineName, ...pair, upstream, isSame, asOf })
     }
   }
-  return differences
+  return all
 }
 
 /** The pipeline of a reading, up to and with its moment. */
