@@ -2,6 +2,7 @@
  * Runs the slots of a schedule that are due, under its lease, so that no second process and no command by hand does
  * the same beside it. What becomes of each is noted with the lease's fence.
  */
+import { errorText } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { findGap } from '../store/daemon-span.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
@@ -130,7 +131,10 @@ async function runSlot(
   try {
     return await schedule.run(due, lease, signal)
   } catch (thrown) {
-    logFailure(log, thrown, { schedule: schedule.name, slot: slot.slot })
+    const isPutDown = thrown === signal.reason
+    if (!isPutDown) logFailure(log, thrown, { schedule: schedule.name, slot: slot.slot })
+    // Whatever it was in the midst of: the next daemon takes it up.
+    if (signal.aborted) return { state: 'again', message: errorText(signal.reason), notBefore: null }
     return afterFailure(thrown, slot.attempts, now())
   }
 }

@@ -46,9 +46,10 @@ export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
   await using firstLoad = begun.mode === 'full' && begun.pages === 0 ? await beginFirstLoad(run.store) : null
   const memory = await loadScanMemory(run.store.db, begun, firstLoad)
   const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
-    const isStopped = run.options.signal.aborted
-    // One that is told to stop has no time for indexes.
-    if (!isStopped) await firstLoad?.end()
+    const { signal } = run.options
+    // One that is told to stop has no time for indexes, and leaves them where it has just begun with them.
+    if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
+    const isStopped = signal.aborted
     if (isStopped || thrown instanceof LeadsheetError) {
       await giveUpScan(run, begun, memory, isStopped ? 'interrupted' : 'failed')
     }
@@ -57,6 +58,10 @@ export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
   if (end.error === undefined) return finishScan(run, end, memory)
   await giveUpScan(run, begun, memory, end.stop)
   throw end.error
+}
+
+function unlessStopped(signal: AbortSignal, error: unknown): void {
+  if (!signal.aborted) throw error
 }
 
 async function beginScan(run: SyncRun): Promise<Scan> {
@@ -100,7 +105,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise
   let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
     startOver(run, begun, memory, thrown),
   )
-  await memory.firstLoad?.end()
+  await memory.firstLoad?.end(run.options.signal)
   for (;;) {
     if (end.error !== undefined) return { ...end, verdict: 'incomplete' }
     const { scan } = end

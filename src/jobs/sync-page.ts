@@ -63,7 +63,7 @@ export async function savePage(
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
   const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), heldIdsOf(mapped)) === true
-  if (!isAllNew) await memory.firstLoad?.end()
+  if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
   const page = isAllNew ? mapped : await mapRepeated(run, mapped, memory)
   const done = await writePageHolding(run, async (trx) => {
     const written = await writePage(trx, before, page, isAllNew, memory, seen)

@@ -38,7 +38,7 @@ async function pruneQuietly(work: Work, signal: AbortSignal): Promise<void> {
       work.log.info({ table, before, rows: gone }, 'pruned')
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
-    work.log.warn({ code: thrown.code }, thrown.message)
+    work.log[signal.aborted ? 'info' : 'warn']({ code: thrown.code }, thrown.message)
   }
 }
 

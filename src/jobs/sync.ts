@@ -62,7 +62,7 @@ export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncRe
 export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const started = deps.now()
   // Put aside by a first load that was killed: without them no part can refer to a lead.
-  await restoreIndexes(deps.store)
+  await restoreIndexes(deps.store, options.signal)
   const mode = await planScan(deps, options, started)
   const runId = await deps.store.write(async (trx) => {
     await saveStages(trx, deps.source.stages)

@@ -22,6 +22,6 @@ export async function publishQuietly(work: Work, signal: AbortSignal): Promise<v
     await work.publish(signal)
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
-    work.log.warn({ code: thrown.code }, thrown.message)
+    work.log[signal.aborted ? 'info' : 'warn']({ code: thrown.code }, thrown.message)
   }
 }

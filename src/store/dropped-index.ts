@@ -2,13 +2,15 @@
  * Indexes put aside while very many rows go in, and made again afterwards: sorted at once they cost a fraction of
  * what they do row by row. Which they are is kept in the file, so that no kill can lose one.
  */
-import { Worker } from 'node:worker_threads'
+import { dirname, resolve } from 'node:path'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
+import { askChild } from './ask-child.ts'
+import type { IndexJob } from './index-child.ts'
 import type { Store } from './open.ts'
 import { programFile } from './program-file.ts'
 import type { Tables } from './tables.ts'
 
-/** From so many leads on, indexes are made in a thread: a statement holds up everything else in its own. */
+/** From so many leads on, indexes are made by a child: a statement holds up everything else, and cannot be broken off. */
 const LEADS_IN_PLACE_MAX = 50_000
 
 /** Of some tables; primary keys stay. */
@@ -21,14 +23,17 @@ export async function dropIndexes(store: Store, tables: readonly (keyof Tables)[
   })
 }
 
-/** Makes those anew that were put aside, in this run or in one that was killed. */
-export async function restoreIndexes(store: Store): Promise<void> {
+/**
+ * Makes those anew that were put aside, in this run or in one that was killed.
+ * @throws the reason of the signal; those that are not made by then stay aside
+ */
+export async function restoreIndexes(store: Store, signal: AbortSignal): Promise<void> {
   const dropped = await store.db.selectFrom('sync_dropped_index').select('name').executeTakeFirst()
   if (dropped === undefined) return
   const { rows } = await sql<{ no: number | null }>`SELECT max(no) AS no FROM lead`.execute(store.db)
   const isLarge = store.file !== ':memory:' && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
-  // What stopped the thread shows here again, as the error that it is.
-  if (isLarge) await restoreInThread(store.file).catch(() => undefined)
+  // What stopped the child shows below again, as the error that it is.
+  if (isLarge) await restoreInChild(store.file, signal).catch(() => signal.throwIfAborted())
   await makeIndexes(store.db)
 }
 
@@ -43,10 +48,7 @@ async function makeIndexes(db: Kysely<Tables>): Promise<void> {
   }
 }
 
-function restoreInThread(file: string): Promise<void> {
-  const worker = new Worker(programFile(import.meta.url, 'index-thread'), { workerData: file })
-  return new Promise((resolve, reject) => {
-    worker.once('error', reject)
-    worker.once('exit', (status) => (status === 0 ? resolve() : reject(new Error(`exit ${status}`))))
-  })
+function restoreInChild(file: string, signal: AbortSignal): Promise<null> {
+  const script = programFile(import.meta.url, 'index-child')
+  return askChild<IndexJob, null>(script, { file: resolve(file) }, { folder: dirname(resolve(file)), signal })
 }

@@ -13,8 +13,11 @@ export interface FirstLoad extends AsyncDisposable {
    * of its leads. The leads count as met from now on.
    */
   takes(leadIds: readonly string[], heldIds: readonly string[]): boolean
-  /** Makes the indexes; afterwards nothing is taken. Once is enough. */
-  end(): Promise<void>
+  /**
+   * Makes the indexes; afterwards nothing is taken. Once is enough.
+   * @throws the reason of the signal; the indexes are left to the next sync then
+   */
+  end(signal: AbortSignal): Promise<void>
 }
 
 /** Null where the store has leads. One that is disposed of before its end leaves the indexes to the next sync. */
@@ -43,10 +46,10 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
       }
       return !heldIds.some(isMet)
     },
-    async end() {
+    async end(signal) {
       if (!isOpen) return
       isOpen = false
-      await restoreIndexes(store)
+      await restoreIndexes(store, signal)
       await checkForeignKeys(store.db, true)
     },
     async [Symbol.asyncDispose]() {

@@ -18,7 +18,7 @@ const LEADS = 3_000
 
 const LOADS = IS_FULL ? 4 : 1
 const KILLS_A_LOAD = IS_FULL ? 3 : 1
-/** In full, enough for indexes to be made in a thread of their own. */
+/** In full, enough for indexes to be made by a child. */
 const MANY_LEADS = IS_FULL ? 22_000 : 2_200
 const PAGES = 22
 

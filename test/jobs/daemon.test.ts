@@ -104,6 +104,26 @@ describe('the daemon', () => {
     await running.stop()
   })
 
+  it('takes up again what a stop has broken off, and says what it has in hand', async () => {
+    const begun = Promise.withResolvers<void>()
+    const snapshot = scheduleOf({
+      ...{ ...MINUTELY, name: 'snapshot' },
+      run: async (_due, _lease, signal) => {
+        begun.resolve()
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        throw signal.reason
+      },
+    })
+    const running = await start([snapshot])
+    for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+    await begun.promise
+    expect(running.daemon.inHand()).toEqual(['snapshot'])
+    await running.stop()
+    expect(running.daemon.inHand()).toEqual([])
+    expect(await slotsOf(running.store)).toContain('snapshot 07:01 due')
+    expect(running.lines.join()).not.toContain('"level":50')
+  })
+
   it('goes on with the other schedules where one cannot run', async () => {
     const ran: string[] = []
     const schedules = ['report:a', 'report:b', 'report:c'].map((name) =>

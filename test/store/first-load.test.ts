@@ -10,6 +10,8 @@ import { lead, OPENED_AT, openEmptyStore, save } from '../support/store.ts'
 
 const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
 
+const NEVER = new AbortController().signal
+
 /** Of the tables that a first load fills. */
 async function indexes(store: Store): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema
@@ -95,7 +97,7 @@ describe('a first load', () => {
 })
 
 describe('indexes that were put aside', () => {
-  it('come back as they were, an analyst’s own too, made in a thread where the leads are many', async () => {
+  it('come back as they were, an analyst’s own too, made by a child where the leads are many', async () => {
     await using store = await openStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
     await save(store, [lead('1'), lead('2')])
     await sql`CREATE INDEX "my own" ON lead (company_name) WHERE score IS NOT NULL`.execute(store.db)
@@ -106,9 +108,25 @@ describe('indexes that were put aside', () => {
     const before = await schema()
     await dropIndexes(store, ['lead', 'lead_version'])
     expect((await schema()).rows.length).toBeLessThan(before.rows.length)
-    await restoreIndexes(store)
+    await restoreIndexes(store, NEVER)
     expect((await schema()).rows).toEqual(before.rows)
     expect(await store.db.selectFrom('sync_dropped_index').selectAll().execute()).toEqual([])
+  })
+
+  it('stay aside where all is to stop before they are made, and come back the next time', async () => {
+    await using store = await openStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
+    await save(store, [lead('1'), lead('2')])
+    await sql`PRAGMA foreign_keys = OFF`.execute(store.db)
+    await sql`UPDATE lead SET no = 60000 WHERE id = '2'`.execute(store.db)
+    const all = await indexes(store)
+    await dropIndexes(store, ['lead', 'lead_version'])
+    const stop = new AbortController()
+    const restoring = restoreIndexes(store, stop.signal)
+    setTimeout(() => stop.abort(new Error('stopped')), 30)
+    await expect(restoring).rejects.toThrow('stopped')
+    expect((await indexes(store)).length).toBeLessThan(all.length)
+    await restoreIndexes(store, NEVER)
+    expect(await indexes(store)).toEqual(all)
   })
 
   it('tell what keeps them from coming back', async () => {
@@ -118,7 +136,7 @@ describe('indexes that were put aside', () => {
     await sql`INSERT INTO sync_dropped_index VALUES ('a', 'CREATE INDEX a ON lead (nothing)')`.execute(
       store.db,
     )
-    await expect(restoreIndexes(store)).rejects.toThrow('nothing')
+    await expect(restoreIndexes(store, NEVER)).rejects.toThrow('nothing')
     await store.close()
   })
 })
