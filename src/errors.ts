@@ -14,6 +14,8 @@ export const ERROR_CODES = {
   api_deferred: 'the upstream asked for a longer wait than a run may take',
   config_invalid: 'the configuration has mistakes; all of them are listed',
   config_missing: 'settings that this command needs are not set',
+  config_refused: 'the daemon stays with the settings of before, since the new ones are wrong',
+  daemon_missing: 'no daemon runs on these data and this machine, or it does not answer',
   data_network: 'the data directory lies on a network file system, where SQLite can lose data',
   data_unwritable: 'the data directory or a file in it cannot be written',
   export_too_large: 'there are more rows than the format of the export can hold',

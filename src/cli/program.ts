@@ -40,6 +40,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./run.ts')).defineRun,
   },
   {
+    name: 'reload',
+    summary: 'have the running daemon go over to the settings on the disk',
+    group: WORK,
+    load: async () => (await import('./reload.ts')).defineReload,
+  },
+  {
     name: 'sync',
     summary: 'bring the local copy up to date, once',
     group: WORK,

@@ -9,7 +9,7 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import { createLane } from '../jobs/lane.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
-import { addSettingsReading } from '../store/settings-read.ts'
+import { addSettingsReading, type SettingsReading } from '../store/settings-read.ts'
 import { type ConfiguredDaemon, openConfiguredDaemon, type RunningDaemon } from './configured-daemon.ts'
 import { tryReports } from './report-trial.ts'
 import type { Terminal } from './terminal.ts'
@@ -85,10 +85,11 @@ async function runTurn(
   try {
     await using turn = daemon
     await turn.run(AbortSignal.any([terminal.signal, change]), async (running) => {
-      await noteReading(store, at, null)
+      const changed = before && changedSettings(before, config)
+      await noteReading(store, { at, refused: null, changed })
       isStarted = true
       await terminal.logAs(config)
-      if (before !== null) log.info({ changed: changedSettings(before, config) }, 'new settings are in force')
+      if (changed !== null) log.info({ changed }, 'the settings are in force')
       terminal.nameHeld(running.inHand)
       deps.tellStarted(config, running)
     })
@@ -123,12 +124,15 @@ async function refuse({ terminal, store, log }: ReloadDeps, thrown: unknown, at:
   if (terminal.signal.aborted) return null
   const fields = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
   log.error(fields, `the settings of before stay in force: ${errorText(thrown)}`)
-  await noteReading(store, at, errorText(thrown))
+  await noteReading(store, { at, refused: errorText(thrown), changed: null })
   return null
 }
 
-function noteReading(store: Store, at: Date, refused: string | null): Promise<void> {
-  const reading = { at: at.toISOString(), refused, program: readVersion() }
+function noteReading(
+  store: Store,
+  { at, ...outcome }: Pick<SettingsReading, 'refused' | 'changed'> & { readonly at: Date },
+): Promise<void> {
+  const reading = { at: at.toISOString(), ...outcome, program: readVersion() }
   return store.write((trx) => addSettingsReading(trx, reading))
 }
 

@@ -11,18 +11,21 @@ export interface SettingsReading {
   readonly at: Instant
   /** What was wrong with them; null where they are in force since. */
   readonly refused: string | null
+  /** The names of those that differ from the ones in force before; null where there were none. */
+  readonly changed: readonly string[] | null
   readonly pid: number
   readonly host: string
 }
 
 export async function addSettingsReading(
   trx: Trx,
-  reading: { readonly at: Instant; readonly refused: string | null; readonly program: string },
+  reading: Pick<SettingsReading, 'at' | 'refused' | 'changed'> & { readonly program: string },
 ): Promise<void> {
+  const { at, refused, changed, program } = reading
   const { id } = await trx
     .insertInto('settings_read')
     .values({
-      ...{ read_at: reading.at, refused: reading.refused, program: reading.program },
+      ...{ read_at: at, refused, changed: changed && JSON.stringify(changed), program },
       ...{ host: hostname(), pid: process.pid },
     })
     .returning('id')
@@ -38,9 +41,27 @@ export async function findSettingsReading(
   db: Db,
   which: 'last' | 'in_force',
 ): Promise<SettingsReading | undefined> {
-  const query = db.selectFrom('settings_read').orderBy('id', 'desc').limit(1)
-  const row = await (which === 'last' ? query : query.where('refused', 'is', null))
-    .select(['id', 'read_at', 'refused', 'pid', 'host'])
-    .executeTakeFirst()
-  return row && { id: row.id, at: row.read_at, refused: row.refused, pid: row.pid, host: row.host }
+  const last = readings(db).orderBy('id', 'desc')
+  return readingOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
+}
+
+/** The one that came after one. */
+export async function findNextReading(
+  db: Db,
+  { id }: Pick<SettingsReading, 'id'>,
+): Promise<SettingsReading | undefined> {
+  return readingOf(await readings(db).where('id', '>', id).orderBy('id').executeTakeFirst())
+}
+
+function readings(db: Db) {
+  return db
+    .selectFrom('settings_read')
+    .select(['id', 'read_at as at', 'refused', 'changed', 'pid', 'host'])
+    .limit(1)
+}
+
+function readingOf(
+  row: Awaited<ReturnType<ReturnType<typeof readings>['executeTakeFirst']>>,
+): SettingsReading | undefined {
+  return row && { ...row, changed: row.changed === null ? null : JSON.parse(row.changed) }
 }

@@ -284,6 +284,7 @@ interface SettingsRead {
   id: GeneratedAlways<number>
   read_at: string
   refused: string | null
+  changed: string | null
   program: string
   host: string
   pid: number

@@ -110,7 +110,7 @@ describe('new settings that are right', () => {
     const daemon = await start()
     await daemon.reload(`${SETTINGS}sync: { every: '0 5 * * *' }\n`)
     expect(await readingsIn(daemon.store)).toEqual([null, null])
-    expect(daemon.lines.join('')).toContain('"changed":["sync.every"],"msg":"new settings are in force"')
+    expect(daemon.lines.join('')).toContain('"changed":["sync.every"],"msg":"the settings are in force"')
     const leases = await daemon.store.db.selectFrom('lease').select(['name', 'pid']).execute()
     expect(leases).toContainEqual({ name: 'daemon', pid: process.pid })
     const [first, second] = daemon.pages

@@ -6,6 +6,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     id INTEGER PRIMARY KEY,
     read_at TEXT NOT NULL, -- UTC
     refused TEXT, -- what was wrong with them, so that those of before stayed in force; null where these are in force since
+    changed TEXT, -- JSON: the names of those that differ from the ones in force before; null where there were none
     program TEXT NOT NULL, -- the version of leadsheet that read them
     host TEXT NOT NULL,
     pid INTEGER NOT NULL

@@ -1,0 +1,116 @@
+/** `leadsheet reload`: has the running daemon go over to the settings that are on the disk. */
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { LeadsheetError } from '../errors.ts'
+import { listHeldLeases } from '../store/lease.ts'
+import type { Db } from '../store/open.ts'
+import { findNextReading, findSettingsReading, type SettingsReading } from '../store/settings-read.ts'
+import { addExamples } from './command.ts'
+import { openData, pathsIn } from './installation.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The new settings are tried, and what is in hand is put down. */
+const ANSWER_WITHIN_MS = 60_000
+const LOOK_EVERY_MS = 100
+
+export function defineReload(command: Command, terminal: Terminal): void {
+  command.action(() => reload(terminal))
+  addExamples(command, ['reload', 'reload --config /etc/leadsheet.yaml'])
+}
+
+async function reload(terminal: Terminal): Promise<void> {
+  // Where they are wrong, the daemon need not be bothered.
+  const config = await terminal.config()
+  if (!existsSync(pathsIn(config.dataDir).database))
+    throw noDaemon(`there is no database in ${config.dataDir}`)
+  await using store = await openData(config)
+  const { pid, before } = await findDaemon(store.db, config)
+  hangUp(pid)
+  const reading = await waitForReading(store.db, pid, before, terminal.signal)
+  if (reading.refused !== null) {
+    throw new LeadsheetError('config_refused', `the daemon stays with its settings: ${reading.refused}`, {
+      hint: 'Mend them and reload again; `leadsheet config check` tries them.',
+    })
+  }
+  const changed = reading.changed ?? []
+  if (terminal.json) terminal.printJson({ pid, in_force_since: reading.at, changed })
+  else
+    terminal.print(`In force: ${changed.join(', ') || 'no setting is another than before'} (process ${pid})`)
+}
+
+/** The daemon on these data, which must be one of this machine, and when it read its settings last. */
+async function findDaemon(db: Db, { dataDir }: Config): Promise<{ pid: number; before: SettingsReading }> {
+  const leases = await listHeldLeases(db, new Date())
+  const daemon = leases.find(({ name }) => name === 'daemon')
+  if (daemon === undefined) throw noDaemon(`no daemon runs on ${dataDir}`)
+  const { pid, host } = daemon
+  if (host !== hostname()) {
+    throw new LeadsheetError(
+      'daemon_missing',
+      `the daemon is process ${pid} on ${host}, and this is ${hostname()}`,
+      {
+        hint: 'Call it there, such as by `docker compose exec`, or send SIGHUP to the daemon.',
+      },
+    )
+  }
+  const before = await findSettingsReading(db, 'last')
+  // One that does not note that hangs up on SIGHUP, or is another program that has its number now.
+  if (before?.pid !== pid || before.host !== host || !isDaemon(pid)) {
+    throw noDaemon(`process ${pid} is not, or not yet, a daemon that can be told`)
+  }
+  return { pid, before }
+}
+
+/** By its arguments, where the system tells them. */
+function isDaemon(pid: number): boolean {
+  if (!existsSync('/proc/self/cmdline')) return true
+  try {
+    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+    return args.includes('run') && args.some((arg) => /(^|\/)(leadsheet|main\.[jt]s)$/.test(arg))
+  } catch {
+    return false
+  }
+}
+
+function hangUp(pid: number): void {
+  try {
+    process.kill(pid, 'SIGHUP')
+  } catch (cause) {
+    const isAnothers = cause instanceof Error && 'code' in cause && cause.code === 'EPERM'
+    if (!isAnothers) throw noDaemon(`process ${pid} has just ended`)
+    throw new LeadsheetError('daemon_missing', `process ${pid} belongs to another user`, {
+      hint: 'Call it as the user that the daemon runs as.',
+      cause,
+    })
+  }
+}
+
+async function waitForReading(
+  db: Db,
+  pid: number,
+  before: SettingsReading,
+  signal: AbortSignal,
+): Promise<SettingsReading> {
+  const until = performance.now() + ANSWER_WITHIN_MS
+  while (performance.now() < until) {
+    await delay(LOOK_EVERY_MS, undefined, { signal })
+    // Not the last one: where the daemon could not start with them, it has read those of before again.
+    const reading = await findNextReading(db, before)
+    if (reading !== undefined) return reading
+    if (!isDaemon(pid)) throw noDaemon(`process ${pid} has ended`)
+  }
+  throw new LeadsheetError(
+    'daemon_missing',
+    `process ${pid} has not answered within ${ANSWER_WITHIN_MS / 1000} s`,
+    { hint: 'Look at its log; `leadsheet status` shows what it does.' },
+  )
+}
+
+function noDaemon(message: string): LeadsheetError {
+  return new LeadsheetError('daemon_missing', message, {
+    hint: 'A daemon reads its settings when it is started: `leadsheet run`. Another data_dir takes a restart.',
+  })
+}
