@@ -1,5 +1,5 @@
 /** Makes dist/ of src/: JavaScript and types as tsc writes them, and beside them what the program reads there. */
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -10,9 +10,12 @@ const BUILT = join(ROOT, 'dist')
 
 const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
 rmSync(BUILT, { recursive: true, force: true })
-execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-p', join(ROOT, 'tsconfig.build.json')], {
-  stdio: 'inherit',
-})
+const { status } = spawnSync(
+  process.execPath,
+  [join(typescript, 'bin/tsc'), '-p', join(ROOT, 'tsconfig.build.json')],
+  { stdio: 'inherit' },
+)
+if (status !== 0) process.exit(1)
 cpSync(SOURCES, BUILT, {
   recursive: true,
   filter: (path) => statSync(path).isDirectory() || !path.endsWith('.ts'),

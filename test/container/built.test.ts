@@ -1,0 +1,175 @@
+/**
+ * The program as it is installed: the package of npm in an empty folder, and the files of the image in what a
+ * container would be. Both are built once, of this checkout.
+ */
+import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { addSlot } from '../../src/store/schedule-slot.ts'
+import { freePort } from '../foreign/server-process.ts'
+import { folderWith } from '../support/folder.ts'
+import { type Finished, finished } from '../support/leadsheet.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { startService } from '../support/service.ts'
+import { layOut, npm, packInto } from './support/built.ts'
+import { CAN_CONTAIN, type Mounts, signal, startContained } from './support/container.ts'
+import { readImage } from './support/image.ts'
+
+const BUILT_WITHIN_MS = 120_000
+const STOPPED_WITHIN_MS = 10_000
+const HOUR_MS = 3_600_000
+const UID = Number(readImage().user.split(':')[0])
+const OLD_NODE = (process.env['PATH'] ?? '')
+  .split(':')
+  .map((folder) => join(folder, 'node'))
+  .find(isOld)
+
+const skipped = [
+  ...(CAN_CONTAIN ? [] : ['the program in a container, which needs root and unshare']),
+  ...(OLD_NODE === undefined ? ['the program under an older Node, which is not on this machine'] : []),
+]
+// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
+for (const what of skipped) console.warn(`SKIPPED: ${what}`)
+
+const run = promisify(execFile)
+const built = mkdtempSync(join(tmpdir(), 'leadsheet-built-'))
+const image = join(built, 'image')
+let tarball = ''
+
+beforeAll(async () => {
+  tarball = await packInto(built)
+  await layOut(image)
+}, BUILT_WITHIN_MS)
+
+afterAll(() => rmSync(built, { recursive: true }))
+
+describe('the package that npm pack makes', () => {
+  it('holds what the program reads, and none of its sources and tests', async () => {
+    const { stdout } = await run('tar', ['-tzf', tarball])
+    const files = stdout.split('\n').map((line) => line.replace(/^package\//, ''))
+    expect(files).toEqual(
+      expect.arrayContaining(['dist/leadsheet.js', 'dist/web/preview/page.html', 'LICENSE']),
+    )
+    expect(files).toEqual(expect.arrayContaining(['templates/daily/report.yaml', 'docs/queries/funnel.sql']))
+    const others = files.filter((file) => /^(src|test|build|data\/demo)\/|(?<!\.d)\.ts$/.test(file))
+    expect(others).toEqual([])
+  })
+
+  it('runs by npx where it is installed in an empty folder, and says what an older Node lacks', async () => {
+    const cwd = folderWith()
+    await npm(['install', '--prefix', '.', '--prefer-offline', '--no-audit', '--no-fund', tarball], cwd)
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const leadsheet = async (...args: string[]) =>
+      (await npm(['exec', '--', 'leadsheet', ...args], cwd)).trim()
+    expect(await leadsheet('--version')).toBe(version)
+    const demo = await leadsheet('demo', '--json')
+    expect(JSON.parse(demo)).toHaveProperty('reports')
+    expect(readdirSync(join(cwd, 'data/demo/outbox')).length).toBeGreaterThan(0)
+    if (OLD_NODE === undefined) return
+    const old = run(OLD_NODE, [join(cwd, 'node_modules/.bin/leadsheet'), 'demo'])
+    await expect(old).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^error: leadsheet needs Node 24 or newer; this is Node [\d.]+\n$/),
+    })
+  }, 60_000)
+})
+
+describe.skipIf(!CAN_CONTAIN)('the image, run with a read-only root and as nobody', () => {
+  it('syncs and reports as process 1, is healthy, and stops within 10 s', async () => {
+    await using service = await startService(folderWith(), new Date(), 3)
+    await using mail = await openMailServer()
+    const port = await freePort()
+    const mounts = mountsWith({
+      'leadsheet.yaml': SETTINGS,
+      'api-key': await service.createKey({ name: 'container', scope: 'read' }),
+      'smtp-url': mail.url,
+      'web-token': TOKEN,
+    })
+    const env = {
+      LEADSHEET_CONFIG: '/secrets/leadsheet.yaml',
+      LEADSHEET_API_URL: service.url,
+      LEADSHEET_API_KEY_FILE: '/secrets/api-key',
+      LEADSHEET_SMTP_URL_FILE: '/secrets/smtp-url',
+      LEADSHEET_WEB_TOKEN_FILE: '/secrets/web-token',
+      LEADSHEET_WEB_LISTEN: `0.0.0.0:${port}`,
+    }
+    const contained = (...args: string[]): Promise<Finished> => finished(startContained(mounts, env, args))
+
+    expect(await contained('health')).toMatchObject({ status: 1 })
+    expect(await contained('sync')).toMatchObject({ status: 0 })
+    await makeReportDue(join(mounts.data, 'leadsheet.db'))
+    const daemon = startContained(mounts, env)
+    const end = finished(daemon)
+    await untilSaid(daemon, end, /"schedule":"report:daily",.*"state":"done"/)
+    while (mail.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(mail.received[0]?.to).toEqual(['ana@example.com'])
+    expect(await contained('health')).toMatchObject({ status: 0 })
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)
+
+    const told = performance.now()
+    signal(daemon, 'SIGTERM')
+    expect(await end).toMatchObject({ status: 0 })
+    expect(performance.now() - told).toBeLessThan(STOPPED_WITHIN_MS)
+    expect(readdirSync(mounts.data)).toEqual(
+      expect.arrayContaining(['archive', 'leadsheet.db', 'snapshot.db']),
+    )
+  }, 120_000)
+
+  it('can write nothing but its data', async () => {
+    const mounts = mountsWith({})
+    const env = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
+    const left = startContained(mounts, { ...env, LEADSHEET_DATA_DIR: '/app/data' }, ['sync', '--json'])
+    const { status, stderr } = await finished(left)
+    expect(status).not.toBe(0)
+    expect(stderr).toContain('"code":"data_unwritable"')
+  })
+})
+
+const TOKEN = 'a-token-for-the-test'
+const SETTINGS = `
+api: { page_size: 500 }
+mail: { from: reports@example.com }
+recipients: [ana@example.com]
+reports: [{ name: daily, schedule: '0 * * * *' }]
+`
+
+/** Files of settings and secrets that the user of the image alone may read, and an empty folder for data. */
+function mountsWith(files: Readonly<Record<string, string>>): Mounts {
+  const [root, data, secrets] = [folderWith(), folderWith(), folderWith(files)]
+  for (const path of [data, secrets, ...Object.keys(files).map((file) => join(secrets, file))])
+    chownSync(path, UID, UID)
+  return { root, app: join(image, 'app'), data, secrets }
+}
+
+/** As if a daemon had been down for some hours: the time that it was set up is no missed one. */
+async function makeReportDue(file: string): Promise<void> {
+  await using store = await openStore(file, new Date())
+  const slot = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 3 * HOUR_MS).toISOString()
+  await store.write((trx) =>
+    addSlot(trx, {
+      ...{ schedule: 'report:daily', slot, state: 'skipped', noted_at: slot },
+      ...{ not_before: null, message: null },
+    }),
+  )
+}
+
+/** Resolves when its log says so. */
+async function untilSaid(daemon: ChildProcess, end: Promise<Finished>, said: RegExp): Promise<void> {
+  if (daemon.stderr === null) throw new Error('no stderr')
+  const lines = createInterface(daemon.stderr)
+  await Promise.race([
+    new Promise((resolve) => lines.on('line', (line) => said.test(line) && resolve(line))),
+    end.then(({ stderr }) => Promise.reject(new Error(`the daemon ended by itself: ${stderr}`))),
+  ])
+}
+
+function isOld(node: string): boolean {
+  const { status, stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  return status === 0 && Number.parseInt(stdout.slice(1), 10) < 24
+}

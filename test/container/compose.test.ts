@@ -1,0 +1,133 @@
+/** The compose files by their schema and by our rules; the settings that they give are read by the program. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { ROOT, readImage } from './support/image.ts'
+import { schemaCheck } from './support/schema.ts'
+import { settingsWith } from './support/settings.ts'
+import { unknownArguments, unknownVariables } from './support/words.ts'
+
+const FILES = ['compose.yaml', 'deploy/compose/litestream.yaml', 'deploy/compose/try.yaml']
+/** As `leadsheet init` writes them. */
+const MOUNTED = {
+  '/etc/leadsheet/leadsheet.yaml': `
+api: { url: "https://leads.example.com/api/v1", key_file: ./secrets/api-key }
+mail: { url_file: ./secrets/smtp-url, from: reports@example.com }
+web: { token_file: ./secrets/window-token }
+recipients: [ana@example.com]
+reports: [{ name: daily, schedule: every weekday at 07:00 }]
+`,
+  '/etc/leadsheet/secrets/api-key': 'k-0123456789',
+  '/etc/leadsheet/secrets/smtp-url': 'smtp://reports:secret@mail.example.com:587',
+  '/etc/leadsheet/secrets/window-token': 'a-token-for-the-test',
+}
+const check = schemaCheck('compose')
+
+interface Service {
+  readonly image: string
+  readonly user?: string
+  readonly command?: readonly string[]
+  readonly entrypoint?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly volumes?: readonly string[]
+  readonly ports?: readonly string[]
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly security_opt?: readonly string[]
+  readonly pids_limit?: number
+  readonly mem_limit?: string
+  readonly restart?: string
+  readonly logging?: { readonly options: object }
+  readonly healthcheck?: { readonly test: readonly string[] }
+}
+
+interface Composed {
+  readonly services: Readonly<Record<string, Service>>
+}
+
+function read(file: string): Composed {
+  return parse(readFileSync(join(ROOT, file), 'utf8'))
+}
+
+function service(file: string, name: string): Service {
+  const found = read(file).services[name]
+  if (found === undefined) throw new Error(`${file} has no ${name}`)
+  return found
+}
+
+describe.each(FILES)('%s', (file) => {
+  const services = Object.entries(read(file).services)
+
+  it('is a compose file, and would not be one with a misspelt key', () => {
+    expect(check(read(file))).toEqual([])
+    const [[name = ''] = []] = services
+    expect(check({ ...read(file), services: { [name]: { imag: 'leadsheet' } } })).not.toEqual([])
+  })
+
+  it.each(services)('%s has a read-only root and no privileges, and is pinned to a version', (_, each) => {
+    expect(each.read_only).toBe(true)
+    expect(each.cap_drop).toEqual(['ALL'])
+    expect(each.security_opt).toEqual(['no-new-privileges:true'])
+    expect(each.image).toMatch(/:v?\d+\.\d+\.\d+$/)
+    for (const port of each.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/)
+  })
+
+  it.each(services)('%s names only commands, settings and files that there are', async (_, each) => {
+    expect(unknownVariables(Object.keys(each.environment ?? {}))).toEqual([])
+    if (!each.image.startsWith('leadsheet:')) return
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    expect(each.image).toBe(`leadsheet:${version}`)
+    const inShell = /leadsheet (.*?) >/.exec(each.entrypoint?.join(' ') ?? '')?.[1]?.split(' ')
+    expect(await unknownArguments(inShell ?? each.command ?? readImage().command)).toEqual([])
+  })
+})
+
+describe('compose.yaml', () => {
+  const leadsheet = service('compose.yaml', 'leadsheet')
+
+  it('keeps within limits, starts again by itself, and asks for its health as the image does', () => {
+    expect(leadsheet).toMatchObject({
+      mem_limit: '1g',
+      pids_limit: 128,
+      restart: 'unless-stopped',
+      init: true,
+    })
+    expect(leadsheet.logging?.options).toEqual({ 'max-size': '10m', 'max-file': '3' })
+    expect(leadsheet.healthcheck?.test).toEqual(['CMD', ...readImage().healthcheck])
+    expect(leadsheet.user).toBe(readImage().user)
+  })
+
+  it('has the folder of the database as its one volume, and no secret in its environment or in git', () => {
+    const [data, settings = ''] = leadsheet.volumes ?? []
+    expect(data).toBe(`data:${readImage().env['LEADSHEET_DATA_DIR']}`)
+    expect(leadsheet.volumes).toEqual([data, './settings:/etc/leadsheet:ro'])
+    const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')
+    expect(ignored).toContain(`/${settings.split(/[:/]/)[1]}/`)
+    expect(Object.keys(leadsheet.environment ?? {})).toEqual(['LEADSHEET_CONFIG'])
+  })
+
+  it('gives settings that the daemon takes, without a warning', () => {
+    const { web, warnings } = settingsWith(leadsheet.environment ?? {}, MOUNTED)
+    expect(warnings).toEqual([])
+    expect(web).toMatchObject({ listen: { host: '0.0.0.0', port: 8080 } })
+    expect(web.token).not.toBeNull()
+  })
+
+  it('gives Litestream the volume and the user that the database has', () => {
+    const litestream = service('deploy/compose/litestream.yaml', 'litestream')
+    expect(litestream.user).toBe(leadsheet.user)
+    expect(litestream.volumes).toContain('data:/data')
+    const [, mounted = ''] = litestream.volumes ?? []
+    expect(existsSync(join(ROOT, mounted.split(':')[0] ?? ''))).toBe(true)
+  })
+})
+
+describe('deploy/compose/try.yaml', () => {
+  it('gives settings that the daemon takes', () => {
+    const { environment = {} } = service('deploy/compose/try.yaml', 'leadsheet')
+    const { api, recipients } = settingsWith(environment, { '/service/api-key': 'k-0123456789' })
+    expect(api.url?.toString()).toBe('http://service:8484/api/v1')
+    expect(recipients).toHaveLength(1)
+  })
+})

@@ -1,0 +1,118 @@
+/** The manifests by the schemas of their kinds and by our rules; what kustomize puts together is not run here. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { ROOT, readImage } from './support/image.ts'
+import { schemaCheck } from './support/schema.ts'
+import { settingsWith } from './support/settings.ts'
+import { unknownArguments, unknownVariables } from './support/words.ts'
+
+const FOLDER = join(ROOT, 'deploy/kubernetes')
+const FILES = ['base/volume.yaml', 'daemon/deployment.yaml', 'daemon/service.yaml', 'cron/jobs.yaml']
+const LAYERS = ['base', 'daemon', 'cron']
+
+interface Container {
+  readonly image: string
+  readonly args?: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+  readonly securityContext: object
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
+}
+
+interface PodSpec {
+  readonly securityContext: object
+  readonly containers: readonly [Container]
+  readonly volumes: readonly { readonly name: string }[]
+}
+
+interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly spec: object
+}
+
+function read(file: string): Manifest[] {
+  return parseAllDocuments(readFileSync(join(FOLDER, file), 'utf8')).map((document) => document.toJS())
+}
+
+/** Of the deployment, and of each of the cron jobs. */
+function pods(): [name: string, pod: PodSpec][] {
+  return FILES.flatMap(read).flatMap(({ metadata, spec }) => {
+    const job = 'jobTemplate' in spec ? (spec.jobTemplate as { spec: { template: { spec: PodSpec } } }) : null
+    const template = 'template' in spec ? (spec.template as { spec: PodSpec }) : job?.spec.template
+    return template === undefined ? [] : [[metadata.name, template.spec] as [string, PodSpec]]
+  })
+}
+
+describe.each(FILES)('deploy/kubernetes/%s', (file) => {
+  it('is what its kinds are made of', () => {
+    for (const manifest of read(file)) {
+      const check = schemaCheck('kubernetes', `${manifest.apiVersion} ${manifest.kind}`)
+      expect(check(manifest), manifest.metadata.name).toEqual([])
+      expect(check({ ...manifest, spec: { ...manifest.spec, misspelt: 1 } })).not.toEqual([])
+    }
+  })
+})
+
+describe.each(pods())('the pod of %s', (_, pod) => {
+  const [container] = pod.containers
+
+  it('is nobody, with a read-only root and no privileges', () => {
+    const [user = '', group = ''] = readImage().user.split(':')
+    expect(pod.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: Number(user),
+      runAsGroup: Number(group),
+    })
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+    expect(container.volumeMounts.map(({ name }) => name)).toEqual(pod.volumes.map(({ name }) => name))
+  })
+
+  it('names only commands and settings that there are, and gives settings that the daemon takes', async () => {
+    const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]))
+    expect(unknownVariables(Object.keys(env))).toEqual([])
+    expect(await unknownArguments(container.args ?? readImage().command)).toEqual([])
+    const { warnings, reports } = settingsWith(env, {
+      '/etc/leadsheet/leadsheet.yaml': readFileSync(join(FOLDER, 'base/leadsheet.yaml'), 'utf8'),
+      '/run/secrets/leadsheet/api-key': 'k-0123456789',
+      '/run/secrets/leadsheet/smtp-url': 'smtp://reports:secret@mail.example.com:587',
+      '/run/secrets/leadsheet/web-token': 'a-token-for-the-test',
+    })
+    expect(warnings).toEqual([])
+    const [command, report] = container.args ?? []
+    if (command === 'report') expect(reports.map(({ name }) => name)).toContain(report)
+  })
+})
+
+describe('the deployment', () => {
+  it('is one, which ends before the next one starts, and is asked for what it serves', () => {
+    const [{ spec } = { spec: {} }] = read('daemon/deployment.yaml')
+    expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
+    const [{ spec: service } = { spec: {} }] = read('daemon/service.yaml')
+    const labels = { 'app.kubernetes.io/name': 'leadsheet' }
+    expect(spec).toMatchObject({ selector: { matchLabels: labels }, template: { metadata: { labels } } })
+    expect(service).toMatchObject({ selector: labels })
+    const paths = JSON.stringify(spec).match(/"path":"[^"]*"/g)
+    expect(paths).toEqual(['"path":"/healthz"', '"path":"/healthz"', '"path":"/readyz"'])
+  })
+})
+
+describe.each(LAYERS)('deploy/kubernetes/%s/kustomization.yaml', (layer) => {
+  it('names files that there are, and the version of the program', () => {
+    const {
+      resources,
+      configMapGenerator = [],
+      images = [],
+    } = parse(readFileSync(join(FOLDER, layer, 'kustomization.yaml'), 'utf8'))
+    const files = [...resources, ...configMapGenerator.flatMap(({ files }: { files: string[] }) => files)]
+    expect(files.filter((file: string) => !existsSync(join(FOLDER, layer, file)))).toEqual([])
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    for (const { newTag } of images) expect(newTag).toBe(version)
+  })
+})
