@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import { filterText } from './lead-filter.ts'
 import { Secret } from './secret.ts'
 import { isTree, pathText, type SettingPath } from './setting-path.ts'
+import { listenText } from './web-settings.ts'
 
 export interface EffectiveSetting {
   /** `api.page_size`, as in the settings file. */
@@ -14,11 +15,12 @@ export interface EffectiveSetting {
 }
 
 export function effectiveSettings(config: Config): EffectiveSetting[] {
-  const { file: _file, warnings: _warnings, sources, api, reports, ...rest } = config
+  const { file: _file, warnings: _warnings, sources, api, web, reports, ...rest } = config
   // Of the profile the place: it is a document of its own.
   const settings = {
     api: { ...api, profile: api.profile?.origin ?? null },
     ...rest,
+    web: { ...web, listen: listenText(web.listen) },
     reports: reports.map(({ recipients, filter, ...report }) => ({
       ...report,
       filter: filterText(filter),

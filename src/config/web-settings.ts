@@ -60,6 +60,13 @@ export function listenAddress(listen: string): ListenAddress | null {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
+/** As it is written in the settings. */
+export function listenText(listen: ListenAddress | null): string {
+  if (listen === null) return NONE
+  const { host, port } = listen
+  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+}
+
 function listenFault(value: string): string | null {
   if (value === NONE) return null
   if (!/^(\[[\da-f:.]+\]|[a-z\d.-]+):\d+$/i.test(value)) return 'it is written otherwise'

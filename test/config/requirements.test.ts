@@ -45,7 +45,10 @@ test('the daemon needs no mail where there are no reports, and no operators to b
 
 test('the overview tells where each setting came from, and hides who logs in', () => {
   const settings = effectiveSettings(
-    load({ ...API, ...MAIL }, 'recipients: [ana@example.com]\nreports: [{ name: daily }]'),
+    load(
+      { ...API, ...MAIL },
+      'recipients: [ana@example.com]\nreports: [{ name: daily }]\nweb: { listen: "[::1]:9000" }',
+    ),
   )
   expect(settings).toEqual(
     expect.arrayContaining([
@@ -58,6 +61,7 @@ test('the overview tells where each setting came from, and hides who logs in', (
       },
       { setting: 'mail.reply_to', value: null, source: 'not set' },
       { setting: 'recipients', value: ['ana@example.com'], source: 'leadsheet.yaml:1:13' },
+      { setting: 'web.listen', value: '[::1]:9000', source: 'leadsheet.yaml:3:16' },
       { setting: 'reports[0].name', value: 'daily', source: 'leadsheet.yaml:2:19' },
       { setting: 'reports[0].recipients', value: ['ana@example.com'], source: 'as recipients' },
     ]),
