@@ -1,6 +1,8 @@
 /** A daemon that is told to stop, whatever it is doing: as a process among others, and as the first of a container. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import Database from 'better-sqlite3'
@@ -64,14 +66,17 @@ async function stopDaemon({ pid, end }: Daemon): Promise<void> {
   expect(performance.now() - begun).toBeLessThan(STOPPED_WITHIN_MS)
 }
 
-/** Resolves when the log says so. */
-async function untilSaid(daemon: Daemon, said: RegExp): Promise<void> {
+/** The line of the log that says so, when it comes. */
+async function untilSaid(daemon: Daemon, said: RegExp): Promise<string> {
   if (daemon.child.stderr === null) throw new Error('no stderr')
   const lines = createInterface(daemon.child.stderr)
-  await whileAlive(
-    daemon,
-    new Promise((resolve) => lines.on('line', (line) => said.test(line) && resolve(line))),
+  const line = new Promise<string>((resolve) =>
+    lines.on('line', (each) => {
+      if (said.test(each)) resolve(each)
+    }),
   )
+  await whileAlive(daemon, line)
+  return line
 }
 
 /** What is awaited of a daemon comes before it ends. */
@@ -91,6 +96,8 @@ function query(file: string, sql: string): unknown[] {
 
 /** After any stop: nothing is held or under way. A first load that is stopped leaves its indexes to the sync after it. */
 async function expectPutDown(file: string): Promise<void> {
+  // The last one to close it brings its log into it.
+  expect(existsSync(`${file}-wal`)).toBe(false)
   expect(query(file, 'SELECT name FROM lease')).toEqual([])
   expect(query(file, "SELECT * FROM schedule_slot WHERE state = 'running'")).toEqual([])
   expect(query(file, "SELECT * FROM delivery WHERE state IN ('sending', 'data')")).toEqual([])
@@ -111,6 +118,41 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     expect(query(file, "SELECT DISTINCT state FROM schedule_slot WHERE schedule = 'sync'")).toEqual([
       { state: 'done' },
     ])
+  })
+
+  it('while somebody watches its pages, or holds connections to them, cuts them off (row 56)', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
+    await using upstream = await startUpstream(5)
+    const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), 0)
+    const { listen } = JSON.parse(await untilSaid(daemon, /"msg":"running"/))
+    const events = await fetch(`${listen}/events`)
+    expect(events.headers.get('content-type')).toContain('text/event-stream')
+    const requests = ['GET /web.css HTTP/1.1\r\nHost: localhost\r\n\r\n', 'GET /web.css HTTP/1.1\r\nHost: lo']
+    const cut = requests.map(async (request) => {
+      const socket = connect(Number(new URL(listen).port), '127.0.0.1')
+      socket.on('error', () => {})
+      socket.resume()
+      socket.write(request)
+      await once(socket, 'close')
+    })
+    await untilSaid(daemon, /"schedule":"sync",.*"state":"done"/)
+    await stopDaemon(daemon)
+    await expectPutDown(join(cwd, 'leadsheet.db'))
+    await Promise.all(cut)
+    await events.text().catch(() => '')
+  })
+
+  it('while it makes a snapshot leaves none that is half-made (row 56)', async () => {
+    const cwd = folderWith({
+      'leadsheet.yaml': 'data_dir: .\napi: { page_size: 1000 }\ndetails: { policy: none }',
+    })
+    await using upstream = await startUpstream(5_000)
+    const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), 0)
+    const isBegun = (): boolean => readdirSync(cwd).some((name) => name.startsWith('snapshot.db.tmp-'))
+    while (!isBegun()) await whileAlive(daemon, new Promise((resolve) => setTimeout(resolve, 2)))
+    await stopDaemon(daemon)
+    await expectPutDown(join(cwd, 'leadsheet.db'))
+    expect(readdirSync(cwd).filter((name) => name.startsWith('snapshot'))).toEqual([])
   })
 
   it('in the middle of a sync keeps the pages it has, and the next one goes on with the same slot (row 56)', async () => {
@@ -204,6 +246,7 @@ function daemonOf(cwd: string, env: Program['env']): Program {
       LEADSHEET_SMTP_URL: 'file:outbox',
       LEADSHEET_FROM: 'reports@example.com',
       LEADSHEET_RECIPIENTS: RECIPIENTS.join(','),
+      LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
       ...env,
     },
   }
