@@ -1,9 +1,8 @@
 /** `leadsheet schedule explain`: the next due times with what the clock does about them, and what was missed and why. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import { SET_UP } from '../jobs/note-slots.ts'
+import { GAP_MS, type MissedSlots, readMissedSlots } from '../jobs/missed-slots.ts'
 import type { Report } from '../jobs/report.ts'
-import { LATE_MS } from '../jobs/schedule.ts'
 import { outcomeText } from '../jobs/schedule-state.ts'
 import { periodOf, tellDates } from '../report/period.ts'
 import { clockNote } from '../schedule/clock-change.ts'
@@ -11,8 +10,7 @@ import { nextDueTime } from '../schedule/slots.ts'
 import type { Timing } from '../schedule/timing.ts'
 import { startOfDay } from '../schedule/zone.ts'
 import { type Gap, listGaps } from '../store/daemon-span.ts'
-import type { Store } from '../store/open.ts'
-import { listTroubledSlots, type Slot } from '../store/schedule-slot.ts'
+import type { Slot } from '../store/schedule-slot.ts'
 import { day, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataIfThere } from './installation.ts'
@@ -36,24 +34,14 @@ interface ComingTime {
   readonly note: string | null
 }
 
-/** Slots that follow each other and of which the same became. */
-interface Trouble {
-  readonly first: Slot
-  readonly last: Slot
-  readonly count: number
-}
-
 interface Explanation {
   readonly schedule: ConfiguredSchedule
   readonly coming: readonly ComingTime[]
-  readonly troubles: readonly Trouble[]
+  readonly troubles: readonly MissedSlots[]
 }
 
 const DAY_MS = 86_400_000
 const DAYS_BACK = 30
-const SLOTS_BACK = 400
-/** Ticks come each minute; one may be lost. */
-const GAP_MS = 150_000
 
 export function defineExplainSchedule(command: Command, terminal: Terminal): void {
   command
@@ -84,7 +72,11 @@ async function explain(terminal: Terminal, name: string | undefined, options: Op
       startOf(options, schedule.timing, now),
       options.next,
     )
-    explanations.push({ schedule, coming, troubles: await readTroubles(store, schedule, now) })
+    explanations.push({
+      schedule,
+      coming,
+      troubles: await readMissedSlots(store.db, schedule.name, { daysBack: DAYS_BACK, now }),
+    })
   }
   const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
   const gaps = await listGaps(store.db, { since, now: now.toISOString(), leastMs: GAP_MS })
@@ -153,24 +145,6 @@ function coveredBy({ kind, timeZone, holidays }: Report, slot: Date): string {
   return kind === 'since_last' ? 'since the last one' : tellDates(period)
 }
 
-/** The newest first. */
-async function readTroubles({ db }: Store, { name }: ConfiguredSchedule, now: Date): Promise<Trouble[]> {
-  const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
-  const slots = await listTroubledSlots(db, name, { since, lateMs: LATE_MS, limit: SLOTS_BACK })
-  const troubles: Trouble[] = []
-  for (const slot of slots.filter(({ message }) => message !== SET_UP)) {
-    const after = troubles.at(-1)
-    const isSame =
-      after &&
-      slot.state !== 'done' &&
-      after.first.state === slot.state &&
-      after.first.message === slot.message
-    if (isSame) troubles.splice(-1, 1, { ...after, first: slot, count: after.count + 1 })
-    else troubles.push({ first: slot, last: slot, count: 1 })
-  }
-  return troubles
-}
-
 async function printExplanation(
   terminal: Terminal,
   { schedule, coming, troubles }: Explanation,
@@ -201,7 +175,7 @@ async function printExplanation(
   terminal.print('')
   if (troubles.length === 0) return
   terminal.print(`Of the last ${DAYS_BACK} days:`)
-  await terminal.printTable<Trouble>(
+  await terminal.printTable<MissedSlots>(
     [
       { title: 'DUE', value: ({ first }) => localTime(new Date(first.slot), timing.timeZone), isWhole: true },
       {

@@ -1,7 +1,7 @@
 /** Agents as last read, and the time series of their states. */
 import type { Agent } from '../model.ts'
 import type { Observation } from './observation.ts'
-import type { Trx } from './open.ts'
+import type { Db, Trx } from './open.ts'
 import { insertRows, listOf } from './sqlite.ts'
 
 /**
@@ -24,6 +24,18 @@ export async function saveAgents(
     .where('gone_at', 'is', null)
     .where('id', 'not in', listOf(agents.map((agent) => agent.id)))
     .set({ gone_at: seen.at })
+    .execute()
+}
+
+/** How many agents are in each state, the most first. */
+export async function countAgents(db: Db): Promise<{ status: string; agents: number }[]> {
+  return db
+    .selectFrom('agent')
+    .where('gone_at', 'is', null)
+    .select((eb) => ['status', eb.fn.countAll<number>().as('agents')])
+    .groupBy('status')
+    .orderBy('agents', 'desc')
+    .orderBy('status')
     .execute()
 }
 

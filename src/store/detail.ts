@@ -51,6 +51,23 @@ export async function listWaitingLeads(
   return waiting
 }
 
+export interface DetailCount {
+  /** Leads whose details were asked for, and of those how many are to be asked for again. */
+  readonly asked: number
+  readonly due: number
+  /** Those of them that could not be read. */
+  readonly failing: number
+}
+
+/** At once, however many there are. */
+export async function countDetails(db: Db): Promise<DetailCount> {
+  const { rows } = await sql<DetailCount>`
+    SELECT (SELECT count(*) FROM detail_queue) AS asked, count(*) AS due,
+      count(*) FILTER (WHERE failures > 0) AS failing
+    FROM detail_queue WHERE due_at IS NOT NULL`.execute(db)
+  return rows[0] ?? { asked: 0, due: 0, failing: 0 }
+}
+
 /** To be called in the transaction that changes the leads: their details are read again. */
 export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: Instant): Promise<void> {
   if (leadNos.length === 0) return

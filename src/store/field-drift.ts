@@ -22,3 +22,16 @@ export async function listDrift(db: Db, since: Instant): Promise<DatedDrift[]> {
     return fields.map((field) => ({ ...field, at }))
   })
 }
+
+export interface GoneField {
+  readonly path: string
+  readonly goneSince: Instant
+}
+
+/** Fields that records had and have no more. */
+export async function listGoneFields(db: Db): Promise<GoneField[]> {
+  const { rows } = await sql<GoneField>`
+    SELECT path, gone_since AS "goneSince" FROM field_seen WHERE gone_since IS NOT NULL
+    ORDER BY gone_since DESC, path`.execute(db)
+  return rows
+}

@@ -76,6 +76,36 @@ export async function countHeldRows(db: Db): Promise<number> {
   return row.n
 }
 
+/** A record that could not be read, without what it says. */
+export interface HeldRecord {
+  readonly resource: HeldRow['resource']
+  /** Null where not even that can be read; of an activity, the lead that it is of. */
+  readonly recordId: string | null
+  readonly reason: string
+  readonly firstSeenAt: Instant
+  readonly lastSeenAt: Instant
+}
+
+/** The last that came, of all kinds. */
+export async function listLastHeld(db: Db, limit: number): Promise<HeldRecord[]> {
+  const lists = await Promise.all(
+    RESOURCES.map((resource) =>
+      db
+        .selectFrom('held_row')
+        .where('resource', '=', resource)
+        .select(['resource', 'record_id as recordId', 'reason'])
+        .select(['first_seen_at as firstSeenAt', 'last_seen_at as lastSeenAt'])
+        .orderBy('last_seen_at', 'desc')
+        .limit(limit)
+        .execute(),
+    ),
+  )
+  return lists
+    .flat()
+    .sort((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1))
+    .slice(0, limit)
+}
+
 /** By kind: how many records were held since an instant, and why the last one was. */
 export async function countHeldSince(
   db: Db,

@@ -42,6 +42,26 @@ export async function listInDoubt(db: Db, since: Instant): Promise<LetterTrouble
   return rows
 }
 
+/** A letter that may or may not have arrived. */
+export interface DoubtfulLetter {
+  readonly recipient: string
+  /** Null for a notice to operators, as is the edition. */
+  readonly report: string | null
+  readonly editionId: string | null
+  readonly stateAt: Instant
+  /** Null where it is left to a person. */
+  readonly nextAttemptAt: Instant | null
+}
+
+/** Those in doubt since an instant, one by one, the last first. */
+export async function listDoubtful(db: Db, since: Instant, limit: number): Promise<DoubtfulLetter[]> {
+  const { rows } = await sql<DoubtfulLetter>`
+    SELECT recipient, report, edition_id AS "editionId", state_at AS "stateAt", next_attempt_at AS "nextAttemptAt"
+    FROM delivery LEFT JOIN report_edition ON report_edition.id = edition_id
+    WHERE state = 'in_doubt' AND state_at >= ${since} ORDER BY state_at DESC LIMIT ${limit}`.execute(db)
+  return rows
+}
+
 /** Letters that the mail server has been putting off since before an instant, and that are still tried. */
 export async function listPutOff(db: Db, before: Instant): Promise<LetterTrouble[]> {
   const { rows } = await sql<LetterTrouble>`

@@ -18,6 +18,7 @@ import * as deliveries from './migrations/014-deliveries.ts'
 import * as subscriptions from './migrations/015-subscriptions.ts'
 import * as notices from './migrations/016-notices.ts'
 import * as gate from './migrations/017-gate.ts'
+import * as detailCount from './migrations/019-detail-count.ts'
 import * as settingsRead from './migrations/021-settings-read.ts'
 import * as editionSearch from './migrations/022-edition-search.ts'
 import * as counts from './migrations/023-counts.ts'
@@ -42,6 +43,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '015-subscriptions': subscriptions,
   '016-notices': notices,
   '017-gate': gate,
+  '019-detail-count': detailCount,
   '021-settings-read': settingsRead,
   '022-edition-search': editionSearch,
   '023-counts': counts,

@@ -163,6 +163,28 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
   }))
 }
 
+/** Enough of a run to count it. */
+export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
+
+/** More than there are minutes in a day. */
+const BRIEFS_MAX = 1500
+
+/** Those of the last runs that began since an instant, newest first. */
+export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]> {
+  return db
+    .selectFrom((last) =>
+      last
+        .selectFrom('sync_run')
+        .select(['id', 'started_at as startedAt', 'outcome'])
+        .orderBy(begun, 'desc')
+        .limit(BRIEFS_MAX)
+        .as('run'),
+    )
+    .where('startedAt', '>=', since)
+    .selectAll()
+    .execute()
+}
+
 /** The last run that read the leads to their end; `requests` is null where it was killed before it counted them. */
 export async function findLastWholeRun(
   db: Db,
