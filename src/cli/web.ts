@@ -17,12 +17,18 @@ import { createRefuse } from '../web/refusal.ts'
 import { openWeb, type WebServer } from '../web/server.ts'
 import { signInRoutes } from '../web/sign-in.ts'
 import { subscriptionRoutes } from '../web/subscription.ts'
+import { actionRoutes } from '../web/window/actions/actions.ts'
+import type { DeedDeps } from '../web/window/actions/deed.ts'
 import { assetRoutes } from '../web/window/assets.ts'
+import { editionRoutes } from '../web/window/edition.ts'
+import { editionFilesRoutes } from '../web/window/edition-files.ts'
+import { editionsRoutes } from '../web/window/editions.ts'
 import { openWindowPages } from '../web/window/pages.ts'
 import { statusRoutes } from '../web/window/status.ts'
 import type { WindowDeps } from '../web/window/window.ts'
 import { installationOf } from './health-installation.ts'
-import { TEMPLATES } from './installation.ts'
+import { pathsIn, TEMPLATES } from './installation.ts'
+import { dkimOf } from './mail.ts'
 import { reportOf } from './reports.ts'
 import { schedulesOf } from './schedules.ts'
 import { readVersion } from './version.ts'
@@ -35,7 +41,7 @@ export async function openConfiguredWeb(
   config: Config,
   store: Store,
   templates: Templates,
-  daemon: Pick<StartedDaemon, 'sinceTickMs'>,
+  daemon: Pick<StartedDaemon, 'sinceTickMs' | 'poke' | 'signal'> & Pick<DeedDeps, 'work' | 'schedules'>,
   log: Log,
 ): Promise<WebServer | null> {
   const { listen, publicUrl, hosts, trustedProxies, token } = config.web
@@ -58,12 +64,22 @@ export async function openConfiguredWeb(
   })
   const canAct = guard.desk !== null
   const deps: WindowDeps = { store, pages: windowPages, now, timeZone: config.timeZone, canAct }
+  const status = {
+    ...{ ...deps, installation, log, version: readVersion() },
+    ...{ settingsFile: config.file, snapshotFile: pathsIn(config.dataDir).snapshot },
+  }
+  const actions = {
+    ...{ guard, names, refuse, pages: windowPages, reports, operators: config.operators.recipients },
+    ...daemon,
+  }
+  const dkim = dkimOf(config.mail)
+  const archive = [editionsRoutes(deps), editionRoutes(deps), editionFilesRoutes({ store, dkim })]
   return openWeb(
     { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [
       ...[healthRoutes(health), assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
       signInRoutes({ guard, names, pages: windowPages, refuse, log }),
     ],
-    { guard, parts: [metrics.routes, statusRoutes(deps)] },
+    { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive] },
   )
 }

@@ -8,6 +8,8 @@ export interface WindowPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
   page<View extends object>(name: string): (view: View, frame: Frame) => string
+  /** What pages include as `{{> window-NAME}}`, by itself. */
+  part<View extends object>(name: string): (view: View) => string
 }
 
 const FOLDER = 'web'
@@ -36,6 +38,7 @@ export async function openWindowPages(folder: string): Promise<WindowPages> {
   const compile = createCompiler('html', partials)
   return {
     stylesheet: take('window.css').text,
+    part: (name) => compile(take(`window-${name}.hbs`)),
     page: (name) => {
       const fill = compile(take(`${name}.hbs`))
       return (view, frame) => fill({ ...view, frame })

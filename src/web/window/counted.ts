@@ -1,0 +1,27 @@
+/** Numbers in the pages of the window, which are in English. */
+import { numbersOf } from '../../report/numbers.ts'
+
+export const { count } = numbersOf('en')
+
+/** `1 lead`, `5,706 leads` */
+export function counted(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** `812 kB`, `24.1 MB`, `3 GB` */
+export function bytes(size: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+  const power = Math.min(Math.floor(Math.log10(Math.max(size, 1)) / 3), units.length - 1)
+  return `${numbersOf('en').decimal(size / 1000 ** power, power < 2 ? 0 : 1)} ${units[power]}`
+}
+
+/** `840 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min` */
+export function duration(ms: number): string {
+  const seconds = ms / 1000
+  if (seconds < 1) return `${Math.round(ms)} ms`
+  if (seconds < 60) return `${numbersOf('en').decimal(seconds, 1)} s`
+  const whole = Math.round(seconds)
+  return whole < 3600
+    ? `${Math.floor(whole / 60)} min ${whole % 60} s`
+    : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+}

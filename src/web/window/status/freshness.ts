@@ -1,0 +1,88 @@
+/** How fresh each resource is, and what waits to be read. */
+import type { Health } from '../../../jobs/health.ts'
+import { countAgents } from '../../../store/agent.ts'
+import { countDetails } from '../../../store/detail.ts'
+import { countLeads } from '../../../store/lead.ts'
+import type { Db } from '../../../store/open.ts'
+import { readSnapshotInfo } from '../../../store/snapshot.ts'
+import { count, counted } from '../counted.ts'
+import type { Clock, Moment } from '../moment.ts'
+import type { Tag } from './tag.ts'
+
+export interface FreshnessView {
+  readonly leads: string
+  readonly resources: readonly ResourceView[]
+  /** `10 working, 1 idle, 1 error`; null where the upstream has none. */
+  readonly agents: string | null
+}
+
+interface ResourceView {
+  readonly name: string
+  readonly tag: Tag
+  readonly asOf: Moment | null
+  readonly at: Moment | null
+  readonly note: string | null
+}
+
+const NAMES = { leads: 'Leads', stats: 'Statistics', agents: 'Agents' } as const
+
+export async function readFreshnessView(
+  db: Db,
+  { freshness, checks }: Health,
+  snapshotFile: string,
+  clock: Clock,
+): Promise<FreshnessView> {
+  const leads = await countLeads(db)
+  const agents = await countAgents(db)
+  return {
+    leads: count(leads),
+    resources: [
+      ...freshness.map(({ resource, asOf, isFresh }) => ({
+        name: NAMES[resource],
+        tag: asOf === null ? NEVER : isFresh ? FRESH : OLD,
+        ...momentsOf(asOf, clock),
+        note: null,
+      })),
+      await detailsOf(db, leads),
+      snapshotOf(
+        snapshotFile,
+        checks.some(({ what, verdict }) => what === 'snapshot' && verdict !== 'ok'),
+        clock,
+      ),
+    ],
+    agents:
+      agents.length === 0
+        ? null
+        : agents.map(({ status, agents: some }) => `${count(some)} ${status}`).join(', '),
+  }
+}
+
+const FRESH: Tag = { kind: 'ok', text: 'fresh' }
+const OLD: Tag = { kind: 'fail', text: 'old' }
+const NEVER: Tag = { kind: 'off', text: 'not read yet' }
+
+function momentsOf(at: string | null, clock: Clock) {
+  return { asOf: clock.ago(at), at: clock.at(at) }
+}
+
+async function detailsOf(db: Db, leads: number): Promise<ResourceView> {
+  const { asked, due, failing } = await countDetails(db)
+  const tag: Tag =
+    asked === 0
+      ? NEVER
+      : {
+          kind: asked < leads || due > 0 ? 'off' : 'ok',
+          text: `${count(asked)} of ${counted(leads, 'lead')}`,
+        }
+  const notes = [
+    ...(due > 0 ? [`${count(due)} to be asked for again`] : []),
+    ...(failing > 0 ? [`${count(failing)} of them could not be read`] : []),
+  ]
+  return { name: 'Details', tag, asOf: null, at: null, note: notes.join(', ') || null }
+}
+
+function snapshotOf(file: string, isOld: boolean, clock: Clock): ResourceView {
+  const info = readSnapshotInfo(file)
+  const tag: Tag = info === null ? { kind: 'off', text: 'none yet' } : isOld ? OLD : FRESH
+  return { name: 'Snapshot', tag, ...momentsOf(info?.madeAt ?? null, clock), note: null }
+}

@@ -1,0 +1,52 @@
+/** What this installation is: how much room it takes and has, since when it runs, and what it goes by. */
+import { readSettingsInForce } from '../../../jobs/settings-in-force.ts'
+import { findLastSpan } from '../../../store/daemon-span.ts'
+import { readRoom } from '../../../store/file-system.ts'
+import type { Store } from '../../../store/open.ts'
+import { bytes } from '../counted.ts'
+import type { Clock, Moment } from '../moment.ts'
+
+/** What is known without looking. */
+export interface InstallationFacts {
+  readonly version: string
+  /** The settings file; null where there is none. */
+  readonly settingsFile: string | null
+}
+
+export interface InstallationView {
+  readonly version: string
+  readonly id: string
+  readonly daemon: { readonly since: Moment; readonly sign: Moment } | null
+  readonly database: string
+  readonly journal: string
+  readonly free: string
+  readonly settings: {
+    readonly since: Moment
+    readonly refused: { readonly at: Moment; readonly why: string } | null
+    readonly changed: Moment | null
+  } | null
+}
+
+export async function readInstallation(
+  store: Store,
+  facts: InstallationFacts,
+  clock: Clock,
+): Promise<InstallationView> {
+  const span = await findLastSpan(store.db)
+  const room = await readRoom(store.file)
+  const settings = await readSettingsInForce(store.db, facts.settingsFile, clock.now)
+  return {
+    version: facts.version,
+    id: store.installationId,
+    daemon:
+      span === undefined || span.ended_at !== null
+        ? null
+        : { since: clock.at(span.began_at), sign: clock.ago(span.last_tick_at) },
+    ...{ database: bytes(room.database), journal: bytes(room.log), free: bytes(room.free) },
+    settings: settings && {
+      since: clock.at(settings.since),
+      refused: settings.refused && { at: clock.at(settings.refused.at), why: settings.refused.why },
+      changed: clock.at(settings.changedAt),
+    },
+  }
+}

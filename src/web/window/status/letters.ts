@@ -1,0 +1,110 @@
+/** The last editions and their letters: what went out, what waits, what is in doubt, and whether the mail server is there. */
+import { editionState, variantText } from '../../../jobs/archive-index.ts'
+import { tellDates } from '../../../report/period.ts'
+import { type ListedEdition, listEditions } from '../../../store/edition-list.ts'
+import {
+  countWaiting,
+  type DoubtfulLetter,
+  listDoubtful,
+  listRefused,
+} from '../../../store/letter-trouble.ts'
+import { listMailOutages, type MailOutage } from '../../../store/mail-outage.ts'
+import type { Db } from '../../../store/open.ts'
+import { counted } from '../counted.ts'
+import type { Clock, Moment } from '../moment.ts'
+import type { Tag } from './tag.ts'
+
+const EDITIONS = 8
+const DOUBTFUL_MAX = 20
+const WEEK_MS = 7 * 86_400_000
+
+export interface LettersView {
+  readonly editions: readonly EditionView[]
+  /** `3 letters, the oldest since 06:00`; null where none waits. */
+  readonly waiting: { readonly letters: string; readonly since: Moment } | null
+  readonly servers: readonly ServerView[]
+  /** Of the last week. */
+  readonly doubtful: readonly DoubtfulView[]
+  readonly refused: readonly { readonly report: string; readonly letters: string; readonly since: Moment }[]
+}
+
+interface EditionView {
+  readonly href: string
+  readonly subject: string
+  readonly about: string
+  readonly made: Moment
+  readonly tag: Tag
+}
+
+interface ServerView {
+  readonly server: string
+  readonly trouble: string
+  readonly since: Moment
+  readonly next: Moment
+}
+
+interface DoubtfulView {
+  readonly recipient: string
+  readonly report: string
+  /** Null of a notice to operators. */
+  readonly href: string | null
+  readonly since: Moment
+  /** Whether it is sent once more by itself. */
+  readonly isTriedAgain: boolean
+}
+
+export async function readLetters(db: Db, clock: Clock): Promise<LettersView> {
+  const weekAgo = new Date(clock.now.getTime() - WEEK_MS).toISOString()
+  const { letters, since } = await countWaiting(db)
+  return {
+    editions: (await listEditions(db, null, EDITIONS)).map((edition) => editionOf(edition, clock)),
+    waiting: since === null ? null : { letters: counted(letters, 'letter'), since: clock.at(since) },
+    servers: (await listMailOutages(db)).map((outage) => serverOf(outage, clock)),
+    doubtful: (await listDoubtful(db, weekAgo, DOUBTFUL_MAX)).map((letter) => doubtfulOf(letter, clock)),
+    refused: (await listRefused(db, weekAgo)).map(({ report, letters: some, since: from }) => ({
+      ...{ report: report ?? 'notices', letters: counted(some, 'letter'), since: clock.at(from) },
+    })),
+  }
+}
+
+function editionOf(edition: ListedEdition, clock: Clock): EditionView {
+  const { id, subject, report, period, variant, renderedAt } = edition
+  const scope = variantText(variant)
+  return {
+    href: archiveHref(id),
+    subject,
+    about: [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · '),
+    made: clock.at(renderedAt),
+    tag: { kind: kindOf(edition), text: editionState(edition) },
+  }
+}
+
+function kindOf({ notSent, letters }: ListedEdition): Tag['kind'] {
+  const { total, sent, failed, inDoubt, withdrawn } = letters
+  if (total === 0) return notSent === null ? 'off' : 'warn'
+  if (failed > 0) return 'fail'
+  if (inDoubt > 0) return 'warn'
+  return sent + withdrawn === total ? 'ok' : 'busy'
+}
+
+function archiveHref(editionId: string): string {
+  return `/archive/${encodeURIComponent(editionId)}`
+}
+
+function serverOf({ server, kind, beganAt, nextAttemptAt }: MailOutage, clock: Clock): ServerView {
+  const trouble = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
+  return { server, trouble, since: clock.at(beganAt), next: clock.at(nextAttemptAt) }
+}
+
+function doubtfulOf(
+  { recipient, report, editionId, stateAt, nextAttemptAt }: DoubtfulLetter,
+  clock: Clock,
+): DoubtfulView {
+  return {
+    recipient,
+    report: report ?? 'notice',
+    href: editionId && archiveHref(editionId),
+    since: clock.at(stateAt),
+    isTriedAgain: nextAttemptAt !== null,
+  }
+}

@@ -1,0 +1,138 @@
+/** The syncs of the last day as a strip, and the last of them one by one. */
+import type { Instant } from '../../../model.ts'
+import type { Db } from '../../../store/open.ts'
+import { listRuns, listRunsSince, type RunBrief, type RunSummary } from '../../../store/sync-run.ts'
+import { count, counted, duration } from '../counted.ts'
+import type { Clock, Moment } from '../moment.ts'
+import type { Tag } from './tag.ts'
+
+const RUNS = 20
+const DAY_MS = 24 * 3_600_000
+const CELL_MS = 15 * 60_000
+const CELLS = DAY_MS / CELL_MS
+
+export interface RunsView {
+  readonly day: DayView
+  /** Empty before the first. */
+  readonly runs: readonly RunView[]
+}
+
+/** A cell for each quarter of an hour, drawn `CELLS` wide and 10 high. */
+export interface DayView {
+  /** All of it in words. */
+  readonly summary: string
+  readonly cells: readonly Cell[]
+  readonly width: number
+  readonly from: Moment
+  readonly noon: Moment
+  readonly to: Moment
+}
+
+interface Cell {
+  readonly kind: Tag['kind']
+  readonly x: number
+  /** What is worse is higher, too. */
+  readonly y: number
+  readonly height: number
+  readonly title: string
+}
+
+export interface RunView {
+  readonly id: string
+  readonly begun: Moment
+  readonly mode: string
+  readonly outcome: Tag
+  readonly seen: string
+  readonly inserted: string
+  readonly updated: string
+  readonly removed: string
+  readonly requests: string
+  readonly retries: string
+  readonly took: string
+  /** `1 problem` */
+  readonly trouble: string | null
+  readonly problems: readonly { readonly what: string; readonly hint: string | null }[]
+}
+
+/** @param isSyncing without it a run that has not ended was killed */
+export async function readRuns(db: Db, clock: Clock, isSyncing: boolean): Promise<RunsView> {
+  const since = new Date(clock.now.getTime() - DAY_MS).toISOString()
+  const [newest] = await listRuns(db, 1)
+  const underWay = isSyncing ? newest?.id : undefined
+  const runs = await listRuns(db, RUNS)
+  return {
+    day: dayOf(await listRunsSince(db, since), clock, underWay),
+    runs: runs.map((run) => runOf(run, clock, run.id === underWay)),
+  }
+}
+
+const OUTCOMES = {
+  ok: { kind: 'ok', text: 'ok' },
+  ok_no_change: { kind: 'ok', text: 'nothing new' },
+  partial: { kind: 'warn', text: 'incomplete' },
+  deferred: { kind: 'warn', text: 'put off' },
+  failed: { kind: 'fail', text: 'failed' },
+  killed: { kind: 'fail', text: 'killed' },
+} as const satisfies Record<string, Tag>
+const RUNNING: Tag = { kind: 'busy', text: 'running' }
+
+function outcomeOf({ outcome }: Pick<RunBrief, 'outcome'>, isUnderWay: boolean): Tag {
+  return isUnderWay ? RUNNING : OUTCOMES[outcome ?? 'killed']
+}
+
+function runOf(run: RunSummary, clock: Clock, isUnderWay: boolean): RunView {
+  const { problems, durationMs } = run
+  return {
+    id: run.id,
+    begun: clock.at(run.startedAt),
+    mode: run.mode === 'full' ? 'all' : 'changes',
+    outcome: outcomeOf(run, isUnderWay),
+    seen: count(run.seen),
+    inserted: count(run.inserted),
+    updated: count(run.updated),
+    removed: count(run.removed),
+    requests: count(run.requests),
+    retries: count(run.retries),
+    took: durationMs === null ? '' : duration(durationMs),
+    trouble: problems.length === 0 ? null : counted(problems.length, 'problem'),
+    problems: problems.map(({ part, message, hint }) => ({ what: `${part}: ${message}`, hint })),
+  }
+}
+
+const HEIGHTS: Readonly<Record<Tag['kind'], number>> = { ok: 5, busy: 5, off: 1, warn: 7.5, fail: 10 }
+
+function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undefined): DayView {
+  const end = Math.ceil(clock.now.getTime() / CELL_MS) * CELL_MS
+  const start = end - DAY_MS
+  const byCell = Map.groupBy(runs, ({ startedAt }) => Math.floor((Date.parse(startedAt) - start) / CELL_MS))
+  const isoOf = (cell: number): Instant => new Date(start + cell * CELL_MS).toISOString()
+  const cells = Array.from({ length: CELLS }, (_, x): Cell => {
+    const tags = (byCell.get(x) ?? []).map((run) => outcomeOf(run, run.id === underWay))
+    const kind = worstOf(tags)
+    const words = [counted(tags.length, 'sync'), ...new Set(tags.map(({ text }) => text))]
+    const height = HEIGHTS[kind]
+    return { kind, x, y: 10 - height, height, title: `${clock.at(isoOf(x)).text}: ${words.join(', ')}` }
+  })
+  return {
+    ...{ summary: summaryOf(runs, underWay), cells, width: CELLS },
+    from: clock.at(isoOf(0)),
+    noon: clock.at(isoOf(CELLS / 2)),
+    to: clock.at(isoOf(CELLS)),
+  }
+}
+
+const GRAVITY: readonly Tag['kind'][] = ['off', 'ok', 'busy', 'warn', 'fail']
+
+function worstOf(tags: readonly Tag[]): Tag['kind'] {
+  return GRAVITY[Math.max(0, ...tags.map(({ kind }) => GRAVITY.indexOf(kind)))] ?? 'off'
+}
+
+/** `96 syncs in the last 24 hours: 94 ok, 2 failed` */
+function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): string {
+  if (runs.length === 0) return 'No sync in the last 24 hours.'
+  const words = runs
+    .map((run) => outcomeOf(run, run.id === underWay))
+    .map(({ kind, text }) => (kind === 'ok' ? 'ok' : text))
+  const parts = [...Map.groupBy(words, (word) => word)].map(([word, all]) => `${count(all.length)} ${word}`)
+  return `${counted(runs.length, 'sync')} in the last 24 hours: ${parts.join(', ')}.`
+}
