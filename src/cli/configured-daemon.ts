@@ -95,7 +95,13 @@ export async function openConfiguredDaemon(
       const started = await startDaemon(daemon, signal)
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
-        await using web = await openConfiguredWeb(config, store, templates, started, log)
+        await using web = await openConfiguredWeb(
+          config,
+          store,
+          templates,
+          { ...started, work, schedules },
+          log,
+        )
         await onStarted({ schedules, web: web?.url ?? null, inHand: started.inHand })
         await keepTicking(started)
       } finally {

@@ -1,8 +1,8 @@
 /** `leadsheet notices`: what is wrong, and what operators were told of it. */
 import type { Command } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { acknowledge } from '../jobs/acknowledge.ts'
 import { factsOf } from '../jobs/notice-reasons.ts'
-import { acknowledgeNotice, listNotices, type Notice } from '../store/notice.ts'
+import { listNotices, type Notice } from '../store/notice.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openData, openDataIfThere } from './installation.ts'
@@ -30,7 +30,7 @@ export function defineNotices(command: Command, terminal: Terminal): void {
     .command('ack')
     .description('say that you know of one: there are no more reminders')
     .argument('<number>', 'its number', wholeNumber(1, Number.MAX_SAFE_INTEGER))
-    .action((id: number) => acknowledge(terminal, id))
+    .action((id: number) => acknowledgeOne(terminal, id))
   addExamples(ack, ['notices ack 12'])
 
   const test = command
@@ -71,14 +71,9 @@ export function noticeJson(notice: Notice) {
   }
 }
 
-async function acknowledge(terminal: Terminal, id: number): Promise<void> {
+async function acknowledgeOne(terminal: Terminal, id: number): Promise<void> {
   await using store = await openData(await terminal.config())
-  const notice = await store.write((trx) => acknowledgeNotice(trx, id, new Date().toISOString()))
-  if (notice === undefined) {
-    throw new LeadsheetError('usage_invalid', `No trouble that is open has the number ${id}`, {
-      hint: '`leadsheet notices` lists them.',
-    })
-  }
+  const notice = await acknowledge(store, id, new Date())
   if (terminal.json) terminal.printJson(noticeJson(notice))
   else terminal.print(`${factsOf(notice.reason).title}: there are no more reminders of it`)
 }

@@ -8,12 +8,13 @@ import { contentsOf } from '../jobs/content.ts'
 import { deliverEditions, sendTest } from '../jobs/deliver.ts'
 import { findPeriod, makeEdition } from '../jobs/edition.ts'
 import { requireGoodData } from '../jobs/gate.ts'
-import { letterFor, type Sender } from '../jobs/letter.ts'
+import { letterFor } from '../jobs/letter.ts'
 import { enqueueReportNow, type MailingDeps } from '../jobs/mailing.ts'
 import { pauseRefused } from '../jobs/pause-refused.ts'
 import { tryReport } from '../jobs/preview.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
 import { reportAs } from '../jobs/subscription.ts'
+import { withoutPage } from '../jobs/test-report.ts'
 import { instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataOrEmpty } from './installation.ts'
@@ -181,11 +182,6 @@ function instantIn({ at }: Options): Date {
   throw new LeadsheetError('usage_invalid', `--at ${at} is still to come`, {
     hint: 'The report covers the last whole period before that time, which must be over.',
   })
-}
-
-/** Who tries the button of a test is not to end what they or others get. */
-function withoutPage(sender: Sender): Sender {
-  return { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf: null } }
 }
 
 /** Nobody has a letter that is only looked at. */

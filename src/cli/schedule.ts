@@ -1,8 +1,7 @@
 /** `leadsheet schedule`: what runs when, and what became of it last; how it is explained, and how it is let go. */
 import type { Command } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { release } from '../jobs/release.ts'
 import { outcomeText, readScheduleStates, type ScheduleState } from '../jobs/schedule-state.ts'
-import { releaseSlot } from '../store/schedule-slot.ts'
 import { addExamples } from './command.ts'
 import { openData, openDataIfThere } from './installation.ts'
 import { localTime } from './local-time.ts'
@@ -72,13 +71,7 @@ async function releaseReport(terminal: Terminal, name: string): Promise<void> {
   const config = await terminal.config()
   const schedule = findSchedule(config, name)
   await using store = await openData(config)
-  const released = await store.write((trx) => releaseSlot(trx, schedule.name, new Date().toISOString()))
-  if (released === undefined) {
-    throw new LeadsheetError('usage_invalid', `Nothing of ${schedule.name} is held or waits`, {
-      hint: '`leadsheet schedule` shows what became of each; `leadsheet report NAME --send` sends one by hand.',
-    })
-  }
-  const { slot, message } = released
+  const { slot, message } = await release(store, schedule.name, new Date())
   if (terminal.json) return terminal.printJson({ schedule: schedule.name, slot, message })
   terminal.print(`${schedule.name} of ${formatInstant(slot)} is let go: the daemon runs it within a minute`)
 }

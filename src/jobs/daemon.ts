@@ -25,6 +25,8 @@ export interface StartedDaemon {
   readonly signal: AbortSignal
   /** To be called each minute: notes what has come, and has both lanes look after it. */
   tick(): Promise<void>
+  /** Has both lanes look now after what is due, without waiting for the next tick. */
+  poke(): void
   /** Since its last tick began, or it itself, by a clock that nobody sets. */
   sinceTickMs(): number
   /** Such as `sync`, `report:daily`, `letters and notices`. */
@@ -63,6 +65,10 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     throw thrown
   }
   for (const lane of [work, post]) lane.open(stop)
+  const poke = (): void => {
+    work.poke()
+    post.poke()
+  }
   const idle = async (): Promise<void> => {
     await work.idle()
     // Which the work may have poked.
@@ -70,13 +76,13 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   }
   return {
     signal: stop,
+    poke,
     async tick() {
       tickedMs = daemon.monotonicMs()
       await quietly(log, {}, pulse.beat)
       for (const schedule of schedules)
         await quietly(log, { schedule: schedule.name }, () => note(daemon, schedule))
-      work.poke()
-      post.poke()
+      poke()
     },
     sinceTickMs: () => daemon.monotonicMs() - tickedMs,
     inHand: () => [running, post.isBusy() ? 'letters and notices' : null].filter((each) => each !== null),

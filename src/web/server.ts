@@ -13,6 +13,7 @@ import { pageWordsIn } from '../report/words/pages.ts'
 import { takeForms } from './form.ts'
 import type { Guard } from './guard.ts'
 import { PAGE_HEADERS, WINDOW_HEADERS } from './headers.ts'
+import { watchMethods } from './other-methods.ts'
 import { createOwnNames } from './own-names.ts'
 import { createRateLimit } from './rate-limit.ts'
 
@@ -69,9 +70,6 @@ const CONNECTIONS = 256
 /** For the stylesheet behind the page; a connection that is held longer keeps others out. */
 const KEPT_MS = 5_000
 
-/** What a route is asked by that it does not have is told apart from a path that there is not. */
-const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const
-
 type Notice = 'unknown' | 'wish' | 'tooMany' | 'host' | 'failed'
 
 /**
@@ -120,12 +118,7 @@ export async function openWeb(
       return refuse(request, reply.header('Retry-After', '60'), 429, 'tooMany')
     }
   }
-  const known = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, method }) => {
-    const methods = known.get(url) ?? new Set()
-    for (const each of [method].flat()) methods.add(each)
-    known.set(url, methods)
-  })
+  const tellOtherMethods = watchMethods(app)
   const limitUnknown = limited(perMinute)
   app.setNotFoundHandler(
     async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 404, 'unknown'),
@@ -160,13 +153,9 @@ export async function openWeb(
       for (const addRoutes of guarded.parts) addRoutes(window)
     })
   }
-  for (const [url, methods] of [...known]) {
-    const method = METHODS.filter((each) => !methods.has(each))
-    const tell = async (request: FastifyRequest, reply: FastifyReply) =>
-      (await limitUnknown(request, reply)) ??
-      refuse(request, reply.header('Allow', [...methods].join(', ')), 405, 'wish')
-    app.route({ url, method, onRequest: tell, handler: tell })
-  }
+  tellOtherMethods(
+    async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 405, 'wish'),
+  )
   await listen(app, host, options.port)
   const { port } = app.server.address() as AddressInfo
   return {

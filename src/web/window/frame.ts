@@ -25,8 +25,8 @@ interface Asked {
   readonly url: string
 }
 
-/** @param place under which of the places the page belongs */
-export function frameOf({ visitor, url }: Asked, title: string, place: Place): Frame {
+/** @param place under which of the places the page belongs; null for none */
+export function frameOf({ visitor, url }: Asked, title: string, place: Place | null): Frame {
   const session = visitor?.session ?? null
   return {
     title,

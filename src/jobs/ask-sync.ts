@@ -1,0 +1,29 @@
+/**
+ * A sync that a person asks for: noted as a due time of its schedule at this moment, so that it outlives a restart,
+ * stands in the ledger, and never runs beside another.
+ */
+import { claimLease } from '../store/lease.ts'
+import type { Store } from '../store/open.ts'
+import { addSlot, isAnyOpen } from '../store/schedule-slot.ts'
+import { noteSlots } from './note-slots.ts'
+import type { Schedule } from './schedule.ts'
+
+/**
+ * One that is due already is not noted again.
+ * @param schedule of syncs
+ * @throws LeadsheetError job_busy while one runs
+ */
+export async function askSync(store: Store, schedule: Schedule, now: () => Date): Promise<void> {
+  const lease = await claimLease(store, schedule.leaseName, now)
+  try {
+    const at = now()
+    const instant = at.toISOString()
+    // Due times are counted from the last one noted, which is going to be this one.
+    await noteSlots(store, schedule, at)
+    if (await isAnyOpen(store.db, schedule.name, instant)) return
+    const slot = { schedule: schedule.name, slot: instant, noted_at: instant }
+    await store.write((trx) => addSlot(trx, { ...slot, state: 'due', not_before: null, message: null }))
+  } finally {
+    await lease.release()
+  }
+}

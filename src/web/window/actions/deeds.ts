@@ -1,0 +1,76 @@
+/** What operators can do from the window: each by the job that the command line does it by. */
+import { LeadsheetError } from '../../../errors.ts'
+import { acknowledge } from '../../../jobs/acknowledge.ts'
+import { askSync } from '../../../jobs/ask-sync.ts'
+import { factsOf } from '../../../jobs/notice-reasons.ts'
+import { release } from '../../../jobs/release.ts'
+import { changeSubscription } from '../../../jobs/subscription-change.ts'
+import type { Wish } from '../../../report/subscription-page.ts'
+import { findSubscription } from '../../../store/subscription.ts'
+import type { Form } from '../../form.ts'
+import type { ACTIONS } from '../buttons.ts'
+import type { Deed, DeedDeps, ListedReport, Outcome } from './deed.ts'
+import { resend } from './resend.ts'
+import { sendTest } from './send-test.ts'
+
+export const DEEDS: Readonly<Record<keyof typeof ACTIONS, Deed>> = {
+  sync: async ({ work, schedules, poke }, form) => {
+    const isFull = form.get('full') === 'yes'
+    const schedule = schedules.find(({ name }) => name === (isFull ? 'sync-full' : 'sync'))
+    if (schedule === undefined) throw new Error('the daemon has no schedule of syncs')
+    await askSync(work.store, schedule, work.now)
+    poke()
+    return {
+      done: isFull ? 'Everything is being read again.' : 'A sync has been asked for. It begins at once.',
+    }
+  },
+
+  acknowledge: async ({ work }, form) => {
+    const { reason } = await acknowledge(work.store, Number(form.get('notice')), work.now())
+    return { done: `${factsOf(reason).title}: there are no more reminders of it.` }
+  },
+
+  release: async (deps, form) => {
+    const { report } = findReport(deps, form)
+    await release(deps.work.store, `report:${report.name}`, deps.work.now())
+    deps.poke()
+    return { done: `The report ${report.name} is let go. It is made at once.` }
+  },
+
+  pause: (deps, form) => wish(deps, form, 'pause'),
+  resume: (deps, form) => wish(deps, form, 'start'),
+  resend: (deps, form) => resend(deps, findReport(deps, form), form),
+  test: (deps, form) => sendTest(deps, findReport(deps, form), form),
+}
+
+/** @throws LeadsheetError report_unknown */
+function findReport({ reports }: DeedDeps, form: Form): ListedReport {
+  const name = form.get('report') ?? ''
+  const found = reports.find(({ report }) => report.name === name)
+  if (found) return found
+  throw new LeadsheetError('report_unknown', `There is no report named ${JSON.stringify(name)}`, {
+    hint: `Reports in the settings: ${reports.map(({ report }) => report.name).join(', ')}.`,
+  })
+}
+
+async function wish(deps: DeedDeps, form: Form, wished: Wish & ('pause' | 'start')): Promise<Outcome> {
+  const { store, now } = deps.work
+  const { report, recipients } = findReport(deps, form)
+  const address = form.get('address') ?? ''
+  const key = { address, report: report.name }
+  const isListed = recipients.some((one) => one.address.toLowerCase() === address.toLowerCase())
+  // Who is in the settings no more may still have a wish of their own, which outlives that.
+  if (!isListed && (await findSubscription(store.db, key)) === undefined) {
+    throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
+      hint: '`leadsheet recipients` lists who gets what.',
+    })
+  }
+  const by = { by: 'operator', reason: null } as const
+  const { isFit, withdrawn } = await changeSubscription(store, key, wished, by, now())
+  if (!isFit)
+    return { done: `${address} has unsubscribed from ${report.name} themselves; nothing was changed.` }
+  if (wished === 'start') return { done: `${address} gets ${report.name} again.` }
+  const mails = withdrawn === 1 ? '1 mail that waited is' : `${withdrawn} mails that waited are`
+  const taken = withdrawn === 0 ? '' : ` ${mails} withdrawn.`
+  return { done: `${address} gets ${report.name} no more until they are resumed.${taken}` }
+}

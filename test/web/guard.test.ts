@@ -1,0 +1,298 @@
+/** Who may see the window and do something there, over real HTTP. */
+import { describe, expect, it } from 'vitest'
+import { random } from '../support/random.ts'
+import { AS_BROWSER, type Asked, act, ask, openWindow, signIn, TOKEN } from '../support/window.ts'
+
+const SEED = Number(process.env.SEED ?? 1)
+const BEARER = { authorization: `Bearer ${TOKEN}` }
+const LOOPBACK = ''
+const SIGNED = `token: ${TOKEN}`
+const OUTSIDE = 'listen: 0.0.0.0:0'
+const PUBLIC = 'public_url: https://reports.example.com'
+
+describe('who may see the window', () => {
+  it.each<[string, string, string, Asked['headers'], number]>([
+    ['on this machine without a token, everybody', LOOPBACK, '/', {}, 200],
+    ['also what machines read', LOOPBACK, '/metrics', {}, 200],
+    ['under a public name of this machine, everybody', 'public_url: http://localhost:8080', '/', {}, 200],
+    ['on every address without a token, nobody', OUTSIDE, '/', {}, 403],
+    ['nor what machines read', OUTSIDE, '/metrics', {}, 403],
+    ['nor with any token, where there is none', OUTSIDE, '/', BEARER, 403],
+    ['behind a public name without a token, nobody', PUBLIC, '/', {}, 403],
+    ['under a further name without a token, nobody', 'hosts: [leadsheet]', '/', {}, 403],
+    [
+      'whom something forwards that nobody told us of',
+      LOOPBACK,
+      '/',
+      { 'x-forwarded-for': '203.0.113.1' },
+      403,
+    ],
+    ['with a token, nobody without it', SIGNED, '/', {}, 401],
+    ['nor what machines read', SIGNED, '/metrics', {}, 401],
+    ['machines with it', SIGNED, '/metrics', BEARER, 200],
+    ['also those that write the word small', SIGNED, '/', { authorization: `bearer ${TOKEN}` }, 200],
+    ['not with another', SIGNED, '/', { authorization: `Bearer ${TOKEN}x` }, 401],
+    ['not with one that is cut', SIGNED, '/', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }, 401],
+    ['not with it as a password', SIGNED, '/', { authorization: `Basic ${btoa(`:${TOKEN}`)}` }, 401],
+    ['not with it as a cookie', SIGNED, '/', { cookie: `leadsheet=${TOKEN}` }, 401],
+    ['on every address with a token, who has it', `${OUTSIDE}\n${SIGNED}`, '/', BEARER, 200],
+    ['and nobody else', `${OUTSIDE}\n${SIGNED}`, '/', {}, 401],
+    ['not by a token in the address', SIGNED, `/?token=${TOKEN}`, {}, 401],
+  ])('%s', async (_, web, path, headers, status) => {
+    const { url } = await openWindow(web)
+    expect((await ask(`${url}${path}`, { headers: headers ?? {} })).status).toBe(status)
+  })
+
+  it('is led to sign in where a page is asked for, and back', async () => {
+    const { url } = await openWindow()
+    const first = await ask(`${url}/?x=1`, { headers: AS_BROWSER })
+    expect([first.status, first.headers.location]).toEqual([303, '/sign-in?to=%2F%3Fx%3D1'])
+    const page = await ask(`${url}/sign-in?to=%2F%3Fx%3D1`)
+    expect(page.text).toContain('name="to" value="/?x&#x3D;1"')
+    const { origin } = new URL(url)
+    const form = { token: TOKEN, to: '/?x=1' }
+    const signed = await ask(`${url}/sign-in`, { method: 'POST', headers: { origin }, form })
+    expect([signed.status, signed.headers.location]).toEqual([303, '/?x=1'])
+  })
+
+  it('says what to set where it is closed, and leaves what is for everybody open', async () => {
+    const { url, config } = await openWindow(`${OUTSIDE}\n${PUBLIC}`)
+    const page = await ask(url, { headers: AS_BROWSER })
+    expect(page.text).toContain('<h1>The window is closed</h1>')
+    expect(page.text).toContain('Set web.token_file (LEADSHEET_WEB_TOKEN_FILE)')
+    expect(config.warnings.join()).toContain('the window can be reached from outside, and is closed. Set web')
+    const open = ['/healthz', '/web.css', '/window.css', '/subscription/x', '/sign-in']
+    const statuses = await Promise.all(open.map(async (path) => (await ask(`${url}${path}`)).status))
+    expect(statuses).toEqual([200, 200, 200, 404, 303])
+  })
+})
+
+describe('a session', () => {
+  it('is a cookie that scripts and other sites do not get, and lasts half a day', async () => {
+    const { url } = await openWindow()
+    const { origin } = new URL(url)
+    const signed = await ask(`${url}/sign-in`, {
+      method: 'POST',
+      headers: { origin },
+      form: { token: TOKEN },
+    })
+    expect(signed.headers['set-cookie']).toEqual([
+      expect.stringMatching(/^leadsheet=[\w.-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/),
+    ])
+  })
+
+  it('is kept to TLS where there is TLS, as the public name or a trusted proxy says', async () => {
+    const { url } = await openWindow(`${PUBLIC}\n${SIGNED}`)
+    const bySite = { host: 'reports.example.com', origin: 'https://reports.example.com' }
+    const { origin } = new URL(url)
+    const byProxy = { origin, 'x-forwarded-proto': 'https' }
+    for (const headers of [bySite, byProxy]) {
+      const signed = await ask(`${url}/sign-in`, { method: 'POST', headers, form: { token: TOKEN } })
+      expect(String(signed.headers['set-cookie'])).toMatch(/^__Host-leadsheet=.*; Path=\/;.*; Secure$/)
+      const [cookie = ''] = String(signed.headers['set-cookie']).split(';')
+      expect((await ask(url, { headers: { ...headers, cookie } })).status).toBe(200)
+      // Whoever can send this without TLS could have read it there.
+      expect((await ask(url, { headers: { cookie } })).status).toBe(401)
+    }
+  })
+
+  it(`is none of ours once a character of it is another (SEED=${SEED})`, async () => {
+    const { url } = await openWindow()
+    const { cookie } = await signIn(url)
+    expect((await ask(url, { headers: { cookie } })).status).toBe(200)
+    const value = cookie.slice('leadsheet='.length)
+    const next = random(SEED)
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
+    const forged = Array.from({ length: 1_000 }, () => {
+      const at = Math.floor(next() * value.length)
+      const letter = letters[Math.floor(next() * letters.length)] ?? 'A'
+      return next() < 0.2 ? value.slice(0, at) : `${value.slice(0, at)}${letter}${value.slice(at + 1)}`
+    }).filter((each) => each !== value)
+    expect(forged.length).toBeGreaterThan(950)
+    const taken: string[] = []
+    for (const each of forged) {
+      const { status } = await ask(url, { headers: { cookie: `leadsheet=${each}` } })
+      if (status !== 401) taken.push(`${status} ${each}`)
+    }
+    expect(taken).toEqual([])
+  })
+
+  it('of another token is none', async () => {
+    const [mine, other] = [await openWindow(), await openWindow('token: another-token-of-others')]
+    const { cookie } = await signIn(mine.url)
+    expect((await ask(mine.url, { headers: { cookie } })).status).toBe(200)
+    expect((await ask(other.url, { headers: { cookie } })).status).toBe(401)
+  })
+
+  it('ends by the button, which takes its cookie away', async () => {
+    const { url } = await openWindow()
+    const session = await signIn(url)
+    const out = await act(url, '/sign-out', session, {})
+    expect([out.status, out.headers.location]).toEqual([303, '/sign-in'])
+    expect(String(out.headers['set-cookie'])).toMatch(/^leadsheet=; Path=\/; Max-Age=0; HttpOnly/)
+  })
+})
+
+describe('signing in', () => {
+  it('tells a wrong token, later than a right one, and logs who gave it and not what', async () => {
+    const { url, lines } = await openWindow()
+    const { origin } = new URL(url)
+    const began = performance.now()
+    const form = { token: 'wrong-horse-battery', to: '/' }
+    const wrong = await ask(`${url}/sign-in`, { method: 'POST', headers: { origin }, form })
+    expect(performance.now() - began).toBeGreaterThan(200)
+    expect([wrong.status, wrong.headers['set-cookie']]).toEqual([401, undefined])
+    expect(wrong.text).toContain('role="alert"><p>That is not the token.</p>')
+    expect(lines.join()).toContain(
+      '"network":"127.0.0.1","msg":"a wrong token was given to sign in to the window"',
+    )
+    expect(lines.join()).not.toContain('horse')
+  })
+
+  it.each([
+    ...['https://evil.example.com', '//evil.example.com', '///evil.example.com', '/\\evil.example.com'],
+    ...['/.//evil.example.com', '/a/..//evil.example.com', '/%2e//evil.example.com', 'evil.example.com'],
+    ...['javascript:alert(1)', '\\\\evil.example.com', '/\t/evil.example.com', '/\n/evil.example.com'],
+    ...[' //evil.example.com', 'http:evil.example.com', 'http:/evil.example.com', '@evil.example.com'],
+    ...[
+      '/..//evil.example.com',
+      '',
+      'data:text/html,x',
+      '/\u2028/evil.example.com',
+      '//evil.example.com/%2f..',
+    ],
+  ])('leads to no other place than ours by %j', async (to) => {
+    const { url } = await openWindow()
+    const { origin } = new URL(url)
+    const signed = await ask(`${url}/sign-in`, {
+      method: 'POST',
+      headers: { origin },
+      form: { token: TOKEN, to },
+    })
+    const location = String(signed.headers.location)
+    expect(new URL(location, url).origin).toBe(origin)
+    expect(location).toMatch(/^\/(?![/\\])/)
+  })
+})
+
+describe('a form', () => {
+  const SITE = 'http://evil.example.com'
+  it.each<[string, Record<string, string>, boolean, number]>([
+    ['of a page of ours is taken', {}, true, 303],
+    ['by a browser that says so itself', { origin: '', 'sec-fetch-site': 'same-origin' }, true, 303],
+    ['of another site is not, whatever it knows', { origin: SITE }, true, 403],
+    ['of another port of this machine', { origin: 'http://127.0.0.1:1' }, true, 403],
+    ['of another site, as the browser says', { 'sec-fetch-site': 'cross-site' }, true, 403],
+    ['of a neighbour of the same site', { 'sec-fetch-site': 'same-site' }, true, 403],
+    ['of nobody', { origin: '' }, true, 403],
+    ['of a frame that is shut in', { origin: 'null' }, true, 403],
+    ['of ours without the token of its session', {}, false, 403],
+  ])('%s', async (_, change, hasToken, status) => {
+    const { url, lines } = await openWindow()
+    const { cookie, formToken } = await signIn(url)
+    const { origin } = new URL(url)
+    const given = Object.entries({ cookie, origin, ...change }).filter(([, value]) => value !== '')
+    const form = { ...(hasToken ? { form_token: formToken } : {}), back: '/' }
+    const answer = await ask(`${url}/actions/sync`, {
+      ...{ method: 'POST', headers: Object.fromEntries(given), form },
+    })
+    expect(answer.status).toBe(status)
+    expect(lines.some((line) => line.includes('"action":"sync"'))).toBe(status === 303)
+  })
+
+  it('of another session is not taken', async () => {
+    const { url } = await openWindow()
+    const [mine, theirs] = [await signIn(url), await signIn(url)]
+    expect(theirs.formToken).not.toBe(mine.formToken)
+    const mixed = { cookie: mine.cookie, formToken: theirs.formToken }
+    expect((await act(url, '/actions/sync', mixed, {})).status).toBe(403)
+    expect((await act(url, '/sign-out', mixed, {})).status).toBe(403)
+  })
+
+  it('does nothing where one may only look, and says what to set', async () => {
+    const { url, pokes } = await openWindow(LOOPBACK)
+    const { origin } = new URL(url)
+    const answer = await ask(`${url}/actions/sync`, { method: 'POST', headers: { origin }, form: {} })
+    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('Set web.token_file')])
+    expect((await ask(`${url}/actions/sync`)).status).toBe(405)
+    expect((await ask(url)).text).not.toContain('form_token')
+    expect(pokes()).toBe(0)
+  })
+})
+
+describe('the name under which it is asked for', () => {
+  it.each<[string, string, Asked['headers'], number]>([
+    ['an address', SIGNED, { host: '192.0.2.7:8080' }, 200],
+    ['an address of IPv6', SIGNED, { host: '[2001:db8::1]:8080' }, 200],
+    ['this machine', SIGNED, { host: 'localhost' }, 200],
+    ['the public name', `${SIGNED}\n${PUBLIC}`, { host: 'reports.example.com' }, 200],
+    ['a further name', `${SIGNED}\nhosts: [leadsheet]`, { host: 'leadsheet:8080' }, 200],
+    ['a name that points here', SIGNED, { host: 'evil.example.com' }, 403],
+    ['one that ends as ours', `${SIGNED}\n${PUBLIC}`, { host: 'reports.example.com.evil.com' }, 403],
+    ['one that begins as ours', SIGNED, { host: 'localhost.evil.com' }, 403],
+    ['one with ours before it', SIGNED, { host: 'localhost@evil.com' }, 403],
+    [
+      'ours, said by nobody whom we trust',
+      SIGNED,
+      { host: 'evil.com', 'x-forwarded-host': 'localhost' },
+      403,
+    ],
+    ['a strange one behind a trusted proxy', SIGNED, { 'x-forwarded-host': 'evil.com' }, 403],
+    [
+      'that of a proxy that nobody trusts',
+      `${SIGNED}\ntrusted_proxies: []`,
+      { 'x-forwarded-host': 'e.com' },
+      200,
+    ],
+  ])('may be %s', async (_, web, headers, status) => {
+    const { url } = await openWindow(web)
+    expect((await ask(url, { headers: { ...BEARER, ...headers } })).status).toBe(status)
+  })
+})
+
+describe('who asks, by what a proxy says', () => {
+  it.each([
+    ['is believed where the proxy is trusted', 'trusted_proxies: [127.0.0.0/8]', '203.0.113.9'],
+    ['and otherwise not', 'trusted_proxies: [192.0.2.1]', '127.0.0.1'],
+  ])('%s', async (_, proxies, network) => {
+    const { url, lines } = await openWindow(`${SIGNED}\n${proxies}`)
+    const headers = { origin: new URL(url).origin, 'x-forwarded-for': '203.0.113.9' }
+    await ask(`${url}/sign-in`, { method: 'POST', headers, form: { token: TOKEN } })
+    expect(lines.join()).toContain(`"network":"${network}","msg":"signed in to the window"`)
+  })
+})
+
+describe('every answer of the window', () => {
+  it('forbids what is not its own, and is kept by nobody', async () => {
+    const { url } = await openWindow()
+    const { headers } = await ask(url, { headers: BEARER })
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    )
+    expect(headers).toMatchObject({
+      ...{ 'cache-control': 'no-store', 'referrer-policy': 'same-origin', 'x-frame-options': 'DENY' },
+      ...{ 'x-content-type-options': 'nosniff', 'cross-origin-opener-policy': 'same-origin' },
+    })
+  })
+
+  it('tells by what it may be asked, and what there is not', async () => {
+    const { url } = await openWindow()
+    const put = await ask(url, { method: 'PUT', headers: BEARER })
+    expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD'])
+    const got = await ask(`${url}/actions/sync`, { headers: BEARER })
+    expect([got.status, got.headers.allow]).toEqual([405, 'POST'])
+    expect((await ask(`${url}/nowhere`, { headers: BEARER })).status).toBe(404)
+  })
+
+  it('comes as often as an operator looks, while everybody else has to wait', async () => {
+    const { url } = await openWindow()
+    const statuses = new Set<number>()
+    for (let count = 0; count < 200; count += 1) statuses.add((await ask(url, { headers: BEARER })).status)
+    expect([...statuses]).toEqual([200])
+    for (let count = 0; count < 130; count += 1) await ask(`${url}/subscription/x`)
+    const after = ['/subscription/x', '/sign-in', '/healthz', '/'].map((path) =>
+      ask(`${url}${path}`, { headers: BEARER }),
+    )
+    expect((await Promise.all(after)).map(({ status }) => status)).toEqual([429, 200, 200, 200])
+  })
+})
