@@ -19,8 +19,6 @@ import { signInRoutes } from '../web/sign-in.ts'
 import { subscriptionRoutes } from '../web/subscription.ts'
 import { actionRoutes } from '../web/window/actions/actions.ts'
 import type { DeedDeps } from '../web/window/actions/deed.ts'
-import { actionRoutes } from '../web/window/actions/actions.ts'
-import type { DeedDeps } from '../web/window/actions/deed.ts'
 import { assetRoutes } from '../web/window/assets.ts'
 import { editionRoutes } from '../web/window/edition.ts'
 import { editionFilesRoutes } from '../web/window/edition-files.ts'
@@ -76,16 +74,12 @@ export async function openConfiguredWeb(
   }
   const dkim = dkimOf(config.mail)
   const archive = [editionsRoutes(deps), editionRoutes(deps), editionFilesRoutes({ store, dkim })]
-  const actions = {
-    ...{ guard, names, refuse, pages: windowPages, reports, operators: config.operators.recipients },
-    ...daemon,
-  }
   return openWeb(
     { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [
       ...[healthRoutes(health), assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
       signInRoutes({ guard, names, pages: windowPages, refuse, log }),
     ],
-    { guard, parts: [metrics.routes, actionRoutes(actions), actionRoutes(actions), statusRoutes(status), ...archive] },
+    { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive] },
   )
 }
