@@ -54,8 +54,10 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     expect(config.recipients).toEqual(['ana@example.com', 'ben@example.com'])
     const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
     for (const secret of [key, encodeURIComponent(PASSWORD)]) expect(settings).not.toContain(secret)
-    for (const name of readdirSync(join(cwd, 'secrets')))
-      expect(statSync(join(cwd, 'secrets', name)).mode & 0o777, name).toBe(0o600)
+    const files = readdirSync(cwd, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
+    expect(files.map(({ name }) => name).sort()).toEqual(['api-key', 'leadsheet.yaml', 'smtp-url', 'window-token'])
+    for (const { parentPath, name } of files)
+      expect(statSync(join(parentPath, name)).mode & 0o777, name).toBe(0o600)
   })
 
   test('Ctrl-C leaves nothing behind', async () => {

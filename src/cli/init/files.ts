@@ -81,7 +81,8 @@ export function writeFirstSettings(
         ? null
         : keep({ ...token, value: token.value }, SECRETS.token, 'what to sign in to the window with'),
   })
-  const settings = { path: file, text, isSecret: false, what: 'the settings' }
+  // Who gets what, and from which server, is nobody else's business either.
+  const settings = { path: file, text, isSecret: true, what: 'the settings' }
   const config = writeNewFiles([...added, settings], { keepsOld, check: () => loadConfig({ file }) })
   return { config, files: [settings, ...added] }
 }

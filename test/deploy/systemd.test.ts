@@ -1,0 +1,45 @@
+/** The unit for systemd: what it names is there, and systemd itself finds nothing to say about it. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { COMMANDS } from '../../src/cli/program.ts'
+import { CONFIG_VARIABLE, VARIABLES } from '../../src/config/environment.ts'
+import { folderWith } from '../support/folder.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const unit = readFileSync(join(ROOT, 'deploy/systemd/leadsheet.service'), 'utf8')
+const valuesOf = (name: string): string[] =>
+  [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map((match) => match[1] ?? '')
+
+test('the commands and variables of the unit are those that there are', () => {
+  const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const program = `/opt/leadsheet/node_modules/leadsheet/${bin.leadsheet}`
+  const lines = [...valuesOf('ExecStart'), ...valuesOf('ExecReload')].map((line) => line.split(' '))
+  expect(lines.map(([, file]) => file)).toEqual([program, program])
+  const names = COMMANDS.map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(lines.map(([, , command]) => command)))
+  const variables = valuesOf('Environment').map((setting) => setting.split('=')[0])
+  expect([...Object.keys(VARIABLES), CONFIG_VARIABLE]).toEqual(expect.arrayContaining(variables))
+})
+
+test('the README installs to where the unit looks', () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  for (const [name, path] of valuesOf('Environment').map((setting) => setting.split('=')))
+    expect(readme).toContain(`${name}=${path} `)
+  expect(readme).toContain('npm install --prefix /opt/leadsheet ')
+  expect(readme).toContain(`useradd --system --home-dir ${valuesOf('WorkingDirectory')[0]} `)
+})
+
+const HAS_SYSTEMD = spawnSync('systemd-analyze', ['--version']).status === 0
+
+test.skipIf(!HAS_SYSTEMD)('systemd-analyze finds every line right, and little left to break out of', () => {
+  // Only where the program is would it be there.
+  const here = unit.replaceAll('/opt/leadsheet/node_modules/.bin/node', process.execPath)
+  const file = join(folderWith({ 'leadsheet.service': here }), 'leadsheet.service')
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+  expect([status, stdout, stderr]).toEqual([0, '', ''])
+  const rated = spawnSync('systemd-analyze', ['security', '--offline=true', file], { encoding: 'utf8' })
+  const [, exposure = '10'] = /Overall exposure level for .*: ([\d.]+)/.exec(rated.stdout) ?? []
+  expect(Number(exposure)).toBeLessThan(2)
+})
