@@ -5,6 +5,7 @@ import type { Source } from '../source/open.ts'
 import type { Lease } from '../store/lease.ts'
 import type { Store, Trx } from '../store/open.ts'
 import type { Scan } from '../store/scan.ts'
+import { type RunUsage, saveUsage } from '../store/sync-run.ts'
 
 export interface SyncOptions {
   /** Read all leads, not only those changed since the last sync. */
@@ -42,6 +43,8 @@ export interface SyncRun {
   readonly runId: string
   readonly mode: Scan['mode']
   readonly options: SyncOptions
+  /** What the run has asked of the upstream so far. */
+  readonly spent: () => RunUsage
 }
 
 /**
@@ -61,6 +64,8 @@ export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>
 function holding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx) => Promise<T> {
   return async (trx) => {
     await run.lease.renew(trx, run.now())
+    // With each page, so that who looks at a run sees them, and one that is killed has not asked for nothing.
+    await saveUsage(trx, run.runId, run.spent())
     return work(trx)
   }
 }

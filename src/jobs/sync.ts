@@ -69,7 +69,11 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
     return startRun(trx, { mode, parts: options.parts, at: started.toISOString() })
   })
   const before = { ...deps.source.usage }
-  const done = await runParts({ ...deps, lease, runId, mode, options })
+  const spent = () => ({
+    requests: deps.source.usage.requests - before.requests,
+    retries: deps.source.usage.retries - before.retries,
+  })
+  const done = await runParts({ ...deps, lease, runId, mode, options, spent })
   const counts = await readCounts(deps.store.db, runId)
   const result: SyncResult = {
     runId,
@@ -88,8 +92,7 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
     agents: done.agents,
     details: counts.details,
     pages: counts.pages,
-    requests: deps.source.usage.requests - before.requests,
-    retries: deps.source.usage.retries - before.retries,
+    ...spent(),
     durationMs: deps.now().getTime() - started.getTime(),
     problems: done.problems,
     notBefore: done.notBefore,

@@ -39,6 +39,16 @@ export async function startRun(
   return id
 }
 
+/** What a run has asked of the upstream. */
+export interface RunUsage {
+  readonly requests: number
+  readonly retries: number
+}
+
+export async function saveUsage(trx: Trx, runId: string, { requests, retries }: RunUsage): Promise<void> {
+  await trx.updateTable('sync_run').where('id', '=', runId).set({ requests, retries }).execute()
+}
+
 /** Adds counts, in the transaction that writes the page; returns the run's pages and leads so far. */
 export async function addCounts(
   trx: Trx,
