@@ -14,6 +14,8 @@ const BUSY_TIMEOUT_MS = 50
 /** Nothing else waits in a process that only reads; who closes the file locks out even readers for a moment. */
 const READER_TIMEOUT_MS = 10_000
 const MODE = 0o600
+/** What SQLite calls a database that is no file. */
+const MEMORY = ':memory:'
 
 /**
  * Opens or creates the file: write-ahead log, every commit on disk unless told otherwise, foreign keys checked.
@@ -33,7 +35,7 @@ export function openReader(file: string): Kysely<Tables> {
 function openFile(file: string): Database.Database {
   let database: Database.Database | undefined
   try {
-    createPrivate(file)
+    if (file !== MEMORY) createPrivate(file)
     database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
     // Another program's file stays as it is, to the byte; the migration refuses it.
     if (isOursOrNew(database)) database.pragma('journal_mode = WAL')
