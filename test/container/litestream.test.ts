@@ -1,0 +1,75 @@
+/** deploy/litestream with the real Litestream: what it copies while leadsheet works is whole, and can be put back. */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
+import { checkBackup } from '../../src/store/backup-check.ts'
+import { folderWith } from '../support/folder.ts'
+import { openSyncing } from '../support/syncing.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { ROOT } from './support/image.ts'
+
+const PROGRAM = join(ROOT, 'test/foreign/node_modules/@flydotio/litestream-linux-x64/litestream')
+const IS_THERE = existsSync(PROGRAM)
+const TEXT = readFileSync(join(ROOT, 'deploy/litestream/litestream.yml'), 'utf8')
+const COPIED_WITHIN_MS = 20_000
+
+// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
+if (!IS_THERE) console.warn('SKIPPED: Litestream, for want of: npm ci --prefix test/foreign')
+
+describe('deploy/litestream/litestream.yml', () => {
+  it('copies the database of the volume to where the environment says', () => {
+    expect(parse(TEXT)).toMatchObject({
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Litestream fills it in
+      dbs: [{ path: '/data/leadsheet.db', replicas: [{ url: '${LITESTREAM_REPLICA_URL}' }] }],
+    })
+  })
+
+  it.skipIf(!IS_THERE)(
+    'has all of it elsewhere, however leadsheet empties its log, and gives back what `leadsheet restore` takes',
+    async () => {
+      await using upstream = await startUpstream(400)
+      await using syncing = await openSyncing(upstream.url)
+      const { file } = syncing.store
+      const settings = TEXT.replaceAll('/data/leadsheet.db', file).replace('10s', '100ms')
+      const folder = folderWith({ 'litestream.yml': settings })
+      const env = { LITESTREAM_REPLICA_URL: `file://${join(folder, 'elsewhere')}` }
+      const args = ['-config', join(folder, 'litestream.yml')]
+      const first = startReplicating(args, env)
+      await untilThere(join(folder, 'elsewhere/generations'))
+      await syncing.sync({ pageSize: 100 })
+      await first.stop()
+      // What it missed while it was away, with the log emptied behind its back.
+      await syncing.sync({ full: true, pageSize: 100 })
+      startReplicating(args, env)
+      await syncing.sync({ full: true, pageSize: 100 })
+
+      const restore = (): unknown => {
+        const copy = join(folderWith(), 'restored.db')
+        spawnSync(PROGRAM, ['restore', ...args, '-o', copy, file], { env })
+        return existsSync(copy) ? checkBackup(copy) : null
+      }
+      const all = checkBackup(file)
+      expect(all).toMatchObject({ rows: { lead: 400, sync_run: 3 } })
+      await expect.poll(restore, { timeout: COPIED_WITHIN_MS, interval: 200 }).toEqual(all)
+    },
+  )
+})
+
+function startReplicating(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const child = spawn(PROGRAM, ['replicate', ...args], { env, stdio: 'ignore' })
+  const left = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const stop = async (): Promise<void> => {
+    child.kill()
+    await left
+  }
+  onTestFinished(stop)
+  return { stop }
+}
+
+async function untilThere(path: string): Promise<void> {
+  const until = performance.now() + COPIED_WITHIN_MS
+  while (!existsSync(path) && performance.now() < until) await sleep(50)
+}
