@@ -1,25 +1,33 @@
 /** What health is judged by, as the settings have it. */
 import type { Config } from '../config/config.ts'
+import { LeadsheetError } from '../errors.ts'
 import type { Installation } from '../jobs/health/installation.ts'
 import { hasEndpoint } from '../source/address.ts'
 import type { Store } from '../store/open.ts'
+import type { Resource } from '../store/reading.ts'
 import { pathsIn } from './installation.ts'
 import { type ConfiguredSchedule, schedulesOf } from './schedules.ts'
 import { profileOf } from './upstream.ts'
 
-/** @throws LeadsheetError config_invalid for a profile that is none */
 export function installationOf(
   config: Config,
   store: Store,
 ): Installation & { readonly schedules: readonly ConfiguredSchedule[] } {
-  const profile = profileOf(config)
   return {
     store,
     schedules: schedulesOf(config),
-    resources: [
-      'leads',
-      ...(['stats', 'agents'] as const).filter((resource) => hasEndpoint(profile, resource)),
-    ],
+    resources: ['leads', ...besideLeads(config)],
     snapshotAfterSync: config.snapshot.when === 'after_sync' ? pathsIn(config.dataDir).snapshot : null,
+  }
+}
+
+/** None for a profile that is none: what the copy holds of leads can be judged without it. */
+function besideLeads(config: Config): Resource[] {
+  try {
+    const profile = profileOf(config)
+    return (['stats', 'agents'] as const).filter((resource) => hasEndpoint(profile, resource))
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError) return []
+    throw thrown
   }
 }

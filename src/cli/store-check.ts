@@ -2,12 +2,13 @@
  * What `leadsheet doctor` says of the store: whether its rules hold, and whether the snapshot beside it is its own.
  * A large file is not read through unless that is asked for, since it would take minutes.
  */
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { type Check, fail, ok } from '../source/checkup.ts'
+import { type Check, fail, ok, warn } from '../source/checkup.ts'
 import { findViolations, INVARIANTS } from '../store/invariants.ts'
 import type { Store } from '../store/open.ts'
 import { readSnapshotInfo } from '../store/snapshot.ts'
-import { hasRun } from '../store/sync-run.ts'
+import { findLastWholeRun, hasRun } from '../store/sync-run.ts'
 
 /** About a second. */
 const READ_THROUGH_MAX_BYTES = 100_000_000
@@ -30,11 +31,21 @@ export async function* checkStore(
     : ok('consistency', `bookkeeping holds; ${megabytes} MB not read through, which \`doctor --whole\` does`)
 }
 
-/** @param file of the snapshot; nothing is said where there is none */
-export async function* checkSnapshot(store: Store, file: string): AsyncGenerator<Check> {
+/**
+ * @param file of the snapshot
+ * @param isWanted whether one follows each sync; where none is wanted, nothing is said of none
+ */
+export async function checkSnapshot(store: Store, file: string, isWanted: boolean): Promise<Check | null> {
   const info = readSnapshotInfo(file)
-  if (info?.runId == null) return
-  yield (await hasRun(store.db, info.runId))
+  const remedy = '`leadsheet snapshot` makes it now, and says what keeps it from being made'
+  if (info === null) {
+    if (existsSync(file))
+      return fail('snapshot', `${file} cannot be read: it is damaged, or of an older leadsheet`, remedy)
+    const isDue = isWanted && (await findLastWholeRun(store.db)) !== undefined
+    return isDue ? warn('snapshot', `there is no ${file}, though a sync has read all leads`, remedy) : null
+  }
+  if (info.runId === null) return ok('snapshot', `without leads, made ${info.madeAt}`)
+  return (await hasRun(store.db, info.runId))
     ? ok('snapshot', `of the run ${info.runId}, made ${info.madeAt}`)
     : fail(
         'snapshot',

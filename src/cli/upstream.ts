@@ -5,7 +5,7 @@ import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { HeldRow } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
-import { openSource, type Source } from '../source/open.ts'
+import { openSource, type Source, type SourceOptions } from '../source/open.ts'
 import { type Profile, parseProfile } from '../source/profile.ts'
 import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
 import type { Terminal } from './terminal.ts'
@@ -22,13 +22,14 @@ export async function withSource<T>(terminal: Terminal, use: (source: Source) =>
 
 /**
  * To be closed.
+ * @param options.backoff other than usual where somebody waits for the answer
  * @throws LeadsheetError config_missing, config_invalid
  */
-export function openSourceOf(config: Config, log: Log): Source {
+export function openSourceOf(config: Config, log: Log, options: Pick<SourceOptions, 'backoff'> = {}): Source {
   const profile = profileOf(config)
   const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
   const maxWaitMs = maxWaitSeconds * 1000
-  return openSource({ baseUrl: url, apiKey: key?.reveal() ?? '', profile, maxWaitMs, log })
+  return openSource({ baseUrl: url, apiKey: key?.reveal() ?? '', profile, maxWaitMs, log, ...options })
 }
 
 /** @throws LeadsheetError config_invalid */

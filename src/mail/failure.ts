@@ -129,11 +129,12 @@ export function sendError(
   const safe = (options.secret ? said.replaceAll(options.secret, '[redacted]') : said).trim()
   Object.assign(fault, { said: safe })
   const whom = options.recipient === undefined ? '' : ` for ${options.recipient}`
-  const trouble = isThisLetter ? 'refused the message' : TROUBLE[kind]
+  const hasNoTls = code === 'ETLS'
+  const trouble = isThisLetter ? 'refused the message' : hasNoTls ? 'has no TLS to offer' : TROUBLE[kind]
   return new LeadsheetError(
     isThisLetter ? 'mail_rejected' : 'mail_unreachable',
     `${place} ${trouble}${whom}: ${safe}`,
-    { hint: HINTS[kind], cause: fault },
+    { hint: hasNoTls ? TLS_HINT : HINTS[kind], cause: fault },
   )
 }
 
@@ -151,6 +152,9 @@ const HINTS = {
   permanent: 'Check the address of the recipient and of the sender.',
   unknown: 'The message may have arrived. Sent again it has the same Message-ID.',
 } as const satisfies Record<SendFailure, string>
+
+const TLS_HINT =
+  'Take the port of the server that has TLS: smtp:// with STARTTLS, mostly 587, or smtps://, mostly 465. Where each machine on the way is trusted, ?insecure=true behind the mail URL goes without.'
 
 function faultOf(thrown: unknown): SendFault {
   const error: unknown = thrown instanceof LeadsheetError ? thrown.cause : thrown

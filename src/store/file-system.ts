@@ -32,6 +32,29 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x47504653, 'GPFS'],
 ])
 
+/** What usually holds data, by name; the last two lose them with the machine or the container. */
+const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x0000ef53, 'ext4'],
+  [0x58465342, 'XFS'],
+  [0x9123683e, 'Btrfs'],
+  [0x2fc12fc1, 'ZFS'],
+  [0xf2f52010, 'F2FS'],
+  [0x01021994, 'tmpfs'],
+  [0x794c7630, 'overlay'],
+])
+const PASSING: readonly string[] = ['tmpfs', 'overlay']
+
+/** The file system of a folder by its name, and whether what lies in it outlives the machine or container. */
+export async function readFileSystem(
+  folder: string,
+): Promise<{ readonly name: string; readonly isLasting: boolean; readonly isNetwork: boolean }> {
+  // Signed where the system's word has 32 bits.
+  const type = (await statfs(folder)).type >>> 0
+  const network = NETWORK_FILE_SYSTEMS.get(type)
+  const name = network ?? LOCAL_FILE_SYSTEMS.get(type) ?? `type 0x${type.toString(16)}`
+  return { name, isLasting: !PASSING.includes(name), isNetwork: network !== undefined }
+}
+
 /**
  * @param folder must exist
  * @throws LeadsheetError data_network

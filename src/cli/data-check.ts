@@ -1,0 +1,124 @@
+/** What `leadsheet doctor` says of the data: the folder, the database and its rules, the copy, the work on it. */
+import { existsSync } from 'node:fs'
+import { access, constants, mkdir } from 'node:fs/promises'
+import type { Config } from '../config/config.ts'
+import { isWorldReadable } from '../config/settings-file.ts'
+import { errorText } from '../errors.ts'
+import { type Life, lifeOf } from '../jobs/health/beat.ts'
+import type { HealthCheck, Subject } from '../jobs/health/installation.ts'
+import { readHealth } from '../jobs/health.ts'
+import { attempt, type Check, fail, ok, warn } from '../source/checkup.ts'
+import { findLastSpan } from '../store/daemon-span.ts'
+import { readFileSystem } from '../store/file-system.ts'
+import type { Store } from '../store/open.ts'
+import { checkPast } from './clock-check.ts'
+import { installationOf } from './health-installation.ts'
+import { openData, pathsIn } from './installation.ts'
+import { checkNotices } from './notice-check.ts'
+import { checkSnapshot, checkStore } from './store-check.ts'
+
+export interface DataFindings {
+  readonly checks: readonly Check[]
+  readonly life: Life
+}
+
+/** What is said of these is said in more words beside it. */
+const TOLD_IN_FULL: readonly Subject[] = ['notices', 'snapshot']
+/** Of the copy: what the upstream has is told under the same words. */
+const CALLED: { readonly [What in Subject]?: string } = {
+  leads: 'copy of leads',
+  statistics: 'copy of stats',
+  agents: 'copy of agents',
+  schedules: 'due times',
+  log: 'database log',
+}
+
+/** @param options.whole read the database from one end to the other, however large it is */
+export async function checkData(
+  config: Config,
+  options: { readonly whole: boolean; readonly now: Date },
+): Promise<DataFindings> {
+  const folder = await checkFolder(config.dataDir)
+  if (folder.verdict === 'fail') return { checks: [folder], life: 'none' }
+  const checks = [folder, await checkFileSystem(config)]
+  let life: Life = 'none'
+  const opened = await attempt('database', 'see the README on a damaged database', async () => {
+    await using store = await openData(config)
+    for await (const check of checkInside(store, config, options)) checks.push(check)
+    life = lifeOf(await findLastSpan(store.db), options.now)
+    return ok('database', store.file)
+  })
+  if (opened.verdict !== 'ok') checks.push(opened)
+  return { checks, life }
+}
+
+async function* checkInside(
+  store: Store,
+  config: Config,
+  { whole, now }: { readonly whole: boolean; readonly now: Date },
+): AsyncGenerator<Check> {
+  yield ok('database', store.file)
+  yield* checkStore(store, { whole, now })
+  const past = await checkPast(store.db, now)
+  if (past !== null) yield past
+  const { checks, freshness } = await readHealth(installationOf(config, store), now)
+  const isNew = freshness.every(({ asOf }) => asOf === null)
+  for (const check of checks.filter(({ what }) => !TOLD_IN_FULL.includes(what))) {
+    const isTold = check.what === 'database' && check.verdict === 'ok'
+    if (!isTold) yield toldAs(check, isNew)
+  }
+  const isWanted = config.snapshot.when === 'after_sync'
+  const snapshot = await checkSnapshot(store, pathsIn(config.dataDir).snapshot, isWanted)
+  if (snapshot !== null) yield snapshot
+  yield* checkNotices(store.db, config)
+}
+
+/** Before the first sync nothing is wrong yet. */
+function toldAs(check: HealthCheck, isNew: boolean): Check {
+  const { what, verdict, found, remedy } = check
+  return {
+    what: CALLED[what] ?? what,
+    verdict: what === 'leads' && isNew && verdict === 'fail' ? 'warn' : verdict,
+    ...{ found, remedy },
+  }
+}
+
+async function checkFolder(dataDir: string): Promise<Check> {
+  try {
+    await mkdir(dataDir, { recursive: true })
+    await access(dataDir, constants.W_OK)
+    const { database } = pathsIn(dataDir)
+    if (existsSync(database) && isWorldReadable(database)) {
+      return warn(
+        'data directory',
+        `every user of this machine can read ${database}, with recipients and the key of their links`,
+        `stop the daemon and run \`chmod 600 ${database}*\``,
+      )
+    }
+    return ok('data directory', `${dataDir} can be written`)
+  } catch (thrown) {
+    return fail(
+      'data directory',
+      errorText(thrown),
+      'set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to',
+    )
+  }
+}
+
+async function checkFileSystem({ dataDir, allowNetworkFs }: Config): Promise<Check> {
+  const { name, isLasting, isNetwork } = await readFileSystem(dataDir)
+  if (isNetwork) {
+    return (allowNetworkFs ? warn : fail)(
+      'file system',
+      `${name}: SQLite can lose data on a network`,
+      'set data_dir (LEADSHEET_DATA_DIR) to a local disk or volume',
+    )
+  }
+  return isLasting
+    ? ok('file system', name)
+    : warn(
+        'file system',
+        `${name}: what is on it is gone with the container or the machine`,
+        'set data_dir (LEADSHEET_DATA_DIR) to a disk, or mount a volume there',
+      )
+}

@@ -1,0 +1,97 @@
+/** All that `leadsheet doctor` looks at, in the order in which one thing needs the other. */
+import { resolveTxt } from 'node:dns/promises'
+import type { Config } from '../config/config.ts'
+import { TOKEN_REMEDY } from '../config/web-access.ts'
+import { openTransport } from '../mail/transport.ts'
+import { attempt, type Check, checkUpstream, ok, warn } from '../source/checkup.ts'
+import { compareClocks } from './clock-check.ts'
+import { checkData } from './data-check.ts'
+import { dkimOf } from './mail.ts'
+import { tryReports } from './report-trial.ts'
+import { checkRuntime, thisRuntime } from './runtime-check.ts'
+import { scheduleWarnings } from './schedule-warnings.ts'
+import { checkSignature } from './signature-check.ts'
+import type { Terminal } from './terminal.ts'
+import { openSourceOf, profileOf } from './upstream.ts'
+import { checkWayOut } from './way-out-check.ts'
+import { checkWindow } from './window-check.ts'
+
+/** Somebody waits for the answer. */
+const BACKOFF = { attempts: 2, baseMs: 300, maxMs: 1_000 }
+
+/** What is looked into. */
+export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
+
+/** As the checks come in, so that they can be seen while the upstream is slow. */
+export async function* examine(
+  patient: Patient,
+  options: { readonly whole: boolean },
+): AsyncGenerator<Check> {
+  const settings = await attempt('settings', 'mend the settings', async () =>
+    ok('settings', (await patient.config()).file ?? 'from the environment alone'),
+  )
+  yield settings
+  if (settings.verdict === 'fail') return
+  const config = await patient.config()
+  // What it says of the window is told there.
+  for (const warning of config.warnings.filter((text) => !text.includes(TOKEN_REMEDY)))
+    yield warn('settings', warning, '`leadsheet config check` shows all of them')
+  const now = new Date()
+  yield* checkRuntime(config, thisRuntime(), now)
+  const profile = await attempt('profile', 'mend the profile', async () =>
+    ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
+  )
+  yield profile
+  const { checks, life } = await checkData(config, { ...options, now })
+  yield* checks
+  if (profile.verdict === 'ok') yield* checkSource(patient, config)
+  yield checkTimes(config, now)
+  yield await attempt('reports', 'mend it; `leadsheet report NAME --watch` shows it', async () => {
+    await tryReports(config, patient.signal)
+    const names = config.reports.map(({ name }) => name).join(', ')
+    return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
+  })
+  yield await checkMail(patient, config)
+  const key = dkimOf(config.mail)
+  if (key !== null) yield await checkSignature(key, resolveTxt)
+  if (config.reports.length > 0) yield checkWayOut(config)
+  yield await checkWindow(config, life === 'alive')
+}
+
+async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<Check> {
+  const checks: Check[] = []
+  const whole = await attempt('upstream', 'set api.url and api.key', async () => {
+    const source = openSourceOf(config, await log(), { backoff: BACKOFF })
+    try {
+      for await (const check of checkUpstream(source, signal)) checks.push(check)
+      if (source.usage.requests > 0) checks.push(compareClocks(source.clockAheadMs()))
+      return ok('upstream', `${source.usage.requests} requests`)
+    } finally {
+      await source.close()
+    }
+  })
+  yield* checks
+  if (whole.verdict !== 'ok') yield whole
+}
+
+function checkTimes(config: Config, now: Date): Check {
+  const [first] = scheduleWarnings(config, now)
+  return first === undefined
+    ? ok('schedules', 'the clocks of their zones show each of their times once')
+    : warn('schedules', first, 'see `leadsheet schedule`; another time of the day spares it')
+}
+
+/** As far as one can go without a letter. */
+async function checkMail({ log, signal }: Patient, { mail, reports }: Config): Promise<Check> {
+  if (mail.url === null) {
+    return reports.length === 0
+      ? ok('mail', 'no reports, no mail')
+      : warn('mail', 'no mail server is set: reports cannot be sent', 'set mail.url (LEADSHEET_SMTP_URL)')
+  }
+  const url = mail.url.reveal()
+  return attempt('mail', 'check mail.url (LEADSHEET_SMTP_URL)', async () => {
+    await using transport = openTransport(url, { log: await log() })
+    await transport.verify(signal)
+    return ok('mail', `${transport.name} lets us in`)
+  })
+}
