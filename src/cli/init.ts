@@ -5,7 +5,7 @@
 
 import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
-import { dirname, relative } from 'node:path'
+import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { loadConfig, settingsPath } from '../config/load.ts'
@@ -18,7 +18,7 @@ import { completed } from './init/answers.ts'
 import { filesIn, writeFirstSettings } from './init/files.ts'
 import { type AnswerOptions, readGiven } from './init/given.ts'
 import { type Asked, askAll } from './init/questions.ts'
-import { checkLines, tellResult } from './init/result.ts'
+import { checkLines, shownPath, tellResult } from './init/result.ts'
 import { sendTestMail } from './init/test-mail.ts'
 import type { TrialDeps } from './init/trials.ts'
 import { tryListen, tryMail, tryService } from './init/trials.ts'
@@ -71,7 +71,7 @@ async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const asked = await untilWritten(terminal, async (): Promise<Asked> => {
     if (prompter === null) return { answers: completed(given), probed: null }
     prompter.say(
-      `Five questions, and ${relative('', file)} is written; until then Ctrl-C leaves nothing behind.`,
+      `Five questions, and ${shownPath(file)} is written; until then Ctrl-C leaves nothing behind.`,
       'Enter takes what stands in [brackets].',
     )
     return askAll({ ...trial, prompter, given, tell, now })

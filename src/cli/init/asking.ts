@@ -4,6 +4,8 @@ import type { Prompter } from '../prompter.ts'
 import { type Answer, type Given, said } from './answers.ts'
 import type { TrialDeps } from './trials.ts'
 
+const PATIENCE_MS = 1_500
+
 /** After a trial that did not end well. */
 export const AGAIN_OR_KEEP = ['Once more (again), or keep it (keep)', ['again', 'keep']] as const
 
@@ -29,6 +31,16 @@ export async function answerOf(
   if (given === undefined) return said(await prompter.ask(question))
   prompter.say(`  ${question.text}: ${given.value}${given.variable === null ? '' : ` (${given.variable})`}`)
   return given
+}
+
+/** Says so where a trial takes its time. */
+export async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => prompter.say('  waiting for an answer …'), PATIENCE_MS)
+  try {
+    return await trial
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** What can be answered otherwise: the environment stays as it is. */

@@ -14,7 +14,7 @@ import {
   said,
   windowOf,
 } from './answers.ts'
-import { AGAIN_OR_KEEP, type Asking, type Asks, answerOf, changeable } from './asking.ts'
+import { AGAIN_OR_KEEP, type Asking, type Asks, answerOf, changeable, patiently } from './asking.ts'
 import { askService } from './service.ts'
 import { tryListen, tryMail } from './trials.ts'
 
@@ -46,7 +46,7 @@ async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'
       standard: senderFor(mailUrl.value),
       fault: (text) => settingFault(['mail', 'from'], text),
     })
-    const check = await tryMail(mailUrl.value, asking)
+    const check = await patiently(prompter, tryMail(mailUrl.value, asking))
     tell(check)
     if (check.verdict === 'ok') return { mailUrl, from }
     if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return { mailUrl, from }

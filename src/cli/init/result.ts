@@ -19,6 +19,12 @@ export function checkLines(terminal: Terminal, { what, verdict, found, remedy }:
   return remedy === null ? [line] : [line, `        ${terminal.style('dim', remedy)}`]
 }
 
+/** From here, where it is below. */
+export function shownPath(path: string): string {
+  const fromHere = relative('', path)
+  return fromHere.startsWith('..') ? path : fromHere
+}
+
 /** @param option `--config FILE` where the settings are not where commands look for them */
 export async function tellResult(
   terminal: Terminal,
@@ -35,7 +41,7 @@ export async function tellResult(
   }
   const title = (text: string): string => terminal.style('bold', text)
   const widthOf = (texts: readonly string[]): number => Math.max(...texts.map((text) => text.length)) + 2
-  const names = files.map(({ path }) => relative('', path))
+  const names = files.map(({ path }) => shownPath(path))
   terminal.print(
     ...checks.flatMap((check) => checkLines(terminal, check)),
     ...['', title('Written')],

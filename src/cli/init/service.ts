@@ -5,7 +5,7 @@ import { type Check, fail } from '../../source/checkup.ts'
 import { refuseOpenHttp } from '../../source/plain-http.ts'
 import { profileText } from '../../source/probe/profile-text.ts'
 import { type Answers, said } from './answers.ts'
-import { AGAIN_OR_KEEP, type Asking, answerOf, changeable } from './asking.ts'
+import { AGAIN_OR_KEEP, type Asking, answerOf, changeable, patiently } from './asking.ts'
 import { probeService, tryService } from './trials.ts'
 
 /** Where `leadsheet serve` has the reference service. */
@@ -31,7 +31,7 @@ export async function askService(asking: Asking): Promise<ServiceAnswers> {
     if (key.variable !== null) prompter.say(`  API key: in ${key.variable}, which stays there`)
     const profile = given.profile ?? said(null)
     const service = { url: apiUrl.value, key: key.value, profile: profile.value }
-    const { checks, answers } = await tryService(service, asking)
+    const { checks, answers } = await patiently(prompter, tryService(service, asking))
     tellAll(checks, tell)
     if (checks.every(({ verdict }) => verdict !== 'fail')) return { apiUrl, key, profile, probed: null }
     const canProbe = answers && profile.value === null
