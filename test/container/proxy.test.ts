@@ -1,0 +1,96 @@
+/** deploy/proxy before the window of operators, with the real nginx. Caddy's file is not run. */
+import { existsSync, readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { freePort, startProcess, untilTrue } from '../foreign/server-process.ts'
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
+import { folderWith } from '../support/folder.ts'
+import { openWindow, TOKEN } from '../support/window.ts'
+import { ROOT } from './support/image.ts'
+
+const NGINX = '/usr/sbin/nginx'
+const HOST = 'reports.example.com'
+const IS_THERE = existsSync(NGINX)
+
+// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
+if (!IS_THERE) console.warn(`SKIPPED: the window behind nginx, for want of ${NGINX}`)
+
+interface Answer {
+  readonly status: number | undefined
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Of a stream, what comes first. */
+  readonly begin: string
+}
+
+describe.skipIf(!IS_THERE)('deploy/proxy/nginx.conf', () => {
+  it('has operators sign in over TLS, and knows them by an address that they cannot make up', async () => {
+    const window = await openWindow(`public_url: https://${HOST}\ntoken: ${TOKEN}`)
+    const port = await startNginx(window.url)
+    const form = {
+      headers: { origin: `https://${HOST}` },
+      body: new URLSearchParams({ token: TOKEN, to: '/' }),
+    }
+    const { status, headers } = await ask(port, '/sign-in', form)
+    expect([status, headers['location']]).toEqual([303, '/'])
+    expect(String(headers['set-cookie'])).toMatch(/; Secure/)
+    expect(headers['strict-transport-security']).toBe('max-age=31536000')
+
+    const made = { ...form.headers, 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' }
+    const body = new URLSearchParams({ token: 'wrong-horse-battery', to: '/' })
+    expect((await ask(port, '/sign-in', { headers: made, body })).status).not.toBe(303)
+    expect(window.lines.join('')).toContain('"network":"127.0.0.1"')
+    expect(window.lines.join('')).not.toContain('203.0.113')
+  })
+
+  it('lets the live status through as it comes', async () => {
+    const window = await openWindow(`public_url: https://${HOST}\ntoken: ${TOKEN}`)
+    const port = await startNginx(window.url)
+    const live = await ask(port, '/events', { headers: { authorization: `Bearer ${TOKEN}` } })
+    expect(live.headers['content-type']).toContain('text/event-stream')
+    expect(live.begin).not.toBe('')
+  })
+})
+
+/** @returns its port */
+async function startNginx(upstream: string): Promise<number> {
+  const port = await freePort()
+  const site = readFileSync(join(ROOT, 'deploy/proxy/nginx.conf'), 'utf8')
+    .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+    .replace(/ssl_certificate .*;/, 'ssl_certificate certificate.pem;')
+    .replace(/ssl_certificate_key .*;/, 'ssl_certificate_key key.pem;')
+    .replaceAll('http://127.0.0.1:8080', upstream)
+  const folder = folderWith({
+    'nginx.conf': `pid nginx.pid; daemon off; events {} http { access_log off; include site.conf; }`,
+    ...{ 'site.conf': site, 'certificate.pem': CERTIFICATE, 'key.pem': CERTIFICATE_KEY },
+  })
+  const nginx = startProcess(NGINX, ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'])
+  await untilTrue(nginx, async () => (await ask(port, '/healthz')).status === 200)
+  return port
+}
+
+/** The first part of the answer is enough: some do not end. */
+function ask(
+  port: number,
+  path: string,
+  { headers = {}, body }: { headers?: Record<string, string>; body?: URLSearchParams } = {},
+): Promise<Answer> {
+  const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+  const options = {
+    ...{ host: '127.0.0.1', port, path, servername: HOST, rejectUnauthorized: false },
+    ...{ method: body === undefined ? 'GET' : 'POST', headers: { host: HOST, ...type, ...headers } },
+  }
+  return new Promise((resolve, reject) => {
+    const asked = request(options, (response) => {
+      const { statusCode: status, headers } = response
+      const tell = (begin: string): void => {
+        resolve({ status, headers, begin })
+        response.destroy()
+      }
+      response.once('data', (chunk) => tell(String(chunk)))
+      response.once('end', () => tell(''))
+    })
+    asked.on('error', reject)
+    asked.end(body?.toString())
+  })
+}
