@@ -36,6 +36,7 @@ export async function openOperators(
       runMinutes: api.runMinutes,
       snapshotAfterSync: snapshot.when === 'after_sync' ? pathsIn(dataDir).snapshot : null,
       mailServer: deps.transport.name,
+      settingsFile: config.file,
       clockAheadMs: deps.source.clockAheadMs,
     },
     operators: {

@@ -8,6 +8,7 @@ import { WATCH_CLOCK, WATCH_DISK, WATCH_JOBS, WATCH_SNAPSHOT } from './troubles/
 import { WATCH_MAIL } from './troubles/mail.ts'
 import { WATCH_REPORTS } from './troubles/report.ts'
 import { createRuleWatch } from './troubles/rules.ts'
+import { WATCH_SETTINGS } from './troubles/settings.ts'
 import { WATCH_SYNC } from './troubles/sync.ts'
 import type { Watch, Watched } from './troubles/watch.ts'
 
@@ -15,7 +16,7 @@ import type { Watch, Watched } from './troubles/watch.ts'
 export function createWatches(): readonly Watch[] {
   return [
     ...[WATCH_SYNC, WATCH_LEADS, WATCH_REPORTS, WATCH_MAIL],
-    ...[WATCH_DISK, WATCH_SNAPSHOT, WATCH_CLOCK, WATCH_JOBS, createRuleWatch()],
+    ...[WATCH_DISK, WATCH_SNAPSHOT, WATCH_CLOCK, WATCH_JOBS, WATCH_SETTINGS, createRuleWatch()],
   ]
 }
 

@@ -148,6 +148,12 @@ export const REASONS = {
     meaning: 'a sync, report or delivery has been running for far longer than it may',
     ...AT_ONCE,
   },
+  settings_old: {
+    title: 'settings not in force',
+    meaning:
+      'the daemon refused the settings on the disk, or they were changed an hour ago and nobody had it read them',
+    ...AT_ONCE,
+  },
 } as const satisfies Record<string, ReasonFacts>
 
 export type Reason = keyof typeof REASONS

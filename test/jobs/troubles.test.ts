@@ -1,5 +1,6 @@
 /** Each reason for which operators are told something: found where it is so, and not where it is not. */
-import { statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { statfsSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FailedSection } from '../../src/figures.ts'
@@ -16,10 +17,12 @@ import { type MailOutage, saveMailOutage } from '../../src/store/mail-outage.ts'
 import type { Store } from '../../src/store/open.ts'
 import { saveVerdict } from '../../src/store/scan-verdict.ts'
 import { addSlot, finishSlot, type Slot } from '../../src/store/schedule-slot.ts'
+import { addSettingsReading } from '../../src/store/settings-read.ts'
 import { type Subscription, saveSubscription } from '../../src/store/subscription.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync-run.ts'
 import { saveNotBefore } from '../../src/store/watermark.ts'
 import { busyDay } from '../support/figures.ts'
+import { folderWith } from '../support/folder.ts'
 import { CONTENT } from '../support/ledger.ts'
 import { enqueueLetter, SENDER } from '../support/letter.ts'
 import { openEmptyStore } from '../support/store.ts'
@@ -36,6 +39,7 @@ beforeEach(async () => {
   watched = {
     ...{ store, reports: ['daily'], runMinutes: 15, snapshotAfterSync: null },
     mailServer: 'smtp://mail.example.com:587',
+    settingsFile: null,
     clockAheadMs: () => 0,
   }
 })
@@ -442,6 +446,33 @@ describe('the machine', () => {
     // A sync that may take two hours is given four.
     expect(await reasons({ runMinutes: 120 })).toEqual(['job_stuck report:daily'])
     for (const lease of leases) await lease.release()
+  })
+
+  it('has settings that the daemon refused, or that nobody had it read for an hour', async () => {
+    const read = (hours: number, refused: string | null) =>
+      store.write((trx) =>
+        addSettingsReading(trx, { at: hoursAgo(hours), refused, changed: null, program: '0.2.0' }),
+      )
+    const settingsFile = join(folderWith({ 'leadsheet.yaml': '' }), 'leadsheet.yaml')
+    const write = (hours: number) => utimesSync(settingsFile, NOW, new Date(hoursAgo(hours)))
+    await read(5, null)
+    write(2)
+    // The next one that is started reads them.
+    expect(await reasons({ settingsFile })).toEqual([])
+    const lease = await claimLease(store, 'daemon', () => NOW)
+    expect((await the('settings_old', { settingsFile })).message).toMatch(
+      /leadsheet\.yaml was changed at 2026-11-21 10:00 UTC, .* Those of 2026-11-21 07:00 UTC are in force\.$/,
+    )
+    write(0.5)
+    expect(await reasons({ settingsFile })).toEqual([])
+    write(2)
+    await read(1, 'a mistake in the settings:\n  leadsheet.yaml:1:1  time_zone: found "Mars"')
+    expect((await the('settings_old', { settingsFile })).message).toBe(
+      'The settings that were read at 2026-11-21 11:00 UTC were refused: a mistake in the settings: leadsheet.yaml:1:1 time_zone: found "Mars". Those of 2026-11-21 07:00 UTC are in force.',
+    )
+    await read(0, null)
+    expect(await reasons({ settingsFile })).toEqual([])
+    await lease.release()
   })
 
   it('has a database whose rules do not hold, which is asked once an hour', async () => {

@@ -15,6 +15,8 @@ export interface Watched {
   readonly snapshotAfterSync: string | null
   /** The mail server by its name, such as `smtp://mail.example.com:587`; null where nothing is mailed. */
   readonly mailServer: string | null
+  /** Null where they are from the environment alone. */
+  readonly settingsFile: string | null
   /** By how much our clock is ahead of the upstream's; null where that is not known. */
   readonly clockAheadMs: () => number | null
 }

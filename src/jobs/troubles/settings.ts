@@ -1,0 +1,36 @@
+/** Whether the daemon goes by other settings than those that somebody has written. */
+import { tellInstant } from '../schedule.ts'
+import { readSettingsInForce } from '../settings-in-force.ts'
+import { minutesBefore, type Watch } from './watch.ts'
+
+/** Time to edit on, and to have them read. */
+const UNREAD_MINUTES = 60
+
+export const WATCH_SETTINGS: Watch = {
+  reasons: ['settings_old'],
+  async find({ store, settingsFile }, now) {
+    const inForce = await readSettingsInForce(store.db, settingsFile, now)
+    if (inForce === null) return []
+    const { since, refused, changedAt } = inForce
+    const staying = `Those of ${tellInstant(since)} are in force.`
+    const trouble = { reason: 'settings_old', subject: '' } as const
+    if (refused !== null) {
+      const why = refused.why.replaceAll(/\s+/g, ' ')
+      return [
+        {
+          ...trouble,
+          message: `The settings that were read at ${tellInstant(refused.at)} were refused: ${why}. ${staying}`,
+          hint: 'Mend them until `leadsheet config check` finds no mistake, then `leadsheet reload`.',
+        },
+      ]
+    }
+    if (changedAt === null || changedAt > minutesBefore(now, UNREAD_MINUTES)) return []
+    return [
+      {
+        ...trouble,
+        message: `${settingsFile} was changed at ${tellInstant(changedAt)}, and has not been read since. ${staying}`,
+        hint: '`leadsheet reload` has the daemon go over to them.',
+      },
+    ]
+  },
+}
