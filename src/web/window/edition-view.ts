@@ -42,7 +42,8 @@ interface NeighbourView {
 
 interface MailView {
   readonly heading: string
-  readonly subject: string
+  /** Where it is another than that of the edition, as in another language. */
+  readonly subject: string | null
   readonly tag: Tag | null
   readonly since: Moment | null
   /** Of the frame; null where the letter is no longer there. */
@@ -143,7 +144,7 @@ function composeMail(
   const text = letter === null ? edition.text : (content?.text ?? null)
   return {
     heading: letter === null ? 'As it was made, for nobody in particular' : `To ${letter.recipient}`,
-    subject: content?.subject ?? edition.subject,
+    subject: content === null || content.subject === edition.subject ? null : content.subject,
     tag: letter && tagOf(letter),
     since: letter && clock.at(letter.stateAt),
     src: isThere && !isText ? `${editionHref(edition.id)}/mail/${encodeURIComponent(name)}` : null,

@@ -15,7 +15,7 @@ import { clockOf } from './moment.ts'
 import type { WindowDeps } from './window.ts'
 
 interface FiguresView extends EditionHead {
-  readonly files: readonly { readonly name: string; readonly href: string }[]
+  readonly files: readonly { readonly text: string; readonly href: string }[]
   /** Null of an older program. */
   readonly blocks: AboutView['blocks'] | null
 }
@@ -49,8 +49,8 @@ export function editionRoutes({ store: { db }, pages, now, timeZone }: WindowDep
       const about = await readAbout(db, edition)
       const view = {
         ...headOf(kept, 'figures'),
-        files: listFigureFiles(edition).map((name) => ({
-          name,
+        files: listFigureFiles(edition).map(({ name, title }) => ({
+          text: title,
           href: `${editionHref(edition.id)}/csv/${encodeURIComponent(name)}`,
         })),
         blocks: about?.blocks ?? null,
