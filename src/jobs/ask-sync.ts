@@ -18,8 +18,8 @@ export async function askSync(store: Store, schedule: Schedule, now: () => Date)
   try {
     const at = now()
     const instant = at.toISOString()
-    // Due times are counted from the last one noted, which is going to be this one.
-    await noteSlots(store, schedule, at)
+    // Due times are counted from the last one noted, which is going to be this one; so those before it come first.
+    await noteSlots(store, schedule, new Date(at.getTime() - 1))
     if (await isAnyOpen(store.db, schedule.name, instant)) return
     const slot = { schedule: schedule.name, slot: instant, noted_at: instant }
     await store.write((trx) => addSlot(trx, { ...slot, state: 'due', not_before: null, message: null }))

@@ -21,7 +21,7 @@ import { SILENT } from './syncing.ts'
 export const TOKEN = 'correct-horse-battery'
 
 /** A Friday. */
-export const NOW = new Date('2026-11-20T09:00:00Z')
+export const NOW = new Date('2026-11-20T09:07:00Z')
 
 const templates = await openTemplates('templates')
 

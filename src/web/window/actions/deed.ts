@@ -39,6 +39,8 @@ export interface ResendQuestion {
   readonly report: string
   readonly to: string
   readonly rows: readonly ResendRow[]
+  /** Whether somebody gets a new mail, in which a reason can stand. */
+  readonly isAnyNew: boolean
 }
 
 export interface ResendRow {

@@ -22,7 +22,7 @@ export async function resend(
   if (again.length + anew.length === 0) throw nothingToSend(plan)
   const mayHaveIt = anew.length > 0 || again.some(({ letter }) => letter.state === 'in_doubt')
   if (mayHaveIt && form.get('confirmed') !== 'yes') {
-    const view = { report: report.name, to, rows: rowsOf(plan) }
+    const view = { report: report.name, to, rows: rowsOf(plan), isAnyNew: anew.length > 0 }
     return { ask: { page: 'ask-resend', title: 'Send it again?', view } }
   }
   const reason = form.get('reason')?.trim().slice(0, REASON_MAX) ?? ''
