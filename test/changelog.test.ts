@@ -1,0 +1,42 @@
+/** The changelog is kept as it says: who upgrades finds each version, the newest first, and that of the program. */
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+const HEADING = /^## (\d+)\.(\d+)\.(\d+) \((unreleased|\d{4}-\d{2}-\d{2})\)$/
+
+const changelog = readFileSync('CHANGELOG.md', 'utf8')
+const lines = changelog.split('\n')
+const headings = lines.filter((line) => line.startsWith('## '))
+const versions = headings.map((heading) => {
+  const [, major, minor, patch, date = ''] = HEADING.exec(heading) ?? []
+  return { number: [major, minor, patch].map(Number), date }
+})
+
+it('each version has its number, and the day it was released or that it was not', () => {
+  expect(headings).not.toEqual([])
+  for (const heading of headings) expect(heading).toMatch(HEADING)
+})
+
+it('the first is that of the program, and alone may be unreleased', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  expect(headings[0]).toContain(`## ${version} (`)
+  expect(versions.slice(1).filter(({ date }) => date === 'unreleased')).toEqual([])
+})
+
+it('the newest stands first, by number and by day', () => {
+  const rank = ({ number }: (typeof versions)[number]) =>
+    number.reduce((sum, part) => sum * 1_000_000 + part, 0)
+  expect(versions.map(rank)).toEqual(versions.map(rank).toSorted((a, b) => b - a))
+  const dates = versions.map(({ date }) => date).filter((date) => date !== 'unreleased')
+  expect(dates).toEqual(dates.toSorted().reverse())
+})
+
+it('each version says what has changed, a line each, and the whole how to upgrade', () => {
+  expect(changelog.slice(0, changelog.indexOf('## '))).toContain('**Upgrading**')
+  const starts = lines.flatMap((line, index) => (line.startsWith('## ') ? [index] : []))
+  for (const [at, start] of starts.entries()) {
+    const said = lines.slice(start + 1, starts[at + 1]).filter((line) => line !== '')
+    expect(said.length).toBeGreaterThan(0)
+    for (const line of said) expect(line).toMatch(/^(- .+|### .+|Upgrading: .+)/)
+  }
+})
