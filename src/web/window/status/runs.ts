@@ -4,6 +4,7 @@ import type { Db } from '../../../store/open.ts'
 import { listRuns, listRunsSince, type RunBrief, type RunSummary } from '../../../store/sync-run.ts'
 import { count, counted, duration } from '../counted.ts'
 import type { Clock, Moment } from '../moment.ts'
+import { type Said, said } from '../said.ts'
 import type { Tag } from './tag.ts'
 
 const RUNS = 20
@@ -34,7 +35,8 @@ interface Cell {
   /** What is worse is higher, too. */
   readonly y: number
   readonly height: number
-  readonly title: string
+  /** Null where no sync began. */
+  readonly title: string | null
 }
 
 export interface RunView {
@@ -51,7 +53,7 @@ export interface RunView {
   readonly took: string
   /** `1 problem` */
   readonly trouble: string | null
-  readonly problems: readonly { readonly what: string; readonly hint: string | null }[]
+  readonly problems: readonly { readonly what: string; readonly hint: Said | null }[]
 }
 
 /** @param isSyncing without it a run that has not ended was killed */
@@ -95,7 +97,10 @@ function runOf(run: RunSummary, clock: Clock, isUnderWay: boolean): RunView {
     retries: count(run.retries),
     took: durationMs === null ? '' : duration(durationMs),
     trouble: problems.length === 0 ? null : counted(problems.length, 'problem'),
-    problems: problems.map(({ part, message, hint }) => ({ what: `${part}: ${message}`, hint })),
+    problems: problems.map(({ part, message, hint }) => ({
+      what: `${part}: ${message}`,
+      hint: hint === null ? null : said(hint),
+    })),
   }
 }
 
@@ -111,7 +116,8 @@ function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undef
     const kind = worstOf(tags)
     const words = [counted(tags.length, 'sync'), ...new Set(tags.map(({ text }) => text))]
     const height = HEIGHTS[kind]
-    return { kind, x, y: 10 - height, height, title: `${clock.at(isoOf(x)).text}: ${words.join(', ')}` }
+    const title = tags.length === 0 ? null : `${clock.at(isoOf(x)).text}: ${words.join(', ')}`
+    return { kind, x, y: 10 - height, height, title }
   })
   return {
     ...{ summary: summaryOf(runs, underWay), cells, width: CELLS },

@@ -7,14 +7,15 @@ import { listNotices, type Notice } from '../../../store/notice.ts'
 import type { Db } from '../../../store/open.ts'
 import { acknowledgeButton, type Button } from '../buttons.ts'
 import type { Clock, Moment } from '../moment.ts'
+import { type Said, said } from '../said.ts'
 
 export interface TroubleView {
   /** Of the notice; null for a finding of now. */
   readonly notice: number | null
   readonly kind: 'warn' | 'fail'
   readonly title: string
-  readonly message: string
-  readonly remedy: string | null
+  readonly message: Said
+  readonly remedy: Said | null
   readonly since: Moment | null
   /** When an operator said that they know. */
   readonly known: Moment | null
@@ -65,14 +66,28 @@ export async function readTroubles(db: Db, { checks }: Health, look: Look): Prom
 function findingOf({ what, verdict, found, remedy }: HealthCheck): TroubleView[] {
   if (verdict === 'ok') return []
   const isOfNow = { notice: null, since: null, known: null, acknowledge: null }
-  return [{ ...isOfNow, kind: verdict, title: what, message: found, remedy }]
+  return [
+    {
+      ...isOfNow,
+      kind: verdict,
+      title: what,
+      message: said(found),
+      remedy: remedy === null ? null : said(remedy),
+    },
+  ]
 }
 
 function troubleOf(notice: Notice, kind: TroubleView['kind'], { canAct, clock }: Look): TroubleView {
   const { id, reason, subject, message, hint, openedAt, acknowledgedAt } = notice
   const { title } = factsOf(reason)
   return {
-    ...{ notice: id, kind, title: subject === '' ? title : `${title}: ${subject}`, message, remedy: hint },
+    ...{
+      notice: id,
+      kind,
+      title: subject === '' ? title : `${title}: ${subject}`,
+      message: said(message),
+      remedy: said(hint),
+    },
     ...{ since: clock.at(openedAt), known: clock.at(acknowledgedAt) },
     acknowledge: canAct && acknowledgedAt === null ? acknowledgeButton(id, title) : null,
   }

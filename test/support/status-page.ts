@@ -1,0 +1,92 @@
+/** The status page on a server of the test, of a store that the test fills, at a time that it sets. */
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Installation } from '../../src/jobs/health/installation.ts'
+import { openWebPages } from '../../src/report/web-pages.ts'
+import type { Store } from '../../src/store/open.ts'
+import { createGuard } from '../../src/web/guard.ts'
+import { createOwnNames } from '../../src/web/own-names.ts'
+import { createRefuse } from '../../src/web/refusal.ts'
+import { openWeb } from '../../src/web/server.ts'
+import { assetRoutes } from '../../src/web/window/assets.ts'
+import { openWindowPages } from '../../src/web/window/pages.ts'
+import { statusRoutes } from '../../src/web/window/status.ts'
+import { TEMPLATES_FOLDER } from './report.ts'
+import { scheduleOf, timing } from './schedule.ts'
+import { openEmptyStore } from './store.ts'
+import { SILENT } from './syncing.ts'
+
+export interface StatusPage {
+  readonly url: string
+  readonly store: Store
+  /** Tests move it on. */
+  readonly clock: { now: Date }
+  /** The page as text: without tags, with single spaces. */
+  read(): Promise<string>
+  readHtml(): Promise<string>
+  close(): PromiseLike<void>
+}
+
+export interface StatusPageOptions {
+  /** A store of its own unless given, which is closed with the page. */
+  readonly store?: Store
+  readonly canAct?: boolean
+  readonly now?: Date
+  readonly resources?: Installation['resources']
+}
+
+export const STATUS_AT = new Date('2026-11-21T12:00:00Z')
+
+export async function openStatusPage(options: StatusPageOptions = {}): Promise<StatusPage> {
+  const { canAct = false, resources = ['leads'] } = options
+  const store = options.store ?? (await openEmptyStore())
+  const clock = { now: options.now ?? STATUS_AT }
+  const now = () => clock.now
+  const [pages, windowPages] = await Promise.all([
+    openWebPages(TEMPLATES_FOLDER),
+    openWindowPages(TEMPLATES_FOLDER),
+  ])
+  const schedules = [
+    scheduleOf({ name: 'sync', timing: timing('*/15 * * * *') }),
+    scheduleOf({ name: 'report:daily', timing: timing('0 15 * * *') }),
+  ]
+  const guard = createGuard({
+    ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
+    ...{ names: createOwnNames(null), refuse: createRefuse(windowPages) },
+  })
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
+    [assetRoutes(windowPages)],
+    {
+      guard,
+      parts: [
+        statusRoutes({
+          ...{ store, pages: windowPages, now, timeZone: 'Europe/Vienna', canAct, log: SILENT },
+          ...{ version: '1.2.3', settingsFile: null, snapshotFile: join(store.file, '../snapshot.db') },
+          installation: { store, schedules, resources, snapshotAfterSync: null },
+        }),
+      ],
+    },
+  )
+  const close = () => server[Symbol.asyncDispose]()
+  onTestFinished(async () => {
+    await close()
+    if (options.store === undefined) await store.close()
+  })
+  const readHtml = async () => (await fetch(server.url)).text()
+  return {
+    ...{ url: server.url, store, clock, readHtml, close },
+    read: async () => textOf(await readHtml()),
+  }
+}
+
+/** What a reader of the main part reads. */
+function textOf(html: string): string {
+  const [, main = html] = /<main[^>]*>([\s\S]*)<\/main>/.exec(html) ?? []
+  return main
+    .replaceAll(/<svg[\s\S]*?<\/svg>/g, '')
+    .replaceAll(/<\/?(?:p|h\d|li|ul|tr|td|th|div|dt|dd|section|br|summary|table|button)\b[^>]*>/g, ' ')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
