@@ -16,8 +16,9 @@ const { status } = spawnSync(
   { stdio: 'inherit' },
 )
 if (status !== 0) process.exit(1)
+// What is copied in the place of something built would take it away without a word.
 cpSync(SOURCES, BUILT, {
-  recursive: true,
+  ...{ recursive: true, force: false, errorOnExist: true },
   filter: (path) => statSync(path).isDirectory() || !path.endsWith('.ts'),
 })
 chmodSync(join(BUILT, 'leadsheet.js'), 0o755)

@@ -4,7 +4,7 @@ import type { AddRoutes } from '../server.ts'
 import type { WindowPages } from './pages.ts'
 
 const FILES = [
-  ['/live.js', 'text/javascript; charset=utf-8', new URL('live.js', import.meta.url)],
+  ['/live.js', 'text/javascript; charset=utf-8', new URL('browser/live.js', import.meta.url)],
   ['/icon.svg', 'image/svg+xml', new URL('icon.svg', import.meta.url)],
 ] as const
 
