@@ -149,7 +149,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'check everything: settings, data, the database against its rules, upstream, mail',
+    summary:
+      'check everything: settings, clock, disk, database and its rules, upstream, mail, schedules, window',
     group: WORK,
     load: async () => (await import('./doctor.ts')).defineDoctor,
   },

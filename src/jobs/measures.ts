@@ -34,7 +34,7 @@ export interface Measures {
   /** Since when the oldest letter waits that is still to be sent. */
   readonly waitingSince: Instant | null
   readonly serversAway: number
-  /** A reason for each that is open. */
+  /** A reason for each that is open and that nobody has acknowledged. */
   readonly noticeReasons: readonly string[]
   readonly held: readonly { readonly resource: string; readonly records: number }[]
   readonly room: Room
@@ -60,7 +60,9 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     letters: await countDeliveries(db),
     waitingSince: (await countWaiting(db)).since,
     serversAway: (await listMailOutages(db)).length,
-    noticeReasons: (await listNotices(db, 'open', NOTICES_MAX)).map(({ reason }) => reason),
+    noticeReasons: (await listNotices(db, 'open', NOTICES_MAX))
+      .filter(({ acknowledgedAt }) => acknowledgedAt === null)
+      .map(({ reason }) => reason),
     held: await countHeldByKind(db),
     room: await readRoom(file),
     snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,

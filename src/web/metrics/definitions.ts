@@ -146,7 +146,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_notices_open',
-    'Troubles that operators are told of, by reason.',
+    'Troubles that are open and that no operator has acknowledged, by reason.',
     ({ noticeReasons }) =>
       Object.keys(REASONS).map((reason) =>
         sample({ reason }, noticeReasons.filter((open) => open === reason).length),
