@@ -66,6 +66,8 @@ function interrupted(message: string): LeadsheetError {
 function leaveQuietlyWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
+      // The terminal was closed: SIGHUP comes too, and a daemon still has its work to put down.
+      if (error.code === 'EIO') return
       if (error.code !== 'EPIPE') throw error
       process.exit(EXIT_STATUS.done.status)
     })

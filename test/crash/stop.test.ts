@@ -25,10 +25,14 @@ const STOPS = IS_FULL ? 10 : 2
 const STOPPED_WITHIN_MS = 10_000
 const HOUR_MS = 3_600_000
 const CAN_UNSHARE = spawnSync('unshare', ['--fork', '--pid', 'true']).status === 0
+/** Gives a program a terminal. */
+const HAS_SCRIPT = spawnSync('script', ['--version']).status === 0
 const RECIPIENTS = ['ana', 'ben', 'cem', 'dia', 'eva'].map((name) => `${name}@example.com`)
 
 // biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
 if (!CAN_UNSHARE) console.warn('SKIPPED: the daemon as process 1, which needs root and unshare')
+// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
+if (!HAS_SCRIPT) console.warn('SKIPPED: the daemon on a terminal, which needs script')
 
 interface Daemon {
   readonly child: ChildProcess
@@ -153,6 +157,27 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     await stopDaemon(daemon)
     await expectPutDown(join(cwd, 'leadsheet.db'))
     expect(readdirSync(cwd).filter((name) => name.startsWith('snapshot'))).toEqual([])
+  })
+
+  it.skipIf(!HAS_SCRIPT)('or whose terminal is closed, stops as well', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
+    await using upstream = await startUpstream(5)
+    const { args, env } = daemonOf(cwd, { LEADSHEET_API_URL: upstream.url })
+    const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
+    const terminal = spawn('script', ['-qefc', `exec ${command}`, 'typescript'], {
+      cwd,
+      env: { ...process.env, ...env },
+    })
+    onTestFinished(() => void terminal.kill('SIGKILL'))
+    const file = join(cwd, 'leadsheet.db')
+    const isDone = (): boolean =>
+      existsSync(file) &&
+      existsSync(join(cwd, 'snapshot.db')) &&
+      query(file, 'SELECT * FROM lease').length === 1
+    await expect.poll(isDone, { timeout: 30_000, interval: 200 }).toBe(true)
+    terminal.kill('SIGKILL')
+    await expect.poll(() => query(file, 'SELECT * FROM lease'), { timeout: STOPPED_WITHIN_MS }).toEqual([])
+    expect(query(file, 'SELECT * FROM daemon_span WHERE ended_at IS NULL')).toEqual([])
   })
 
   it('in the middle of a sync keeps the pages it has, and the next one goes on with the same slot (row 56)', async () => {
