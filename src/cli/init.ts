@@ -2,12 +2,10 @@
  * `leadsheet init`: settings for the first start, of five answers or as many options; tried before they are written,
  * and by a test mail afterwards. Nothing is on disk before all of it is known.
  */
-
 import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
-import type { Config } from '../config/config.ts'
 import { loadConfig, settingsPath } from '../config/load.ts'
 import { refuseTaken } from '../config/new-files.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
@@ -26,7 +24,6 @@ import { openPrompter, type Prompter } from './prompter.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Options extends AnswerOptions {
-  readonly testMail?: string
   readonly yes?: boolean
   readonly force?: boolean
   /** Of the program. */
@@ -67,18 +64,23 @@ async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const prompter = prompterOf(terminal, options)
   const tell = (check: Check): void => prompter?.say(...checkLines(terminal, check))
   const now = new Date()
+  const { testMail: testMailTo = null } = options
 
-  const asked = await untilWritten(terminal, async (): Promise<Asked> => {
-    if (prompter === null) return { answers: completed(given), probed: null }
-    prompter.say(
-      `Five questions, and ${shownPath(file)} is written; until then Ctrl-C leaves nothing behind.`,
-      'Enter takes what stands in [brackets].',
-    )
-    return askAll({ ...trial, prompter, given, tell, now })
+  const { asked, trials } = await untilWritten(terminal, async () => {
+    if (prompter !== null) {
+      prompter.say(
+        `Five questions, and ${shownPath(file)} is written; until then Ctrl-C leaves nothing behind.`,
+        'Enter takes what stands in [brackets].',
+      )
+      return { asked: await askAll({ ...trial, prompter, given, tell, now }, testMailTo), trials: [] }
+    }
+    const asked = { answers: completed(given), probed: null, testMailTo }
+    return { asked, trials: await tryAll(asked, trial) }
   })
-  const trials = prompter === null ? await tryAll(asked, trial) : []
   const written = writeFirstSettings(file, asked, { keepsOld: options.force === true, now })
-  const checks = [...trials, ...(await testMail(terminal, options, written.config, prompter, trial))]
+  const sent = asked.testMailTo === null ? [] : [await sendTestMail(written.config, asked.testMailTo, trial)]
+  for (const check of sent) tell(check)
+  const checks = [...trials, ...sent]
   const option = options.config === undefined ? '' : ` --config ${options.config}`
   // Whoever was asked has seen them one by one.
   await tellResult(terminal, written, prompter === null ? checks : [], option, now)
@@ -96,8 +98,9 @@ async function untilWritten<T>({ signal }: Terminal, work: () => Promise<T>): Pr
   try {
     return await work()
   } catch (thrown) {
-    if (!signal.aborted) throw thrown
-    throw new LeadsheetError('run_interrupted', errorText(signal.reason), {
+    const isStopped = thrown instanceof LeadsheetError && thrown.code === 'run_interrupted'
+    if (!signal.aborted && !isStopped) throw thrown
+    throw new LeadsheetError('run_interrupted', errorText(signal.aborted ? signal.reason : thrown), {
       hint: 'Nothing was written.',
       cause: thrown,
     })
@@ -120,21 +123,4 @@ async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<Check[]> {
   const service = { url: apiUrl.value, key: key.value, profile: profile.value }
   const { checks } = await tryService(service, trial)
   return [...checks, await tryMail(mailUrl.value, trial), await tryListen(listen.value)]
-}
-
-/** Of one check, or of none where none is wanted. */
-async function testMail(
-  terminal: Terminal,
-  options: Options,
-  config: Config,
-  prompter: Prompter | null,
-  trial: TrialDeps,
-): Promise<Check[]> {
-  const to = options.testMail ?? config.operators.recipients[0] ?? config.recipients[0]
-  if (to === undefined) return []
-  prompter?.say('')
-  if (options.testMail === undefined && !(await prompter?.confirm(`Send a test mail to ${to}?`))) return []
-  const check = await sendTestMail(config, to, trial)
-  prompter?.say(...checkLines(terminal, check))
-  return [check]
 }

@@ -5,7 +5,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { LeadsheetError } from '../errors.ts'
-import { plainText } from './plain-text.ts'
 
 export interface Question {
   readonly text: string
@@ -16,6 +15,7 @@ export interface Question {
 }
 
 export interface Prompter {
+  /** Texts from elsewhere have to be plain already. */
   say(...lines: readonly string[]): void
   /** The answer without spaces around it. */
   ask(question: Question): Promise<string>
@@ -39,7 +39,7 @@ interface Line {
 }
 
 export function openPrompter({ input, output }: Console, signal: AbortSignal): Prompter {
-  const say = (...lines: readonly string[]) => void output.write(`${plainText(lines.join('\n'))}\n`)
+  const say = (...lines: readonly string[]) => void output.write(`${lines.join('\n')}\n`)
 
   async function readLine(prompt: string, { isHidden = false, begun = '' }: Line = {}): Promise<string> {
     signal.throwIfAborted()
@@ -58,7 +58,7 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
     })
     const left = new Promise<never>((_, reject) => {
       lines.once('SIGINT', () => lines.close())
-      lines.once('close', () => reject(interrupted()))
+      lines.once('close', () => reject(new LeadsheetError('run_interrupted', 'stopped at a question')))
     })
     try {
       const answer = lines.question(prompt, { signal })
@@ -101,10 +101,4 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
       return meant(await ask({ text, standard: words[0], fault }))[0] ?? words[0]
     },
   }
-}
-
-function interrupted(): LeadsheetError {
-  return new LeadsheetError('run_interrupted', 'stopped before the last question', {
-    hint: 'Nothing was written.',
-  })
 }

@@ -39,6 +39,8 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     const { screen, status } = await typing.finished()
 
     expect(status).toBe(0)
+    expect(screen).toMatch(/^ {2}ok {4}list of leads: /m)
+    expect(screen).toMatch(/^ {2}ok {4}test mail: ana@example\.com: 250 /m)
     expect(screen).toMatch(
       /Next\n {2}npm run -s leadsheet -- sync .*\n.*--test-to ana@example\.com.*\n.*first report Mon/,
     )
@@ -55,7 +57,12 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
     for (const secret of [key, encodeURIComponent(PASSWORD)]) expect(settings).not.toContain(secret)
     const files = readdirSync(cwd, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
-    expect(files.map(({ name }) => name).sort()).toEqual(['api-key', 'leadsheet.yaml', 'smtp-url', 'window-token'])
+    expect(files.map(({ name }) => name).sort()).toEqual([
+      'api-key',
+      'leadsheet.yaml',
+      'smtp-url',
+      'window-token',
+    ])
     for (const { parentPath, name } of files)
       expect(statSync(join(parentPath, name)).mode & 0o777, name).toBe(0o600)
   })

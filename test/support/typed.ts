@@ -27,7 +27,7 @@ export function typeTo(
   const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd,
-    env: { PATH, HOME, TZ: 'UTC', TERM: 'xterm', NO_COLOR: '1', NODE_COMPILE_CACHE: COMPILED, ...env },
+    env: { PATH, HOME, TZ: 'UTC', TERM: 'xterm', NODE_COMPILE_CACHE: COMPILED, ...env },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   let screen = ''

@@ -40,7 +40,7 @@ export function filesIn(file: string, { keyFile, smtpUrlFile, profile }: AnswerO
  */
 export function writeFirstSettings(
   file: string,
-  { answers, probed }: Asked,
+  { answers, probed }: Pick<Asked, 'answers' | 'probed'>,
   { keepsOld, now }: { readonly keepsOld: boolean; readonly now: Date },
 ): Written {
   const folder = dirname(file)

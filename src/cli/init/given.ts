@@ -22,6 +22,7 @@ export interface AnswerOptions {
   readonly timeZone?: string
   readonly schedule?: string
   readonly listen?: string
+  readonly testMail?: string
 }
 
 /**
@@ -101,6 +102,8 @@ function fromOptions(options: AnswerOptions, { sources }: Config, problems: stri
     if (profile.problem !== null) problems.push(`--profile: ${profile.origin} ${profile.problem}`)
     return { value: profile, variable: null, file: resolve(name) }
   }
+  const testMailFault = options.testMail === undefined ? null : addressesFault(options.testMail)
+  if (testMailFault !== null) problems.push(`--test-mail: ${testMailFault}`)
   if (options.smtpUrl !== undefined && URL.parse(options.smtpUrl)?.password)
     problems.push('--smtp-url: others can see a password there; give a file that holds it by --smtp-url-file')
   if (options.smtpUrl !== undefined && options.smtpUrlFile !== undefined)

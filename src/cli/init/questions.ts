@@ -20,19 +20,23 @@ import { tryListen, tryMail } from './trials.ts'
 
 const TIMES_SHOWN = 3
 
-/** The answers, with the profile as text where one was found out and is to be written. */
 export interface Asked {
   readonly answers: Answers
+  /** The profile as text, where one was found out and is to be written. */
   readonly probed: string | null
+  /** Null where no test mail is wanted. */
+  readonly testMailTo: string | null
 }
 
-export async function askAll(asking: Asking): Promise<Asked> {
+/** @param testMailTo where one is wanted already; asked for otherwise */
+export async function askAll(asking: Asking, testMailTo: string | null): Promise<Asked> {
   const { probed, ...service } = await askService(asking)
   const mail = await askMail(asking)
   const people = await askPeople(asking)
   const time = await askTime(asking)
   const window = await askWindow(asking)
-  return { answers: { ...service, ...mail, ...people, ...time, ...window }, probed }
+  const answers = { ...service, ...mail, ...people, ...time, ...window }
+  return { answers, probed, testMailTo: testMailTo ?? (await askTestMail(asking, people)) }
 }
 
 async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'>> {
@@ -146,6 +150,15 @@ async function askWindow(asking: Asking): Promise<Pick<Answers, 'listen' | 'toke
     known = changeable(given).listen
     standard = listen.value
   }
+}
+
+async function askTestMail(
+  { prompter }: Asking,
+  { operators, recipients }: Pick<Answers, 'recipients' | 'operators'>,
+): Promise<string | null> {
+  const [to = null] = [...operators.value, ...recipients.value]
+  prompter.say('')
+  return to !== null && (await prompter.confirm(`Send a test mail to ${to}?`)) ? to : null
 }
 
 async function addressesOf(

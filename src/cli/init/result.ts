@@ -5,6 +5,7 @@ import { nextSlot } from '../../schedule/slots.ts'
 import type { Check } from '../../source/checkup.ts'
 import { CALLED } from '../installation.ts'
 import { localTime } from '../local-time.ts'
+import { plainText } from '../plain-text.ts'
 import { scheduleWarnings } from '../schedule-warnings.ts'
 import { schedulesOf } from '../schedules.ts'
 import type { Terminal } from '../terminal.ts'
@@ -15,8 +16,8 @@ const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 /** One of several checks: a line, and the remedy below it. */
 export function checkLines(terminal: Terminal, { what, verdict, found, remedy }: Check): string[] {
   const mark = terminal.style(MARKS[verdict], verdict.padEnd(4))
-  const line = `  ${mark}  ${what}: ${found.replaceAll('\n', ' ')}`
-  return remedy === null ? [line] : [line, `        ${terminal.style('dim', remedy)}`]
+  const line = `  ${mark}  ${what}: ${plainText(found).replaceAll('\n', ' ')}`
+  return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
 }
 
 /** From here, where it is below. */

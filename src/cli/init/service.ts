@@ -4,6 +4,7 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 import { type Check, fail } from '../../source/checkup.ts'
 import { refuseOpenHttp } from '../../source/plain-http.ts'
 import { profileText } from '../../source/probe/profile-text.ts'
+import { plainText } from '../plain-text.ts'
 import { type Answers, said } from './answers.ts'
 import { AGAIN_OR_KEEP, type Asking, answerOf, changeable, patiently } from './asking.ts'
 import { probeService, tryService } from './trials.ts'
@@ -66,7 +67,9 @@ async function findProfile(
   )
   if (result === null) return null
   for (const { place, problem, remedy } of result.gaps)
-    prompter.say(`  not found out: ${place}: ${problem}${remedy === null ? '' : `; by hand: ${remedy}`}`)
+    prompter.say(
+      plainText(`  not found out: ${place}: ${problem}${remedy === null ? '' : `; by hand: ${remedy}`}`),
+    )
   if (result.input === null || result.profile === null) return null
   const value = { data: result.input, origin: PROFILE_NAME, problem: null }
   const { checks } = await tryService({ ...service, profile: value }, asking)

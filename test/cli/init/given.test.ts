@@ -32,13 +32,15 @@ test('what is wrong is named, all of it, and no password of it', () => {
   const options = {
     ...{ apiUrl: 'ftp://leads.example.com', smtpUrl: 'smtp://ana:s3cr3t@mail.example.com' },
     ...{ keyFile: '/nowhere/key', recipients: 'ana@example.com,ben', timeZone: 'Europe/Berlin' },
+    testMail: 'me',
   }
   const message = told(() => given(options, { LEADSHEET_TIME_ZONE: 'UTC' }))
-  expect(message).toContain('5 mistakes in the options:\n')
+  expect(message).toContain('6 mistakes in the options:\n')
   expect(message).toContain('\n  --api-url: expected a URL with http:// or https://')
   expect(message).toContain('\n  --smtp-url: others can see a password there')
   expect(message).toContain('\n  --key-file: cannot read /nowhere/key')
   expect(message).toContain('\n  --recipients: ben: expected an e-mail address')
+  expect(message).toContain('\n  --test-mail: me: expected an e-mail address')
   expect(message).toContain('\n  --time-zone: LEADSHEET_TIME_ZONE is set too and would win')
   expect(message).not.toContain('s3cr3t')
 })

@@ -30,6 +30,7 @@ const USUAL: Answers = {
   'Time zone': ['Europe/Berlin'],
   When: [''],
   'Where it listens': ['none'],
+  'Send a test mail': ['n'],
 }
 
 async function ask(answers: Answers, given: Given = {}) {
@@ -62,7 +63,7 @@ async function ask(answers: Answers, given: Given = {}) {
   const { signal } = new AbortController()
   const tell = ({ verdict, what, found }: { verdict: string; what: string; found: string }): void =>
     void screen.push(`${verdict} ${what}: ${found}`)
-  const asked = await askAll({ prompter, given, tell, log: SILENT, signal, now: NOW })
+  const asked = await askAll({ prompter, given, tell, log: SILENT, signal, now: NOW }, null)
   return { ...asked, screen: screen.join('\n') }
 }
 
