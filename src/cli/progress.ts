@@ -79,11 +79,13 @@ export function progressLine(
     .join('  ')
 }
 
-/** Things done a second since the first update; null as long as that says little. */
+/** Things done a second since their counting began, which begins anew with others; null as long as that says little. */
 function createPace(clock: Clock): (done: number) => number | null {
   let start: { readonly at: number; readonly done: number } | null = null
+  let last = 0
   return (done) => {
-    start ??= { at: clock(), done }
+    if (start === null || done < last) start = { at: clock(), done }
+    last = done
     const seconds = (clock() - start.at) / 1000
     return seconds < 0.5 ? null : (done - start.done) / seconds
   }

@@ -57,3 +57,20 @@ test('a bar is written to its stream', async () => {
   }
   expect(String(stream.read())).toContain('50%  5 of 10  5/s  1 s left')
 })
+
+test('a bar that goes on with other things counts their pace from when they began', async () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 100 })
+  let ms = 0
+  {
+    using bar = await openBar('Syncing', stream, () => ms)
+    bar.update(0, 3000, 'leads')
+    ms = 2000
+    bar.update(3000, 3000, 'leads')
+    bar.update(0, 200, 'details')
+    ms = 3000
+    bar.update(50, 200, 'details')
+  }
+  const shown = String(stream.read())
+  expect(shown).toContain('25%  50 of 200  details  50/s  3 s left')
+  expect(shown).not.toMatch(/-\d/)
+})
