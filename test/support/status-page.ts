@@ -33,12 +33,14 @@ export interface StatusPageOptions {
   readonly canAct?: boolean
   readonly now?: Date
   readonly resources?: Installation['resources']
+  /** A free one unless given. */
+  readonly port?: number
 }
 
 export const STATUS_AT = new Date('2026-11-21T12:00:00Z')
 
 export async function openStatusPage(options: StatusPageOptions = {}): Promise<StatusPage> {
-  const { canAct = false, resources = ['leads'] } = options
+  const { canAct = false, resources = ['leads'], port = 0 } = options
   const store = options.store ?? (await openEmptyStore())
   const clock = { now: options.now ?? STATUS_AT }
   const now = () => clock.now
@@ -55,7 +57,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
     ...{ names: createOwnNames(null), refuse: createRefuse(windowPages) },
   })
   const server = await openWeb(
-    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
+    { host: '127.0.0.1', port, publicUrl: null, pages, log: SILENT },
     [assetRoutes(windowPages)],
     {
       guard,
