@@ -80,6 +80,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     await eventually(() => page.locator('progress').count()).toBe(0)
     expect(await textOf('#part-runs .tag')).toBe('ok')
     expect(await isStillThere()).toBe(true)
+    await page.goto('about:blank')
     await shown.close()
   })
 
