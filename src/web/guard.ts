@@ -6,11 +6,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { OwnNames } from './own-names.ts'
-import { signInPath } from './own-path.ts'
-import { type Refuse, wantsPage } from './refusal.ts'
+import { ownPath, signInPath } from './own-path.ts'
+import { type Refusal, type Refuse, statusOf, wantsPage } from './refusal.ts'
 import { createSessions, type Sessions } from './session.ts'
 import { createTokenCheck, LOCKED_SECONDS, type TokenCheck } from './token-check.ts'
 import { createTold, type ToldOnce } from './told.ts'
+import type { Visitor } from './visitor.ts'
 
 export interface GuardOptions {
   /** What operators sign in with; null where they cannot. */
@@ -52,41 +53,37 @@ export function createGuard(options: GuardOptions): Guard {
   const { token, names, refuse, log } = options
   const told = createTold()
   const desk = token === null ? null : openDesk(token, options)
-  const closed = { title: 'The window is closed', text: `It can be reached from outside. ${options.remedy}` }
-  const check: Guard['check'] = async (request, reply) => {
-    if (desk === null) {
-      if (!options.isOpen || FORWARDED.some((name) => request.headers[name] !== undefined))
-        return refuse(request, reply, 403, closed)
-      if (isLook(request)) {
-        request.visitor = { session: null, mayAct: false, told: null }
-        return
-      }
-      return refuse(request, reply, 403, { title: 'Nothing can be done here', text: options.remedy })
-    }
+  const find = async (request: FastifyRequest): Promise<Visitor | Turned> => {
+    if (desk === null) return meetLooker(request, options)
     const given = bearerIn(request)
-    if (given !== null) {
-      const verdict = await desk.tokens.judge(given, request.ip)
-      if (verdict === 'too_many')
-        return refuse(request, reply.header('Retry-After', LOCKED_SECONDS), 429, TOO_MANY)
-      if (verdict === 'wrong') {
-        log.warn({ network: request.ip }, 'the window was asked for with a wrong token')
-        return refuse(request, reply.header('WWW-Authenticate', 'Bearer'), 401, WRONG)
-      }
-      request.visitor = { session: null, mayAct: true, told: null }
-      return
-    }
+    if (given !== null) return meetMachine(request, desk.tokens, given)
     const session = desk.sessions.find(request, names.isSecure(request))
-    if (session !== null) {
-      const path = request.method === 'GET' ? request.url : ''
-      request.visitor = { session, mayAct: true, told: told.take(session.id, path) }
-      return
+    if (session === null) return NOT_SIGNED_IN
+    return {
+      session,
+      mayAct: true,
+      told: request.method === 'GET' ? told.take(session.id, request.url) : null,
     }
-    if (isLook(request) && wantsPage(request)) return reply.redirect(signInPath(request.url), 303)
-    return refuse(request, reply.header('WWW-Authenticate', 'Bearer'), 401, NOT_SIGNED_IN)
   }
   return {
-    ...{ check, desk, told },
+    ...{ desk, told },
+    check: async (request, reply) => {
+      const met = await find(request)
+      if ('mayAct' in met) {
+        request.visitor = met
+        return
+      }
+      if (met === WRONG) log.warn({ network: request.ip }, 'the window was asked for with a wrong token')
+      if (met !== NOT_SIGNED_IN || !isLook(request) || !wantsPage(request))
+        return refuse(request, reply.headers(met.headers ?? {}), met.status, met)
+      // Browsers send the cookie only from a page of ours, and not to where a link in a mail leads.
+      return request.headers['sec-fetch-site'] === 'cross-site'
+        ? refuse(request, reply.header('Refresh', `0; url=${ownPath(request.url)}`), 200, ONWARD)
+        : reply.redirect(signInPath(request.url), 303)
+    },
     tellError: (thrown, request, reply) => {
+      const known = statusOf(thrown)
+      if (known < 500) return refuse(request, reply, known, NOT_UNDERSTOOD)
       if (thrown instanceof LeadsheetError) {
         const status = UNKNOWN.includes(thrown.code) ? 404 : 500
         if (status === 500) log.error({ code: thrown.code, route: request.routeOptions.url }, thrown.message)
@@ -98,16 +95,56 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-const TOO_MANY = {
+/** Who does not come in, and is told why. */
+interface Turned extends Refusal {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string | number>>
+}
+
+const TOO_MANY: Turned = {
+  ...{ status: 429, headers: { 'Retry-After': LOCKED_SECONDS } },
   title: 'Too many wrong tokens',
   text: `They came from your network. Try again in ${LOCKED_SECONDS / 60} minutes.`,
 }
-const WRONG = { title: 'That is not the token', text: 'It stands in web.token or web.token_file.' }
-const NOT_SIGNED_IN = {
+const ASKS_FOR_TOKEN = { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } } as const
+const WRONG: Turned = {
+  ...ASKS_FOR_TOKEN,
+  title: 'That is not the token',
+  text: 'It stands in web.token or web.token_file.',
+}
+const NOT_SIGNED_IN: Turned = {
+  ...ASKS_FOR_TOKEN,
   title: 'Sign in first',
   text: 'Browsers do at /sign-in; machines send the token as `Authorization: Bearer`.',
 }
-const FAILED = { title: 'Something went wrong here', text: 'The log of the daemon says more.' }
+const ONWARD: Refusal = {
+  title: 'One moment',
+  text: 'Load the page again where your browser does not by itself.',
+}
+const NOT_UNDERSTOOD: Refusal = { title: 'This was not understood', text: 'Nothing was done.' }
+const FAILED: Refusal = { title: 'Something went wrong here', text: 'The log of the daemon says more.' }
+
+/** Where there is no token. */
+function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): Visitor | Turned {
+  // Somebody has put something before it, of which the settings know nothing.
+  const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
+  if (!isOpen || isForwarded) {
+    return { status: 403, title: 'The window is closed', text: `It can be reached from outside. ${remedy}` }
+  }
+  return isLook(request)
+    ? { session: null, mayAct: false, told: null }
+    : { status: 403, title: 'Nothing can be done here', text: remedy }
+}
+
+async function meetMachine(
+  request: FastifyRequest,
+  tokens: TokenCheck,
+  given: string,
+): Promise<Visitor | Turned> {
+  const verdict = await tokens.judge(given, request.ip)
+  if (verdict === 'right') return { session: null, mayAct: true, told: null }
+  return verdict === 'wrong' ? WRONG : TOO_MANY
+}
 
 function openDesk(token: string, { now, wait }: GuardOptions): SignInDesk {
   return { tokens: createTokenCheck(token, now, wait), sessions: createSessions(token, now) }

@@ -32,3 +32,9 @@ export function createRefuse(pages: WindowPages): Refuse {
 export function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') ?? false
 }
+
+/** Which status an answer gets for what was thrown: that of Fastify or ours where it carries one, else 500. */
+export function statusOf(thrown: unknown): number {
+  const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined
+  return typeof status === 'number' && status >= 400 ? status : 500
+}

@@ -16,6 +16,7 @@ import { PAGE_HEADERS, WINDOW_HEADERS } from './headers.ts'
 import { watchMethods } from './other-methods.ts'
 import { createOwnNames } from './own-names.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { statusOf } from './refusal.ts'
 
 export interface WebOptions {
   readonly host: string
@@ -146,10 +147,7 @@ export async function openWeb(
       window.addHook('onRequest', async (request, reply) =>
         guard.check(request, reply.headers(WINDOW_HEADERS)),
       )
-      window.setErrorHandler((thrown, request, reply) => {
-        const status = statusOf(thrown)
-        return status < 500 ? refuse(request, reply, status, 'wish') : guard.tellError(thrown, request, reply)
-      })
+      window.setErrorHandler(guard.tellError)
       for (const addRoutes of guarded.parts) addRoutes(window)
     })
   }
@@ -175,11 +173,6 @@ export function noticeIn(request: FastifyRequest, notice: Notice) {
   const [wanted = 'en'] = request.headers['accept-language']?.match(/\b(?:en|de)\b/i) ?? []
   const lang = wanted.toLowerCase()
   return { lang, ...pageWordsIn(lang).notices[notice] }
-}
-
-function statusOf(thrown: unknown): number {
-  const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined
-  return typeof status === 'number' && status >= 400 ? status : 500
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {

@@ -3,7 +3,6 @@
  * the token, so that another token ends them all.
  */
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export interface Session {
   readonly id: string
@@ -11,13 +10,21 @@ export interface Session {
   readonly formToken: string
 }
 
+/** What of requests and answers is needed for their cookies. */
+interface Asked {
+  readonly headers: { readonly cookie?: string | undefined }
+}
+interface Answered {
+  header(name: string, value: string): unknown
+}
+
 export interface Sessions {
   /** Gives the browser a session of its own. */
-  begin(reply: FastifyReply, isSecure: boolean): Session
+  begin(reply: Answered, isSecure: boolean): Session
   /** Null where the browser has none, or one that is over or not ours. */
-  find(request: FastifyRequest, isSecure: boolean): Session | null
+  find(request: Asked, isSecure: boolean): Session | null
   /** Has the browser forget it. */
-  end(reply: FastifyReply, isSecure: boolean): void
+  end(reply: Answered, isSecure: boolean): void
 }
 
 /** A working day; then one signs in again. */

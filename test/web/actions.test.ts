@@ -354,6 +354,23 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
     await page.close()
   })
 
+  it('comes in by a link of another site, such as that of a mail, while they are signed in', async () => {
+    const { url } = await openOperated()
+    const page = await browser.newPage()
+    const elsewhere = `data:text/html,<a href="${url}/archive?page=1">Look</a>`
+    await page.goto(elsewhere)
+    await page.getByRole('link', { name: 'Look' }).click()
+    await page.waitForURL(`${url}/sign-in?to=*`)
+    await page.getByLabel('Token').fill(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${url}/archive?page=1`)
+    await page.goto(elsewhere)
+    await page.getByRole('link', { name: 'Look' }).click()
+    await page.waitForURL(`${url}/archive?page=1`)
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await page.close()
+  })
+
   it.each(['light', 'dark'] as const)('can read every page of it in the %s', async (colorScheme) => {
     const window = await openOperated()
     await mail(window, { ana: 'sent' })

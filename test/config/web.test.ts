@@ -1,0 +1,72 @@
+/** Where the pages are served, to whom, and what is wrong with it. */
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+import { windowAccess } from '../../src/config/web-access.ts'
+import { folderWith } from '../support/folder.ts'
+
+function load(web: string, env = {}) {
+  return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': `web: ${web}` }), env })
+}
+
+describe('the window', () => {
+  test.each([
+    ['{}', 'look'],
+    ['{ listen: "localhost:1" }', 'look'],
+    ['{ listen: "127.1.2.3:1" }', 'look'],
+    ['{ listen: "[::1]:1" }', 'look'],
+    ['{ public_url: "http://localhost:8080" }', 'look'],
+    ['{ hosts: [localhost] }', 'look'],
+    ['{ listen: "0.0.0.0:1" }', 'closed'],
+    ['{ listen: "[::]:1" }', 'closed'],
+    ['{ listen: "192.168.0.2:1" }', 'closed'],
+    ['{ listen: "leadsheet:1" }', 'closed'],
+    ['{ listen: "127.0.0.1.example.com:1" }', 'closed'],
+    ['{ public_url: "https://reports.example.com" }', 'closed'],
+    ['{ hosts: [leadsheet] }', 'closed'],
+    ['{ listen: "0.0.0.0:1", token: "0123456789abcdef" }', 'token'],
+    ['{ token: "0123456789abcdef" }', 'token'],
+  ])('of %s is for %s', (settings, access) => {
+    const { web, warnings } = load(settings)
+    if (web.listen === null) throw new Error('it listens')
+    expect(windowAccess({ ...web, listen: web.listen, hasToken: web.token !== null })).toBe(access)
+    expect(warnings).toEqual(
+      access === 'closed'
+        ? [
+            expect.stringMatching(
+              /web\.token: the window can be reached from outside, and is closed\. Set web\.token_file/,
+            ),
+          ]
+        : [],
+    )
+  })
+
+  test('that is not served is not warned of', () => {
+    expect(load('{ listen: none }').warnings).toEqual([])
+  })
+
+  test('may be asked for under further names, by proxies that are trusted', () => {
+    const { web } = load(
+      '{ hosts: [leadsheet, a.b-c], trusted_proxies: [172.16.0.0/12, "fd00::/8", loopback] }',
+    )
+    expect(web.hosts).toEqual(['leadsheet', 'a.b-c'])
+    expect(web.trustedProxies).toEqual(['172.16.0.0/12', 'fd00::/8', 'loopback'])
+  })
+})
+
+test.each([
+  [
+    '{ public_url: "https://reports.example.com" }',
+    'web.public_url: found "https://reports.example.com", expected none where web.listen is none, since no pages are served then',
+    { LEADSHEET_WEB_LISTEN: 'none' },
+  ],
+  ['{ hosts: ["leadsheet:8080"] }', 'expected the name of a host, without a port; it is lower-case letters'],
+  ['{ hosts: ["*"] }', 'expected the name of a host, without a port'],
+  ['{ hosts: [a, a] }', 'expected each only once'],
+  ['{ trusted_proxies: [everybody] }', 'linklocal or uniquelocal; this is neither'],
+  ['{ trusted_proxies: [10.0.0.0/33] }', 'there is no network /33'],
+  ['{ trusted_proxies: [10.0.0.0/8/8] }', 'there is no network /8/8'],
+  ['{ trusted_proxies: ["fd00::/129"] }', 'there is no network /129'],
+  ['{ token: short }', 'expected a text of at least 16 characters; it is shorter'],
+])('%s is a mistake', (settings, mistake, env = {}) => {
+  expect(() => load(settings, env)).toThrow(mistake)
+})
