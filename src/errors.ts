@@ -38,7 +38,7 @@ export const ERROR_CODES = {
   store_newer: 'the database was written by a newer leadsheet',
   store_busy: 'the database is locked by another process',
   usage_invalid: 'a command, option or argument is wrong',
-  web_port: 'the pages for recipients cannot be served at web.listen',
+  web_port: 'the pages cannot be served at web.listen',
 } as const
 
 export type ErrorCode = keyof typeof ERROR_CODES
