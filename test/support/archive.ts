@@ -1,0 +1,79 @@
+/**
+ * The window over a store with editions that were made and mailed as the program does it: to people who read English and
+ * German, about all leads and some, one of whom the mail server refuses.
+ */
+import { onTestFinished } from 'vitest'
+import type { MailingDeps } from '../../src/jobs/mailing.ts'
+import type { Recipient, Report } from '../../src/jobs/report.ts'
+import { SYNC_PARTS, sync } from '../../src/jobs/sync.ts'
+import { deliverWaiting } from '../../src/jobs/waiting-letters.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import { openSource } from '../../src/source/open.ts'
+import { folderWith } from './folder.ts'
+import { type MailServer, openMailServer } from './mail-server.ts'
+import { AT_ONCE, DAILY, enqueueDue, mailingDeps, recipient } from './mailing.ts'
+import { startService } from './service.ts'
+import { SILENT } from './syncing.ts'
+import { NOW, type OpenedWindow, openWindow } from './window.ts'
+
+export const REPORT: Report = { ...DAILY, attachments: ['stalled.csv', 'stalled.xlsx'] }
+const EMEA = { filter: { pipelineIds: ['pl_emea'], conditions: [] } }
+
+export const PEOPLE: readonly Recipient[] = [
+  recipient('ana@example.com', { attachments: REPORT.attachments }),
+  recipient('ben@example.com', EMEA),
+  recipient('clara@example.com', { locale: 'de-DE', timeZone: 'Europe/Berlin' }),
+  recipient('gone@example.com'),
+]
+
+export interface OpenedArchive extends OpenedWindow {
+  readonly deps: MailingDeps
+  readonly mailServer: MailServer
+  /** Makes and mails the report that is due at a moment. */
+  mail(at: Date, report?: Report, recipients?: readonly Recipient[]): Promise<void>
+  /** Hands over what waits. */
+  deliver(): Promise<void>
+}
+
+export async function openArchive(web?: string): Promise<OpenedArchive> {
+  const window = await openWindow(web)
+  const { store } = window
+  const clock = { now: NOW }
+  const service = await startService(folderWith(), NOW, 8)
+  onTestFinished(() => service[Symbol.asyncDispose]())
+  const source = openSource({
+    ...{ baseUrl: service.url, apiKey: await service.createKey({ name: 'test', scope: 'read' }) },
+    ...{ maxWaitMs: 60_000, log: SILENT, now: () => clock.now },
+  })
+  onTestFinished(() => source.close())
+  const signal = new AbortController().signal
+  await sync(
+    { store, source, log: SILENT, now: () => clock.now },
+    {
+      ...{ full: true, parts: SYNC_PARTS, pageSize: 500, overlapMs: 600_000, pipelineIds: [], signal },
+    },
+  )
+  const mailServer = await openMailServer({
+    onRcptTo: ({ address }, _, done) =>
+      done(
+        address.startsWith('gone@')
+          ? Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 })
+          : null,
+      ),
+  })
+  onTestFinished(() => mailServer[Symbol.asyncDispose]())
+  const transport = openTransport(mailServer.url, { log: SILENT })
+  onTestFinished(() => transport.close())
+  const deps = mailingDeps(store, () => clock.now)
+  const deliver = async () => {
+    await deliverWaiting({ ...deps, transport, log: SILENT, policy: AT_ONCE, pauseAfter: 0 }, signal)
+  }
+  return {
+    ...{ ...window, deps, mailServer, deliver },
+    async mail(at, report = REPORT, recipients = PEOPLE) {
+      clock.now = at
+      await enqueueDue(deps, recipients, report)
+      await deliver()
+    },
+  }
+}
