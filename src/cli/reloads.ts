@@ -2,7 +2,6 @@
  * A daemon through changes of its settings, in one process: the new ones are checked as at a start while the old ones
  * are in force, and only then the work in hand is put down and taken up again by a daemon of the new ones.
  */
-import { closeSync, openSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { changedSettings } from '../config/overview.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
@@ -16,9 +15,11 @@ import type { Terminal } from './terminal.ts'
 import { readVersion } from './version.ts'
 
 export interface ReloadDeps {
-  readonly terminal: Pick<Terminal, 'readConfigAnew' | 'logAs' | 'nameHeld' | 'signal'>
+  readonly terminal: Pick<Terminal, 'readConfigAnew' | 'logAs' | 'signal'>
   readonly store: Store
   readonly log: Log
+  /** Is given what has the settings read anew; nothing before the first daemon is made, or once all is to stop. */
+  readonly takeReload: (reload: () => void) => void
   /** Says what runs now. */
   readonly tellStarted: (config: Config, running: RunningDaemon) => void
 }
@@ -32,7 +33,7 @@ interface Reading {
 }
 
 /**
- * Until the signal of the terminal ends it. SIGHUP has the settings read anew.
+ * Until the signal of the terminal ends it.
  * @param config read at that time
  * @throws LeadsheetError what is wrong with the first settings; job_busy, web_port
  */
@@ -52,11 +53,7 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
     change.abort(new LeadsheetError('run_interrupted', 'put down to go over to new settings'))
   })
   reloading.open(terminal.signal)
-  const onHangup = (): void => {
-    if (hasTerminalGone()) process.kill(process.pid, 'SIGTERM')
-    else reloading.poke()
-  }
-  process.on('SIGHUP', onHangup)
+  deps.takeReload(reloading.poke)
   try {
     while (next !== null && !terminal.signal.aborted) {
       const before: Config | null = inForce?.config ?? null
@@ -68,7 +65,6 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
       if (goBack !== null && next === null) next = await open(deps, goBack, new Date())
     }
   } finally {
-    process.off('SIGHUP', onHangup)
     await next?.daemon[Symbol.asyncDispose]()
   }
 }
@@ -90,7 +86,6 @@ async function runTurn(
       isStarted = true
       await terminal.logAs(config)
       if (changed !== null) log.info({ changed }, 'the settings are in force')
-      terminal.nameHeld(running.inHand)
       deps.tellStarted(config, running)
     })
     return null
@@ -134,15 +129,4 @@ function noteReading(
 ): Promise<void> {
   const reading = { at: at.toISOString(), ...outcome, program: readVersion() }
   return store.write((trx) => addSettingsReading(trx, reading))
-}
-
-/** SIGHUP also says that the terminal was closed in which the daemon runs; nobody would look after it then. */
-function hasTerminalGone(): boolean {
-  if (!process.stderr.isTTY) return false
-  try {
-    closeSync(openSync('/dev/tty', 'r'))
-    return false
-  } catch {
-    return true
-  }
 }

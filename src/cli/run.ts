@@ -6,8 +6,9 @@ import type { Log } from '../log.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import { addExamples } from './command.ts'
 import type { RunningDaemon } from './configured-daemon.ts'
+import { onHangUp } from './hang-up.ts'
 import { openData } from './installation.ts'
-import { runThroughReloads } from './reloads.ts'
+import { type ReloadDeps, runThroughReloads } from './reloads.ts'
 import type { Terminal } from './terminal.ts'
 import { needsKey, profileOf } from './upstream.ts'
 import { readVersion } from './version.ts'
@@ -19,26 +20,44 @@ export function defineRun(command: Command, terminal: Terminal): void {
 
 async function run(terminal: Terminal): Promise<void> {
   const readAt = new Date()
-  const config = await terminal.config()
   const log = await terminal.log()
   const { signal } = terminal
-  // Before there is anything on the disk.
-  requireDaemon(config, needsKey(profileOf(config)))
+  let inHand: RunningDaemon['inHand'] = () => []
+  terminal.nameHeld(() => inHand())
   let stoppingAt = 0
-  let held: () => readonly string[] = () => []
   signal.addEventListener('abort', () => {
     stoppingAt = performance.now()
-    log.info({ inHand: held() }, `stopping: ${signal.reason.message}`)
+    log.info({ inHand: inHand() }, `stopping: ${signal.reason.message}`)
   })
-  {
-    await using store = await openData(config, { log, signal })
-    const tellStarted = (inForce: Config, running: RunningDaemon): void => {
-      held = running.inHand
-      tell(log, inForce, running)
-    }
-    await runThroughReloads({ terminal, store, log, tellStarted }, config, readAt)
+  const tellStarted = (config: Config, running: RunningDaemon): void => {
+    inHand = running.inHand
+    tell(log, config, running)
+  }
+  try {
+    await runDaemon(terminal, readAt, { log, tellStarted })
+  } catch (thrown) {
+    // Also a daemon that was told to stop while it started has done what it was told.
+    if (thrown !== signal.reason) throw thrown
   }
   log.info({ seconds: Math.round((performance.now() - stoppingAt) / 100) / 10 }, 'stopped')
+}
+
+async function runDaemon(
+  terminal: Terminal,
+  readAt: Date,
+  telling: Pick<ReloadDeps, 'log' | 'tellStarted'>,
+): Promise<void> {
+  const config = await terminal.config()
+  // While it starts, the settings are just being read.
+  let reload = (): void => {}
+  using _hangUp = onHangUp(() => reload())
+  const takeReload = (poke: () => void): void => {
+    reload = poke
+  }
+  // Before there is anything on the disk.
+  requireDaemon(config, needsKey(profileOf(config)))
+  await using store = await openData(config, { ...telling, signal: terminal.signal })
+  await runThroughReloads({ ...telling, terminal, store, takeReload }, config, readAt)
 }
 
 function tell(log: Log, { dataDir, file, web }: Config, running: RunningDaemon): void {

@@ -1,4 +1,4 @@
-/** A daemon that goes over to new settings, in the process of the test: `process.emit` stands for the signal. */
+/** A daemon that goes over to new settings, in the process of the test. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
@@ -27,6 +27,7 @@ interface Running {
   readonly pages: readonly (string | null)[]
   /** Other settings on the disk, and the signal; resolves when they are in force, or refused. */
   reload(settings: string): Promise<void>
+  readonly poke: () => void
   readonly end: Promise<void>
   stop(): Promise<void>
 }
@@ -46,16 +47,19 @@ async function start(
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
   const stopping = new AbortController()
   const pages: (string | null)[] = []
+  let poke = (): void => {}
   const terminal: ReloadDeps['terminal'] = {
     signal: stopping.signal,
     readConfigAnew: async () => read(),
     logAs: async () => {},
-    nameHeld: () => {},
   }
   const tellStarted: ReloadDeps['tellStarted'] = (_, { web }) => void pages.push(web)
   const readings = async (): Promise<number> =>
     (await store.db.selectFrom('settings_read').select('id').execute()).length
-  const end = runThroughReloads({ terminal, store, log, tellStarted }, read(), new Date())
+  const takeReload: ReloadDeps['takeReload'] = (reload) => {
+    poke = reload
+  }
+  const end = runThroughReloads({ terminal, store, log, takeReload, tellStarted }, read(), new Date())
   end.catch(() => {})
   const until = async (isReached: () => Promise<boolean>): Promise<void> => {
     const ended = end.then(() => true)
@@ -75,10 +79,11 @@ async function start(
   })
   return {
     ...{ folder, store, upstream, lines, pages, end, stop },
+    poke: () => poke(),
     async reload(changed) {
       const before = await readings()
       writeFileSync(file, changed)
-      process.emit('SIGHUP')
+      poke()
       await until(async () => (await readings()) > before)
     },
   }
@@ -192,8 +197,7 @@ describe('new settings that are wrong', () => {
 
 it('a daemon that is told to stop while it checks new settings stops', async () => {
   const daemon = await start()
-  process.emit('SIGHUP')
+  daemon.poke()
   await daemon.stop()
   expect(await daemon.store.db.selectFrom('lease').select('name').execute()).toEqual([])
-  expect(process.listenerCount('SIGHUP')).toBe(0)
 })

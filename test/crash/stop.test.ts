@@ -13,6 +13,7 @@ import { addSlot } from '../../src/store/schedule-slot.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
 import { type MailServer, openMailServer } from '../support/mail-server.ts'
+import { FIRST_SCHEMA, makeOlderStore } from '../support/older-store.ts'
 import { random } from '../support/random.ts'
 import { startService } from '../support/service.ts'
 import { startUpstream } from '../support/upstream.ts'
@@ -157,6 +158,17 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     await stopDaemon(daemon)
     await expectPutDown(join(cwd, 'leadsheet.db'))
     expect(readdirSync(cwd).filter((name) => name.startsWith('snapshot'))).toEqual([])
+  })
+
+  it('while it starts, and backs up a database of an older version, leaves that as it was (row 56)', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
+    const file = join(cwd, 'leadsheet.db')
+    await makeOlderStore(file, FIRST_SCHEMA)
+    const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: 'http://127.0.0.1:9' }), 0)
+    await untilSaid(daemon, /is of an older version/)
+    await stopDaemon(daemon)
+    expect(query(file, 'SELECT name FROM kysely_migration')).toEqual([{ name: '001-init' }])
+    expect(query(file, 'SELECT * FROM lease')).toEqual([])
   })
 
   it.skipIf(!HAS_SCRIPT)('or whose terminal is closed, stops as well', async () => {
