@@ -47,10 +47,12 @@ export function periodOf({ from, to }: ScopeOptions, timeZone: string, now: Date
   return periodBetween(from, to, timeZone)
 }
 
-/**
- * Stalled leads are those of the first report of the settings.
- * @throws LeadsheetError usage_invalid for a pipeline that no lead has had
- */
+/** Stalled leads are those of the first report of the settings. */
+export function stalledDaysOf(config: Config): number {
+  return config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT
+}
+
+/** @throws LeadsheetError usage_invalid for a pipeline that no lead has had */
 export function scopeOf(
   { pipeline, where, asKnownAt }: ScopeOptions,
   config: Config,
@@ -62,7 +64,7 @@ export function scopeOf(
     from: period.from,
     to: period.to,
     filter: { pipelineIds: pipeline ?? null, conditions: conditionsOf(where ?? []) },
-    stalledDays: config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT,
+    stalledDays: stalledDaysOf(config),
     asKnownAt: asKnownAt ?? null,
   }
 }

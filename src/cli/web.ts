@@ -4,6 +4,7 @@ import { TOKEN_REMEDY, windowAccess } from '../config/web-access.ts'
 import type { StartedDaemon } from '../jobs/daemon.ts'
 import { readHealth } from '../jobs/health.ts'
 import { createMeasuring } from '../jobs/measures.ts'
+import { openOverview } from '../jobs/overview.ts'
 import { openSubscriptionDesk } from '../jobs/subscription-desk.ts'
 import type { Log } from '../log.ts'
 import type { Templates } from '../report/templates.ts'
@@ -19,15 +20,18 @@ import { signInRoutes } from '../web/sign-in.ts'
 import { subscriptionRoutes } from '../web/subscription.ts'
 import { actionRoutes } from '../web/window/actions/actions.ts'
 import type { DeedDeps } from '../web/window/actions/deed.ts'
+import { agentsRoutes } from '../web/window/agents.ts'
 import { assetRoutes } from '../web/window/assets.ts'
 import { editionRoutes } from '../web/window/edition.ts'
 import { editionFilesRoutes } from '../web/window/edition-files.ts'
 import { editionsRoutes } from '../web/window/editions.ts'
 import { openWindowPages } from '../web/window/pages.ts'
+import { pipelinesRoutes } from '../web/window/pipelines.ts'
 import { statusRoutes } from '../web/window/status.ts'
 import type { WindowDeps } from '../web/window/window.ts'
+import { stalledDaysOf } from './figure-scope.ts'
 import { installationOf } from './health-installation.ts'
-import { pathsIn, TEMPLATES } from './installation.ts'
+import { CALLED, pathsIn, TEMPLATES } from './installation.ts'
 import { dkimOf } from './mail.ts'
 import { reportOf } from './reports.ts'
 import { schedulesOf } from './schedules.ts'
@@ -73,13 +77,25 @@ export async function openConfiguredWeb(
     ...daemon,
   }
   const dkim = dkimOf(config.mail)
+  await using opening = new AsyncDisposableStack()
+  const { dataDir, timeZone } = config
+  const overview = opening.use(
+    openOverview({ db: store.db, file: store.file, now, timeZone, stalledDays: stalledDaysOf(config), log }),
+  )
+  const counts = [
+    pipelinesRoutes({ ...deps, overview, files: pathsIn(dataDir), called: CALLED }),
+    agentsRoutes({ ...deps, overview }),
+  ]
   const archive = [editionsRoutes(deps), editionRoutes(deps), editionFilesRoutes({ store, dkim })]
-  return openWeb(
+  const server = await openWeb(
     { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [
       ...[healthRoutes(health), assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
       signInRoutes({ guard, names, pages: windowPages, refuse, log }),
     ],
-    { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive] },
+    { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },
   )
+  opening.use(server)
+  const opened = opening.move()
+  return { url: server.url, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

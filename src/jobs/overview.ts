@@ -1,6 +1,6 @@
 /**
- * Keeps what the window shows of pipelines and agents, so that a page costs nothing: counted when somebody first
- * looks, and for a day afterwards again whenever a sync has ended. What is shown always says of when it is.
+ * Keeps what the window shows of pipelines and agents, so that a page costs nothing: counted soon after the start, and
+ * again whenever a sync has ended, for a day after somebody last looked. What is shown says of when it is.
  */
 import { errorText } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -55,7 +55,7 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
   let failure: string | null = null
   let counting: Promise<void> | null = null
   let tried: string | null = null
-  let askedAtMs = Number.NEGATIVE_INFINITY
+  let askedAtMs = now().getTime()
 
   async function count(mark: string, asOf: Instant): Promise<void> {
     tried = mark

@@ -1,6 +1,6 @@
 /** A small line without axes beside a number: only its shape tells, so small moves are not blown up to large ones. */
 import { ON_ANY_BACKGROUND } from './colour.ts'
-import { dot, line, splitAtGaps } from './svg.ts'
+import { dot, line, type Point, type Run, splitAtGaps } from './svg.ts'
 
 export const SPARKLINE_WIDTH = 120
 export const SPARKLINE_HEIGHT = 28
@@ -13,8 +13,23 @@ const LEFT_MARGIN = 1
 /** The whole height is at least this share of the largest value. */
 const LEAST_SPAN = 0.25
 
-/** @param values oldest first, null for gaps; any number of them */
+export interface SparklineLayout {
+  readonly runs: readonly Run[]
+  /** The last known value; null where none is. */
+  readonly end: Point | null
+}
+
 export function drawSparkline(values: readonly (number | null)[]): string {
+  const { runs, end } = layoutSparkline(values)
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${SPARKLINE_WIDTH}" height="${SPARKLINE_HEIGHT}">${line(
+    runs,
+    LINE_WIDTH,
+    `stroke="${ON_ANY_BACKGROUND}"`,
+  )}${end ? dot(end, END_RADIUS, `fill="${ON_ANY_BACKGROUND}"`) : ''}</svg>`
+}
+
+/** @param values oldest first, null for gaps; any number of them */
+export function layoutSparkline(values: readonly (number | null)[]): SparklineLayout {
   const known = values.filter((value) => value !== null)
   const [low, high] = known.length === 0 ? [0, 0] : [Math.min(...known), Math.max(...known)]
   const span = Math.max(high - low, high * LEAST_SPAN)
@@ -26,10 +41,5 @@ export function drawSparkline(values: readonly (number | null)[]): string {
     const share = span === 0 ? 0 : 0.5 + (value - middle) / span
     return { x: SPARKLINE_WIDTH - MARGIN - fromRight, y: MARGIN + height * (1 - share) }
   })
-  const end = points.findLast((point) => point !== null)
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${SPARKLINE_WIDTH}" height="${SPARKLINE_HEIGHT}">${line(
-    splitAtGaps(points),
-    LINE_WIDTH,
-    `stroke="${ON_ANY_BACKGROUND}"`,
-  )}${end ? dot(end, END_RADIUS, `fill="${ON_ANY_BACKGROUND}"`) : ''}</svg>`
+  return { runs: splitAtGaps(points), end: points.findLast((point) => point !== null) ?? null }
 }

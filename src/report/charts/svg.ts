@@ -47,6 +47,7 @@ export function tenth(length: number): string {
   return String(Math.round(length * 10) / 10)
 }
 
-function pathOf(run: Run): string {
+/** `M1 2L3 4`, as the attribute `d` of a path has it. */
+export function pathOf(run: Run): string {
   return run.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${tenth(x)} ${tenth(y)}`).join('')
 }

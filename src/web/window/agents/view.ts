@@ -1,0 +1,159 @@
+/** The agents as they are now, and how they have been. */
+import type { Outage } from '../../../figures.ts'
+import { type AgentHealth, healthOf } from '../../../report/blocks/agents.ts'
+import { formatLocalDay } from '../../../report/dates.ts'
+import { nameStatus } from '../../../report/status.ts'
+import { capitalise, oneLine, oneLineOrNull } from '../../../report/text.ts'
+import type { Voice } from '../../../report/voice.ts'
+import type { ListedAgent } from '../../../store/agent-list.ts'
+import type { Overview } from '../../../store/figures/overview.ts'
+import { count, counted } from '../counted.ts'
+import type { Clock, Moment } from '../moment.ts'
+import type { Tag } from '../status/tag.ts'
+import { lengthOf } from './length.ts'
+import { composeStrip, type StripView } from './strip.ts'
+
+export interface AgentsView {
+  /** `11 of 12 agents are well, 1 is failing` */
+  readonly sentence: string
+  readonly readAt: Moment | null
+  readonly readAgo: Moment | null
+  readonly agents: readonly AgentRow[]
+  /** Null where the readings are not counted yet. */
+  readonly past: PastView | null
+}
+
+interface AgentRow {
+  readonly name: string
+  readonly kind: string
+  readonly tag: Tag
+  readonly since: Moment | null
+  readonly task: string
+  readonly lastSeen: Moment | null
+  readonly tasks: string
+  readonly errors: string
+  readonly error: string
+  readonly errorAt: Moment | null
+  readonly strip: StripView | null
+}
+
+interface PastView {
+  readonly from: string
+  readonly to: string
+  readonly asOf: Moment
+  /** `2 h`: readings that are further apart leave a gap. */
+  readonly gap: string
+  /** The newest first. */
+  readonly outages: readonly {
+    readonly agent: string
+    readonly began: Moment
+    /** Null while it lasts. */
+    readonly ended: Moment | null
+    readonly length: string
+  }[]
+  readonly more: string
+}
+
+const NAME_LENGTH = 60
+const ERROR_LENGTH = 200
+const OUTAGES = 20
+/** Older errors of an agent that is well are no news. */
+const ERROR_HOURS = 24
+const HOUR_MS = 60 * 60_000
+const TAGS = { well: 'ok', failing: 'fail', other: 'off' } as const
+const ORDER: readonly (AgentHealth | 'gone')[] = ['failing', 'other', 'well', 'gone']
+
+export function composeAgents(
+  agents: readonly ListedAgent[],
+  past: Overview['agents'] | null,
+  voice: Voice,
+  clock: Clock,
+): AgentsView {
+  const spans = Map.groupBy(past?.spans ?? [], ({ agentId }) => agentId)
+  const readAt = agents.reduce<string | null>(
+    (last, { observedAt }) => (last !== null && last > observedAt ? last : observedAt),
+    null,
+  )
+  return {
+    sentence: sentenceOf(agents),
+    readAt: readAt === null ? null : clock.at(readAt),
+    readAgo: readAt === null ? null : clock.ago(readAt),
+    agents: agents
+      .toSorted((one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other)))
+      .map((agent) => ({
+        ...rowOf(agent, voice, clock),
+        strip: past && composeStrip(spans.get(agent.id) ?? [], past),
+      })),
+    past: past && composePast(past, voice, clock),
+  }
+}
+
+function stateOf(agent: ListedAgent): AgentHealth | 'gone' {
+  return agent.goneAt === null ? healthOf(agent) : 'gone'
+}
+
+function sentenceOf(agents: readonly ListedAgent[]): string {
+  const there = agents.filter(({ goneAt }) => goneAt === null)
+  if (there.length === 0) return 'The service has no agents'
+  const well = there.filter((agent) => healthOf(agent) === 'well').length
+  const failing = there.filter((agent) => healthOf(agent) === 'failing').length
+  if (well === there.length)
+    return there.length === 1 ? 'The one agent is well' : `All ${count(well)} agents are well`
+  const failed = failing === 0 ? '' : `, ${count(failing)} ${failing === 1 ? 'is' : 'are'} failing`
+  return `${count(well)} of ${counted(there.length, 'agent')} ${well === 1 ? 'is' : 'are'} well${failed}`
+}
+
+function rowOf(agent: ListedAgent, voice: Voice, clock: Clock): Omit<AgentRow, 'strip'> {
+  const moment = (at: string | null) => (at === null ? null : clock.at(at))
+  const { goneAt, statusChangedAt, taskType, taskPipeline, taskProgress } = agent
+  const isErrorNews =
+    stateOf(agent) !== 'well' ||
+    Date.parse(agent.lastErrorAt ?? '') > clock.now.getTime() - ERROR_HOURS * HOUR_MS
+  const task = [
+    taskType && capitalise(taskType),
+    taskType && taskPipeline && `for ${oneLine(taskPipeline, NAME_LENGTH)}`,
+    taskType && taskProgress !== null && `(${voice.numbers.percent(taskProgress)} done)`,
+  ]
+  return {
+    name: oneLine(agent.name, NAME_LENGTH),
+    kind: agent.kind === null ? '' : capitalise(agent.kind),
+    tag:
+      goneAt === null
+        ? { kind: TAGS[healthOf(agent)], text: nameStatus(agent.status, voice) }
+        : { kind: 'warn', text: 'Gone' },
+    since: moment(goneAt ?? statusChangedAt),
+    task: goneAt === null ? task.filter(Boolean).join(' ') : '',
+    lastSeen: moment(agent.lastSeenAt),
+    tasks: agent.tasks24h === null ? '' : count(agent.tasks24h),
+    errors: agent.errors24h === null ? '' : count(agent.errors24h),
+    error: (isErrorNews && oneLineOrNull(agent.lastErrorMessage, ERROR_LENGTH)) || '',
+    errorAt: moment(agent.lastErrorAt),
+  }
+}
+
+function composePast(
+  { from, to, gapMs, outages }: Overview['agents'],
+  { locale, timeZone }: Voice,
+  clock: Clock,
+): PastView {
+  const day = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
+  const write = (at: string) => formatLocalDay(locale, day.format(Date.parse(at)))
+  const newest = outages.toSorted((one, other) => (one.beganAt < other.beganAt ? 1 : -1))
+  return {
+    from: write(from),
+    to: write(to),
+    asOf: clock.at(to),
+    gap: lengthOf(gapMs),
+    outages: newest.slice(0, OUTAGES).map((outage) => outageOf(outage, clock)),
+    more: newest.length > OUTAGES ? `and ${count(newest.length - OUTAGES)} before` : '',
+  }
+}
+
+function outageOf({ agentName, beganAt, endedAt, hours }: Outage, clock: Clock) {
+  return {
+    agent: oneLine(agentName, NAME_LENGTH),
+    began: clock.at(beganAt),
+    ended: endedAt === null ? null : clock.at(endedAt),
+    length: lengthOf(hours * HOUR_MS),
+  }
+}

@@ -1,0 +1,106 @@
+/** One pipeline: where it stands, its trend, its funnel, and what the service counts beside what we do. */
+import type { Funnel } from '../../../figures.ts'
+import { numbersOf, signed } from '../../../report/numbers.ts'
+import { nameStatus } from '../../../report/status.ts'
+import { capitalise } from '../../../report/text.ts'
+import type { Voice } from '../../../report/voice.ts'
+import type { PipelineOverview } from '../../../store/figures/overview.ts'
+import type { StatPair } from '../../../store/figures/service-stats.ts'
+import type { Clock, Moment } from '../moment.ts'
+import { cellsOf, type PipelineLine } from './list.ts'
+import { composeTrend, type TrendDays, type TrendView } from './trend.ts'
+import { count, LOCALE, NONE, nameOf, share } from './words.ts'
+
+export interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
+  readonly id: string
+  readonly trend: TrendView
+  readonly funnel: FunnelView
+  readonly statistics: StatisticsView
+}
+
+interface FunnelView {
+  readonly asOf: Moment | null
+  readonly stages: readonly {
+    readonly name: string
+    readonly reached: string
+    readonly conversion: string
+    readonly days: string
+    /** Of the first stage, in percent: the width of its bar. */
+    readonly bar: string
+  }[]
+}
+
+interface StatisticsView {
+  /** Null where none have been read. */
+  readonly asOf: Moment | null
+  readonly isSame: boolean
+  readonly rows: readonly {
+    readonly figure: string
+    readonly ours: string
+    readonly upstream: string
+    /** Empty where they are the same. */
+    readonly difference: string
+  }[]
+}
+
+const numbers = numbersOf(LOCALE)
+
+export function composePipeline(
+  pipeline: PipelineOverview,
+  days: TrendDays,
+  voice: Voice,
+  clock: Clock,
+): PipelineView {
+  const { id, name, status, trend, funnel, statistics } = pipeline
+  const { spark: _, ...cells } = cellsOf(pipeline)
+  return {
+    ...{ id, name: nameOf(name), status: status === null ? '' : capitalise(status), ...cells },
+    trend: composeTrend(trend, days, `/pipelines/${encodeURIComponent(id)}`, voice),
+    funnel: composeFunnel(funnel, voice, clock),
+    statistics: composeStatistics(statistics, voice, clock),
+  }
+}
+
+function composeFunnel({ asOf, stages }: Funnel, voice: Voice, clock: Clock): FunnelView {
+  const most = Math.max(1, ...stages.map(({ reached }) => reached))
+  return {
+    asOf: asOf === null ? null : clock.at(asOf),
+    stages: stages.map(({ status, reached, medianDays }, index) => {
+      const before = stages[index - 1]
+      return {
+        name: nameStatus(status, voice),
+        reached: count(reached),
+        conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
+        days: medianDays === null ? NONE : writeDays(medianDays),
+        // A stage that somebody reached is never shown as none.
+        bar: reached === 0 ? '0' : String(Math.max(1, Math.round((100 * reached) / most))),
+      }
+    }),
+  }
+}
+
+/** `<0.1`, `0.2`, `4.0`, `12` */
+function writeDays(days: number): string {
+  if (days < 0.05) return `<${numbers.fixed(0.1, 1)}`
+  return days < 9.95 ? numbers.fixed(days, 1) : count(days)
+}
+
+function composeStatistics(pairs: readonly StatPair[], { words }: Voice, clock: Clock): StatisticsView {
+  const asOf = pairs[0]?.asOf
+  return {
+    asOf: asOf === undefined ? null : clock.at(asOf),
+    isSame: pairs.every(({ isSame }) => isSame),
+    rows: pairs.map((pair) => ({
+      figure: words.serviceStats.figures[pair.figure],
+      ours: write(pair, pair.ours),
+      upstream: write(pair, pair.upstream),
+      difference: pair.isSame ? '' : signed(pair.upstream - pair.ours, (size) => write(pair, size)),
+    })),
+  }
+}
+
+/** In full: rounded, two different amounts could read the same. */
+function write({ figure, currency }: StatPair, value: number): string {
+  if (figure === 'win_rate') return numbers.exactRate(value)
+  return currency === null ? count(value) : numbers.exactMoney({ amount: value, currency })
+}

@@ -1,0 +1,74 @@
+/** The pages of pipelines and agents on a server of the test, of what the test says is counted. */
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type KeptOverview, PERIOD_DAYS, TREND_DAYS_MAX } from '../../src/jobs/overview.ts'
+import { FAILING, WELL } from '../../src/report/blocks/agents.ts'
+import { daysBefore, daysUpTo } from '../../src/report/period.ts'
+import { openWebPages } from '../../src/report/web-pages.ts'
+import { readOverview } from '../../src/store/figures/overview.ts'
+import type { Store } from '../../src/store/open.ts'
+import { createGuard } from '../../src/web/guard.ts'
+import { createOwnNames } from '../../src/web/own-names.ts'
+import { createRefuse } from '../../src/web/refusal.ts'
+import { openWeb } from '../../src/web/server.ts'
+import { agentsRoutes } from '../../src/web/window/agents.ts'
+import { assetRoutes } from '../../src/web/window/assets.ts'
+import { openWindowPages } from '../../src/web/window/pages.ts'
+import { pipelinesRoutes } from '../../src/web/window/pipelines.ts'
+import { TEMPLATES_FOLDER } from './report.ts'
+import { SILENT } from './syncing.ts'
+
+/** A Saturday; all leads have been read a quarter of an hour before. */
+export const LOOKED_AT = new Date('2026-11-21T09:15:00Z')
+export const READ_AT = '2026-11-21T09:00:00.000Z'
+const ZONE = 'Europe/Vienna'
+
+/** What the store has as of {@link READ_AT}, counted now. */
+export async function countNow(store: Store): Promise<KeptOverview> {
+  const period = daysBefore(new Date(READ_AT), PERIOD_DAYS, ZONE)
+  const overview = await readOverview(store.db, {
+    ...{ asOf: READ_AT, period, trendDays: daysUpTo(period.to, TREND_DAYS_MAX + 6, ZONE), stalledDays: 7 },
+    agents: { from: period.from, to: LOOKED_AT.toISOString(), well: WELL, failing: FAILING },
+  })
+  return { overview, dataAsOf: READ_AT, isBeingCounted: false, failure: null }
+}
+
+/** @returns the address */
+export async function openCountedPages(store: Store, kept: KeptOverview): Promise<string> {
+  const [pages, windowPages] = await Promise.all([
+    openWebPages(TEMPLATES_FOLDER),
+    openWindowPages(TEMPLATES_FOLDER),
+  ])
+  const now = () => LOOKED_AT
+  const overview = { read: async () => kept, [Symbol.asyncDispose]: async () => undefined }
+  const deps = { store, pages: windowPages, now, timeZone: ZONE, canAct: false, overview }
+  const folder = join(store.file, '..')
+  const files = { snapshot: join(folder, 'snapshot.db'), metadata: join(folder, 'metadata.json') }
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
+    [assetRoutes(windowPages)],
+    {
+      guard: createGuard({
+        ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
+        ...{ names: createOwnNames(null), refuse: createRefuse(windowPages) },
+      }),
+      parts: [pipelinesRoutes({ ...deps, files, called: 'leadsheet' }), agentsRoutes(deps)],
+    },
+  )
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server.url
+}
+
+/** A page as text: without tags, with single spaces. */
+export async function readText(url: string): Promise<string> {
+  return textOf(await (await fetch(url)).text())
+}
+
+export function textOf(html: string): string {
+  return html
+    .replace(/<(?:br|\/(?:td|th|p|dt|dd|h\d|li|summary|tr))[^>]*>/g, ' ')
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&amp;', '&')
+    .replaceAll('&#x3D;', '=')
+    .replace(/\s+/g, ' ')
+}
