@@ -1,4 +1,5 @@
 /** The file that the first settings are written to, read as every command reads it. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Entry, type FirstSettings, settingsText } from '../../src/config/first-settings.ts'
@@ -129,4 +130,15 @@ test('what stands there as a comment is right once the # is taken away', () => {
   expect(config.dataDir).toBe(join(cwd, 'data'))
   expect(config.reports[0]).toMatchObject({ name: 'monthly', period: 'month' })
   expect(config.operators).toMatchObject({ recipients: ['ops@example.com'], webhook: { format: 'slack' } })
+})
+
+test('the settings that docs/first-report.md shows are those that would be written', () => {
+  const shown = readFileSync(join(import.meta.dirname, '../../docs/first-report.md'), 'utf8')
+  const first = {
+    ...{ ...USUAL, apiUrl: value('http://127.0.0.1:8484/api/v1') },
+    mail: { name: 'url', entry: value('smtp://127.0.0.1:1025') },
+    recipients: { value: ['ana@example.com'] },
+    report: { name: 'daily', schedule: 'every day at 18:07', period: null },
+  } as const
+  expect(shown).toContain(`\`\`\`yaml\n${settingsText(first)}\`\`\``)
 })

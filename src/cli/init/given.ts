@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { type ProfileData, readProfile } from '../../config/profile-file.ts'
 import { settingFault } from '../../config/setting-fault.ts'
 import type { SettingPath } from '../../config/setting-path.ts'
-import type { ListenAddress } from '../../config/web-settings.ts'
+import { listenText } from '../../config/web-settings.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import { type Answer, addressesFault, addressesIn, type Given, NONE, said } from './answers.ts'
 
@@ -62,12 +62,6 @@ function fromEnvironment({ api, mail, operators, web, ...environment }: Config):
     listen: take('web.listen', listenText(web.listen)),
     token: take<string | null>('web.token', web.token?.reveal()),
   }
-}
-
-function listenText(listen: ListenAddress | null): string {
-  if (listen === null) return NONE
-  const { host, port } = listen
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
 function fromOptions(options: AnswerOptions, { sources }: Config, problems: string[]) {

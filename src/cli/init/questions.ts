@@ -86,8 +86,11 @@ function withLogin(url: string, user: string, password: string): string {
   return withoutLogin(url).replace(/^smtps?:\/\//i, (scheme) => `${scheme}${login}`)
 }
 
-function withoutLogin(url: string): string {
-  return url.replace(/^(smtps?:\/\/)[^/@]*@/i, '$1')
+function withoutLogin(mailUrl: string): string {
+  const url = new URL(mailUrl)
+  url.username = ''
+  url.password = ''
+  return url.href
 }
 
 /** Whoever logs in may send in their own name; in a folder the sender does not matter. */

@@ -44,7 +44,7 @@ async function ask(answers: Answers, given: Given = {}) {
   }
   const question = async ({ text, standard, fault = () => null }: Question): Promise<string> => {
     const answer = next(text) || (standard ?? '')
-    screen.push(`${text}: ${answer}`)
+    screen.push(`${text} [${standard ?? ''}]: ${answer}`)
     const wrong = await fault(answer)
     if (wrong === null) return answer
     screen.push(wrong)
@@ -119,7 +119,7 @@ describe('the service', () => {
 
   test('on the internet is not asked without encryption', async () => {
     const { screen } = await ask({ 'Its address': ['http://leads.example.com', NOWHERE] })
-    expect(screen).toMatch(/which would send the API key unencrypted[\s\S]*Its address: http:\/\/127/)
+    expect(screen).toMatch(/which would send the API key unencrypted[\s\S]*Its address .*: http:\/\/127/)
   })
 })
 
@@ -152,6 +152,16 @@ describe('the mail server', () => {
     expect(screen).not.toMatch(/p ä|p%20/)
     expect(answers.from.value).toBe('Lead reports <dana@example.org>')
     expect(answers.operators.value).toEqual(['ana@example.com'])
+  })
+
+  test('is offered again without the login that was typed with it', async () => {
+    const { answers, screen } = await ask({
+      Address: ['smtp://dana:p@ss%2Fw@127.0.0.1:9?insecure=true', 'file:./outbox', 'ana@example.com', 'none'],
+      Sender: ['reports@example.com', ''],
+      'Once more': ['keep', 'again'],
+    })
+    expect(screen).toContain('[smtp://127.0.0.1:9?insecure=true]: file:./outbox')
+    expect(answers.mailUrl.value).toBe('file:./outbox')
   })
 
   test('may be a folder, which is not made before the first mail', async () => {
