@@ -47,7 +47,7 @@ interface Composed {
 }
 
 function read(file: string): Composed {
-  return parse(readFileSync(join(ROOT, file), 'utf8'))
+  return parse(readFileSync(join(ROOT, file), 'utf8'), { merge: true })
 }
 
 function service(file: string, name: string): Service {
