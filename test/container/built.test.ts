@@ -3,9 +3,9 @@
  * container would be. Both are built once, of this checkout.
  */
 import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
-import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -58,6 +58,19 @@ describe('the package that npm pack makes', () => {
     expect(files).toEqual(expect.arrayContaining(['templates/daily/report.yaml', 'docs/queries/funnel.sql']))
     const others = files.filter((file) => /^(src|test|build|data\/demo)\/|(?<!\.d)\.ts$/.test(file))
     expect(others).toEqual([])
+  })
+
+  it('has each file that the program reads or starts beside itself', () => {
+    const dist = join(image, 'app/dist')
+    const named = globSync('**/*.js', { cwd: dist }).flatMap((file) => {
+      const code = readFileSync(join(dist, file), 'utf8')
+      const started = [...code.matchAll(/programFile\(import\.meta\.url, '([^']+)'\)/g)]
+      const read = [...code.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g)]
+      const paths = [...started.map(([, name]) => `${name}.js`), ...read.map(([, path = '']) => path)]
+      return paths.map((path) => join(dist, dirname(file), path))
+    })
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter((path) => !existsSync(path))).toEqual([])
   })
 
   it('runs by npx where it is installed in an empty folder, and says what an older Node lacks', async () => {
