@@ -21,6 +21,7 @@ import { sendTestMail } from './init/test-mail.ts'
 import type { TrialDeps } from './init/trials.ts'
 import { tryListen, tryMail, tryService } from './init/trials.ts'
 import { openPrompter, type Prompter } from './prompter.ts'
+import { scheduleWarnings } from './schedule-warnings.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Options extends AnswerOptions {
@@ -81,10 +82,11 @@ async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const sent = asked.testMailTo === null ? [] : [await sendTestMail(written.config, asked.testMailTo, trial)]
   for (const check of sent) tell(check)
   const checks = [...trials, ...sent]
+  const warnings = [...written.config.warnings, ...scheduleWarnings(written.config, now)]
   const option = options.config === undefined ? '' : ` --config ${options.config}`
-  // Whoever was asked has seen them one by one.
-  await tellResult(terminal, written, prompter === null ? checks : [], option, now)
-  if (checks.some(({ verdict }) => verdict !== 'ok')) terminal.end('partly')
+  // Whoever was asked has seen the checks one by one.
+  tellResult(terminal, written, { checks: prompter === null ? checks : [], warnings, option, now })
+  if (warnings.length > 0 || checks.some(({ verdict }) => verdict !== 'ok')) terminal.end('partly')
 }
 
 /** Null where nobody can be asked, or wants to be. */

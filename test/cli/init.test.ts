@@ -49,6 +49,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
       subject: '[leadsheet] This mail got through',
       from: { address: 'reports@example.com', name: 'Lead reports' },
     })
+    expect(mail.received[0]?.mail.text).toMatch(/The daily report\nIt comes Mon .* 07:00/)
     const config = loadConfig({ cwd, env: {} })
     expect(config.warnings).toEqual([])
     expect(config.api.key?.reveal()).toBe(key)

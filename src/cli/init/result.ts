@@ -6,7 +6,6 @@ import type { Check } from '../../source/checkup.ts'
 import { CALLED } from '../installation.ts'
 import { localTime } from '../local-time.ts'
 import { plainText } from '../plain-text.ts'
-import { scheduleWarnings } from '../schedule-warnings.ts'
 import { schedulesOf } from '../schedules.ts'
 import type { Terminal } from '../terminal.ts'
 import type { Written } from './files.ts'
@@ -26,33 +25,39 @@ export function shownPath(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere
 }
 
-/** @param option `--config FILE` where the settings are not where commands look for them */
-export async function tellResult(
+export interface Told {
+  /** Those that nobody has seen yet. */
+  readonly checks: readonly Check[]
+  readonly warnings: readonly string[]
+  /** `--config FILE` where the settings are not where commands look for them. */
+  readonly option: string
+  readonly now: Date
+}
+
+export function tellResult(
   terminal: Terminal,
   { config, files }: Written,
-  checks: readonly Check[],
-  option: string,
-  now: Date,
-): Promise<void> {
+  { checks, warnings, option, now }: Told,
+): void {
   const next = nextCommands(config, option, now)
-  const warnings = [...config.warnings, ...scheduleWarnings(config, now)]
   if (terminal.json) {
     terminal.printJson({ files: files.map(({ path, what }) => ({ path, what })), checks, warnings, next })
     return
   }
   const title = (text: string): string => terminal.style('bold', text)
-  const widthOf = (texts: readonly string[]): number => Math.max(...texts.map((text) => text.length)) + 2
-  const names = files.map(({ path }) => shownPath(path))
   terminal.print(
     ...checks.flatMap((check) => checkLines(terminal, check)),
     ...['', title('Written')],
-    ...files.map(({ what }, at) => `  ${(names[at] ?? '').padEnd(widthOf(names))}${what}`),
+    ...columns(files.map(({ path, what }) => [shownPath(path), what])),
     ...['', title('Next')],
-    ...next.map(
-      ({ command, what }) => `  ${command.padEnd(widthOf(next.map((each) => each.command)))}${what}`,
-    ),
+    ...columns(next.map(({ command, what }) => [command, what])),
   )
   for (const warning of warnings) terminal.note(`warning: ${warning}`)
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([first]) => first.length)) + 2
+  return rows.map(([first, second]) => `  ${first.padEnd(width)}${second}`)
 }
 
 function nextCommands(config: Config, option: string, now: Date) {

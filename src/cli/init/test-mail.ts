@@ -46,14 +46,14 @@ async function composeTestMail(config: Config, to: string, now: Date): Promise<L
 }
 
 function linesOf(config: Config, now: Date) {
-  return schedulesOf(config).flatMap(({ name, report, timing }) => {
+  return schedulesOf(config).flatMap(({ report, timing }) => {
     const next = nextSlot(timing, now)
     if (report === null || next === null) return []
     const [first = 'nobody', ...others] = report.recipients.map(({ address }) => address)
     const whom = others.length === 0 ? first : `${first} and ${others.length} more`
     return [
       {
-        heading: `The ${name} report`,
+        heading: `The ${report.name} report`,
         message: `It comes ${localTime(next, timing.timeZone)} for the first time, once the daemon runs, and goes to ${whom}.`,
         hint: null,
         times: `${timing.expression}, ${timing.timeZone}`,
