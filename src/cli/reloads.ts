@@ -84,8 +84,10 @@ async function runTurn(
       const changed = before && changedSettings(before, config)
       await noteReading(store, { at, refused: null, changed })
       isStarted = true
-      await terminal.logAs(config)
-      if (changed !== null) log.info({ changed }, 'the settings are in force')
+      if (changed !== null) {
+        await terminal.logAs(config)
+        log.info({ changed }, 'the settings are in force')
+      }
       deps.tellStarted(config, running)
     })
     return null
