@@ -68,11 +68,16 @@ async function findDaemon(db: Db, { dataDir }: Config): Promise<{ pid: number; b
 function isDaemon(pid: number): boolean {
   if (!existsSync('/proc/self/cmdline')) return true
   try {
-    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-    return args.includes('run') && args.some((arg) => /(^|\/)(leadsheet|main\.[jt]s)$/.test(arg))
+    return isDaemonCall(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))
   } catch {
     return false
   }
+}
+
+/** Whether arguments, the program's own first, are those of a daemon of ours, built or as it is written. */
+export function isDaemonCall(args: readonly string[]): boolean {
+  const program = args.findIndex((arg) => /(^|\/)(leadsheet(\.[jt]s)?|main\.[jt]s)$/.test(arg))
+  return program >= 0 && args.indexOf('run') > program
 }
 
 function hangUp(pid: number): void {

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isDaemonCall } from '../../src/cli/reload.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addSettingsReading } from '../../src/store/settings-read.ts'
 import { folderWith } from '../support/folder.ts'
@@ -54,6 +55,20 @@ it('a daemon that is told to reload goes by the new settings, or by the old ones
   expect(stderr).toContain('[redacted]')
   expect(stderr).not.toContain('canary-key')
 }, 90_000)
+
+it.each([
+  ['node /app/dist/main.js run', true],
+  ['node --disable-warning=x /opt/leadsheet/dist/leadsheet.js --config a.yaml run', true],
+  ['/usr/bin/node /work/node_modules/.bin/leadsheet run --json', true],
+  ['node src/main.ts run', true],
+  ['leadsheet run', true],
+  ['node src/main.ts reload', false],
+  ['npm run leadsheet', false],
+  ['node vite/main.js build', false],
+  ['sh -c run', false],
+])('of the processes of a machine, %s is a daemon: %s', (call, isOurs) => {
+  expect(isDaemonCall(call.split(' '))).toBe(isOurs)
+})
 
 describe('without a daemon to tell, reload says so', () => {
   const reload = (cwd: string) => runLeadsheet(['reload'], { cwd, env: { LEADSHEET_DATA_DIR: '.' } })
