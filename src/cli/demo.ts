@@ -63,6 +63,7 @@ const GO_ON: readonly (readonly [command: string, what: string])[] = [
   ['demo', 'what is new since, without reading it all again'],
   ['demo --fresh', 'from the beginning'],
   ['serve', 'the service alone, with an API key to try the commands on'],
+  ['init', 'settings for a service and for readers of your own'],
   ['--help', 'all commands; the README tells how to run it for real'],
 ]
 

@@ -69,6 +69,6 @@ function missing(paths: readonly SettingPath[]): LeadsheetError {
   const verb = names.length === 1 ? 'is' : 'are'
   const list = new Intl.ListFormat('en').format(names)
   return new LeadsheetError('config_missing', `${list} ${verb} not set`, {
-    hint: 'Set them in leadsheet.yaml or the environment, or try it without a service of your own: `leadsheet demo` or `leadsheet serve`.',
+    hint: '`leadsheet init` asks for them; or set them in leadsheet.yaml or the environment, or try it without a service of your own: `leadsheet demo` or `leadsheet serve`.',
   })
 }

@@ -69,7 +69,7 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new LeadsheetError('config_invalid', `cannot read the settings file ${path}: ${readFault(error)}`, {
-      hint: 'Copy leadsheet.example.yaml, or name another file with --config or LEADSHEET_CONFIG.',
+      hint: '`leadsheet init` writes one; --config or LEADSHEET_CONFIG names another file.',
       cause: error,
     })
   }
