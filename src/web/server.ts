@@ -73,6 +73,8 @@ const KEPT_MS = 5_000
 
 type Notice = 'unknown' | 'wish' | 'tooMany' | 'host' | 'failed'
 
+type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, notice: Notice) => FastifyReply
+
 /**
  * @param parts for everybody; each has requests of its own to give, so that none takes those of another
  * @throws LeadsheetError web_port
@@ -82,10 +84,57 @@ export async function openWeb(
   parts: readonly AddRoutes[],
   guarded: GuardedParts | null = null,
 ): Promise<WebServer> {
-  const { pages, log, host, publicUrl, hosts, trustedProxies = ['loopback'] } = options
-  const { perMinute, windowPerMinute, headersMs, requestMs } = { ...LIMITS, ...options.limits }
-  const refuse = (request: FastifyRequest, reply: FastifyReply, status: number, notice: Notice) =>
+  const { host, pages } = options
+  const limits = { ...LIMITS, ...options.limits }
+  const refuse: Refuse = (request, reply, status, notice) =>
     sendPage(reply.code(status), pages.notice(noticeIn(request, notice)))
+  const limited = (perMinute: number) => {
+    const limit = createRateLimit(perMinute, Date.now)
+    return async (request: FastifyRequest, reply: FastifyReply) => {
+      if (limit.allows(request.ip)) return
+      return refuse(request, reply.header('Retry-After', '60'), 429, 'tooMany')
+    }
+  }
+  const app = createApp(options, limits, refuse)
+  const tellOtherMethods = watchMethods(app)
+  const limitUnknown = limited(limits.perMinute)
+  app.setNotFoundHandler(
+    async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 404, 'unknown'),
+  )
+  const stylesheet: AddRoutes = (part) =>
+    part.get('/web.css', (_, reply) => reply.type('text/css; charset=utf-8').send(pages.stylesheet))
+  for (const addRoutes of [stylesheet, ...parts]) {
+    await app.register(async (part) => {
+      part.addHook('onRequest', limited(limits.perMinute))
+      addRoutes(part)
+    })
+  }
+  if (guarded !== null) {
+    const { guard } = guarded
+    await app.register(async (window) => {
+      window.addHook('onRequest', limited(limits.windowPerMinute))
+      window.addHook('onRequest', async (request, reply) =>
+        guard.check(request, reply.headers(WINDOW_HEADERS)),
+      )
+      window.setErrorHandler(guard.tellError)
+      for (const addRoutes of guarded.parts) addRoutes(window)
+    })
+  }
+  tellOtherMethods(
+    async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 405, 'wish'),
+  )
+  await listen(app, host, options.port)
+  const { port } = app.server.address() as AddressInfo
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+    [Symbol.asyncDispose]: () => app.close(),
+  }
+}
+
+/** Without any route: what holds for all of them. */
+function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): FastifyInstance {
+  const { log, publicUrl, hosts, trustedProxies = ['loopback'], onAnswer } = options
+  const { headersMs, requestMs } = limits
   const app = Fastify({
     trustProxy: [...trustedProxies],
     bodyLimit: BODY_BYTES,
@@ -110,19 +159,7 @@ export async function openWeb(
     if (!names.isKnown(request)) return refuse(request, reply, 403, 'host')
   })
   app.addHook('onResponse', async (request, reply) =>
-    options.onAnswer?.(request.routeOptions.url ?? null, reply.statusCode),
-  )
-  const limited = (max: number) => {
-    const limit = createRateLimit(max, Date.now)
-    return async (request: FastifyRequest, reply: FastifyReply) => {
-      if (limit.allows(request.ip)) return
-      return refuse(request, reply.header('Retry-After', '60'), 429, 'tooMany')
-    }
-  }
-  const tellOtherMethods = watchMethods(app)
-  const limitUnknown = limited(perMinute)
-  app.setNotFoundHandler(
-    async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 404, 'unknown'),
+    onAnswer?.(request.routeOptions.url ?? null, reply.statusCode),
   )
   app.setErrorHandler((thrown, request, reply) => {
     const status = statusOf(thrown)
@@ -132,34 +169,7 @@ export async function openWeb(
     return refuse(request, reply, 500, 'failed')
   })
   takeForms(app)
-  const stylesheet: AddRoutes = (part) =>
-    part.get('/web.css', (_, reply) => reply.type('text/css; charset=utf-8').send(pages.stylesheet))
-  for (const addRoutes of [stylesheet, ...parts]) {
-    await app.register(async (part) => {
-      part.addHook('onRequest', limited(perMinute))
-      addRoutes(part)
-    })
-  }
-  if (guarded !== null) {
-    const { guard } = guarded
-    await app.register(async (window) => {
-      window.addHook('onRequest', limited(windowPerMinute))
-      window.addHook('onRequest', async (request, reply) =>
-        guard.check(request, reply.headers(WINDOW_HEADERS)),
-      )
-      window.setErrorHandler(guard.tellError)
-      for (const addRoutes of guarded.parts) addRoutes(window)
-    })
-  }
-  tellOtherMethods(
-    async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 405, 'wish'),
-  )
-  await listen(app, host, options.port)
-  const { port } = app.server.address() as AddressInfo
-  return {
-    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
-    [Symbol.asyncDispose]: () => app.close(),
-  }
+  return app
 }
 
 export function sendPage(reply: FastifyReply, html: string): FastifyReply {

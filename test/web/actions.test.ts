@@ -74,7 +74,7 @@ describe('a sync that is asked for', () => {
     expect(due.map(({ schedule, slot }) => [schedule, slot])).toEqual([['sync', NOW.toISOString()]])
     expect(pokes()).toBe(2)
     expect(lines.join()).toMatch(
-      /"action":"sync","session":"[\w-]{8}","network":"127\.0\.0\.1","msg":"A sync has/,
+      /"action":"sync","fields":\{\},"session":"[\w-]{8}","network":"127\.0\.0\.1","msg":"A sync has/,
     )
   })
 

@@ -85,7 +85,10 @@ export const GERMAN_PAGE: PageWords = {
       title: 'Zu viele Anfragen',
       text: 'Es wurde nichts geändert. Versuchen Sie es in einer Minute wieder.',
     },
-    host: { title: 'Nicht unter dieser Adresse', text: 'Öffnen Sie den Link aus der Mail, wie er ist.' },
+    host: {
+      title: 'Nicht unter dieser Adresse',
+      text: 'Öffnen Sie den Link aus der Mail, wie er ist. (Wer leadsheet betreibt, nennt weitere Adressen in web.hosts.)',
+    },
     failed: {
       title: 'Hier ist etwas schiefgegangen',
       text: 'Es wurde nichts geändert. Versuchen Sie es später wieder, oder antworten Sie auf die Mail.',

@@ -84,7 +84,10 @@ export const ENGLISH_PAGE = {
       text: 'Nothing was changed. Open the link from the mail again.',
     },
     tooMany: { title: 'Too many requests', text: 'Nothing was changed. Try again in a minute.' },
-    host: { title: 'Not under this address', text: 'Open the link from the mail as it is.' },
+    host: {
+      title: 'Not under this address',
+      text: 'Open the link from the mail as it is. (Operators name further addresses in web.hosts.)',
+    },
     failed: {
       title: 'Something went wrong here',
       text: 'Nothing was changed. Try again later, or answer the mail.',

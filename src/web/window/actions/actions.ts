@@ -46,7 +46,7 @@ export function actionRoutes(deps: ActionDeps): AddRoutes {
         if ('ask' in outcome && session !== null) return ask(visitor, reply, outcome.ask, back)
         const told = 'ask' in outcome ? needsMore(outcome.ask) : outcome
         const who = session === null ? 'a machine with the token' : shortOf(session)
-        const about = { action, ...Object.fromEntries(form), session: who, network: request.ip }
+        const about = { action, fields: Object.fromEntries(form), session: who, network: request.ip }
         deps.work.log[told.isWrong ? 'warn' : 'info'](about, told.text)
         if (session === null)
           return reply
