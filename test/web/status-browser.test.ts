@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   it('shows a sync of the reference service while it runs, and then what it brought', async () => {
     await using service = await startService(folderWith(), STATUS_AT, 5)
     const key = await service.createKey({ name: 'test', scope: 'read' })
-    const limits = { ...REFERENCE_PROFILE.limits, requests_per_second: 6 }
+    const limits = { ...REFERENCE_PROFILE.limits, requests_per_second: 10 }
     await using syncing = await openSyncing(service.url, key, {
       source: { profile: { ...REFERENCE_PROFILE, limits } },
     })

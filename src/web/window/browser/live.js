@@ -93,12 +93,12 @@ function mergeOne(shown, wanted) {
     if (shown.nodeValue !== wanted.nodeValue) shown.nodeValue = wanted.nodeValue
     return
   }
-  for (const { name, value } of wanted.attributes) {
-    if (shown.getAttribute(name) !== value) shown.setAttribute(name, value)
-  }
-  for (const { name } of [...shown.attributes]) {
-    // Whether it is unfolded is the reader's choice.
-    if (!wanted.hasAttribute(name) && name !== 'open') shown.removeAttribute(name)
+  for (const name of new Set([...shown.getAttributeNames(), ...wanted.getAttributeNames()])) {
+    const value = wanted.getAttribute(name)
+    // Whether something is unfolded is the reader's choice.
+    if (name === 'open' || shown.getAttribute(name) === value) continue
+    if (value === null) shown.removeAttribute(name)
+    else shown.setAttribute(name, value)
   }
   merge(shown, wanted)
 }

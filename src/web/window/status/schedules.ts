@@ -6,7 +6,7 @@ import { type Gap, listGaps } from '../../../store/daemon-span.ts'
 import type { Db } from '../../../store/open.ts'
 import type { Slot } from '../../../store/schedule-slot.ts'
 import { type Button, releaseButton } from '../buttons.ts'
-import { counted, duration } from '../counted.ts'
+import { count, duration } from '../counted.ts'
 import type { Clock, Moment } from '../moment.ts'
 import type { Tag } from './tag.ts'
 
@@ -135,7 +135,7 @@ function tagOf(slot: Slot): Tag {
 }
 
 function missedOf(
-  { name, first, last, count }: MissedSlots & { readonly name: string },
+  { name, first, last, count: slots }: MissedSlots & { readonly name: string },
   clock: Clock,
 ): MissedView {
   const isLate = first.state === 'done' && first.started_at !== null
@@ -143,8 +143,8 @@ function missedOf(
   return {
     name: nameSchedule(name),
     from: clock.at(first.slot),
-    to: count === 1 ? null : clock.at(last.slot),
-    times: counted(count, 'time'),
+    to: slots === 1 ? null : clock.at(last.slot),
+    times: count(slots),
     tag: isLate ? { kind: 'off', text: `${duration(lateMs)} late` } : tagOf(first),
     why: first.message,
   }

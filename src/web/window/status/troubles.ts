@@ -71,7 +71,7 @@ function findingOf({ what, verdict, found, remedy }: HealthCheck): TroubleView[]
       ...isOfNow,
       kind: verdict,
       title: what,
-      message: said(found),
+      message: said(`${found.charAt(0).toUpperCase()}${found.slice(1)}`),
       remedy: remedy === null ? null : said(remedy),
     },
   ]
