@@ -113,12 +113,14 @@ export async function listWaiting(
 
 /** How many letters stand in each state. */
 export async function countDeliveries(db: Db): Promise<Record<string, number>> {
-  const rows = await db
-    .selectFrom('delivery')
-    .select((eb) => ['state', eb.fn.countAll<number>().as('n')])
-    .groupBy('state')
-    .execute()
-  return Object.fromEntries(rows.map((row) => [row.state, row.n]))
+  // Nearly all were sent; of the others there is an index.
+  const { rows } = await sql<{ state: DeliveryRowState; letters: number }>`
+    WITH not_sent AS (SELECT state, count(*) AS letters FROM delivery WHERE state <> 'sent' GROUP BY state)
+    SELECT state, letters FROM not_sent
+    UNION ALL SELECT 'sent', (SELECT count(*) FROM delivery) - coalesce(sum(letters), 0) FROM not_sent`.execute(
+    db,
+  )
+  return Object.fromEntries(rows.filter(({ letters }) => letters > 0).map((row) => [row.state, row.letters]))
 }
 
 /** A step of a letter; what is absent stays as it was. */

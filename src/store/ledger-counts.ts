@@ -41,22 +41,40 @@ export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
   const ended = new Map<string, RunCounts>()
   let upTo = 0
   return async () => {
-    const { rows } = await sql<RunCounts & { readonly no: number }>`
-      SELECT rowid AS no, coalesce(outcome, 'running') AS outcome, 1 AS runs, requests, retries,
-        leads_inserted AS inserted, leads_updated AS updated, leads_unchanged AS unchanged, leads_removed AS removed,
-        leads_held AS held
-      FROM sync_run WHERE rowid > ${upTo} ORDER BY rowid`.execute(db)
-    for (const { no, ...run } of rows) {
-      // Another call may have added it meanwhile.
-      if (no <= upTo) continue
-      if (run.outcome === 'running') break
-      add(ended, run)
-      upTo = no
+    for (;;) {
+      const after = upTo
+      const rows = await readRuns(db, after)
+      // Another call may have added them meanwhile.
+      if (after !== upTo) continue
+      for (const { isEnded, last, ...run } of rows) {
+        if (isEnded === 0) continue
+        add(ended, run)
+        upTo = Math.max(upTo, last)
+      }
+      const counts = new Map(ended)
+      for (const { isEnded, last: _, ...run } of rows) if (isEnded === 0) add(counts, run)
+      return [...counts.values()]
     }
-    const counts = new Map(ended)
-    for (const { no, ...run } of rows) if (no > upTo) add(counts, run)
-    return [...counts.values()]
   }
+}
+
+interface RunGroup extends RunCounts {
+  /** Whether they come before the first that has no outcome yet. */
+  readonly isEnded: 0 | 1
+  /** The last of them, in the order in which they were begun. */
+  readonly last: number
+}
+
+async function readRuns(db: Db, after: number): Promise<RunGroup[]> {
+  const { rows } = await sql<RunGroup>`
+    WITH edge AS (
+      SELECT coalesce(min(rowid) FILTER (WHERE outcome IS NULL) - 1, max(rowid)) AS no FROM sync_run WHERE rowid > ${after})
+    SELECT coalesce(outcome, 'running') AS outcome, sync_run.rowid <= edge.no AS "isEnded", max(sync_run.rowid) AS last,
+      count(*) AS runs, sum(requests) AS requests, sum(retries) AS retries, sum(leads_inserted) AS inserted,
+      sum(leads_updated) AS updated, sum(leads_unchanged) AS unchanged, sum(leads_removed) AS removed,
+      sum(leads_held) AS held
+    FROM sync_run JOIN edge WHERE sync_run.rowid > ${after} GROUP BY 1, 2`.execute(db)
+  return rows
 }
 
 function add(counts: Map<string, RunCounts>, run: RunCounts): void {
@@ -65,6 +83,7 @@ function add(counts: Map<string, RunCounts>, run: RunCounts): void {
   counts.set(run.outcome, { ...run, ...sum })
 }
 
+/** By schedule and state. */
 export async function countSlots(db: Db): Promise<SlotCounts[]> {
   const { rows } = await sql<SlotCounts>`
     SELECT schedule, state, count(*) AS slots FROM schedule_slot GROUP BY schedule, state`.execute(db)
