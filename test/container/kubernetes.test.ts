@@ -1,4 +1,5 @@
-/** The manifests by the schemas of their kinds and by our rules; what kustomize puts together is not run here. */
+/** The manifests by the schemas of their kinds and by our rules, also as kubectl puts them together. */
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -11,6 +12,10 @@ import { unknownArguments, unknownVariables } from './support/words.ts'
 const FOLDER = join(ROOT, 'deploy/kubernetes')
 const FILES = ['base/volume.yaml', 'daemon/deployment.yaml', 'daemon/service.yaml', 'cron/jobs.yaml']
 const LAYERS = ['base', 'daemon', 'cron']
+const HAS_KUBECTL = spawnSync('kubectl', ['kustomize', '--help']).status === 0
+
+// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
+if (!HAS_KUBECTL) console.warn('SKIPPED: manifests put together by kubectl, which is not there')
 
 interface Container {
   readonly image: string
@@ -114,5 +119,19 @@ describe.each(LAYERS)('deploy/kubernetes/%s/kustomization.yaml', (layer) => {
     expect(files.filter((file: string) => !existsSync(join(FOLDER, layer, file)))).toEqual([])
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     for (const { newTag } of images) expect(newTag).toBe(version)
+  })
+
+  it.skipIf(!HAS_KUBECTL)('is put together by kubectl, with the settings under a name of their own', () => {
+    const { stdout, stderr } = spawnSync('kubectl', ['kustomize', join(FOLDER, layer)], { encoding: 'utf8' })
+    expect(stderr).toBe('')
+    const manifests: Manifest[] = parseAllDocuments(stdout).map((document) => document.toJS())
+    for (const manifest of manifests) {
+      const check = schemaCheck('kubernetes', `${manifest.apiVersion} ${manifest.kind}`)
+      expect(check(manifest), manifest.metadata.name).toEqual([])
+    }
+    const [settings] = manifests.filter(({ kind }) => kind === 'ConfigMap')
+    expect(settings?.metadata.name).toMatch(/^leadsheet-\w{10}$/)
+    for (const { spec } of manifests.filter(({ kind }) => /Deployment|CronJob/.test(kind)))
+      expect(JSON.stringify(spec)).toContain(`"configMap":{"name":"${settings?.metadata.name}"}`)
   })
 })

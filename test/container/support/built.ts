@@ -1,6 +1,6 @@
 /** The program as `npm pack` and the Dockerfile lay it out: built of the checkout, without what developers need. */
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readdir } from 'node:fs/promises'
+import { cp, mkdir, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ROOT, readImage } from './image.ts'
@@ -36,13 +36,11 @@ export async function layOut(folder: string): Promise<void> {
     await run('sh', ['-c', `${command} --prefer-offline`], { cwd: dependencies, env: environment() })
   for (const { stage, from, to } of copies) {
     for (const path of from) {
-      const source =
-        stage === 'dependencies'
-          ? path.replace('/app', dependencies)
-          : path.replace(/^(\/app\/)?/, `${ROOT}/`)
       // As COPY does: of a folder its content, of a file itself.
       const target = path.endsWith('/') ? join(folder, to) : join(folder, to, path.split('/').at(-1) ?? '')
-      await cp(source, target, { recursive: true, verbatimSymlinks: true })
+      await mkdir(dirname(target), { recursive: true })
+      if (stage === 'dependencies') await rename(path.replace('/app', dependencies), target)
+      else await cp(path.replace(/^(\/app\/)?/, `${ROOT}/`), target, { recursive: true })
     }
   }
 }
