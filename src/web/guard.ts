@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { OwnNames } from './own-names.ts'
-import { ownPath, signInPath } from './own-path.ts'
+import { ownPath, SIGN_IN, signInPath } from './own-path.ts'
 import { type Refusal, type Refuse, statusOf, wantsPage } from './refusal.ts'
 import { createSessions, type Sessions } from './session.ts'
 import { createTokenCheck, LOCKED_SECONDS, type TokenCheck } from './token-check.ts'
@@ -77,9 +77,10 @@ export function createGuard(options: GuardOptions): Guard {
       if (met !== NOT_SIGNED_IN || !isLook(request) || !wantsPage(request))
         return refuse(request, reply.headers(met.headers ?? {}), met.status, met)
       // Browsers send the cookie only from a page of ours, and not to where a link in a mail leads.
+      const next = ownPath(request.url)
       return request.headers['sec-fetch-site'] === 'cross-site'
-        ? refuse(request, reply.header('Refresh', `0; url=${ownPath(request.url)}`), 200, ONWARD)
-        : reply.redirect(signInPath(request.url), 303)
+        ? refuse(request, reply.header('Refresh', `0; url=${next}`), 200, { ...ONWARD, next })
+        : reply.redirect(signInPath(next), 303)
     },
     tellError: (thrown, request, reply) => {
       const known = statusOf(thrown)
@@ -115,7 +116,8 @@ const WRONG: Turned = {
 const NOT_SIGNED_IN: Turned = {
   ...ASKS_FOR_TOKEN,
   title: 'Sign in first',
-  text: 'Browsers do at /sign-in; machines send the token as `Authorization: Bearer`.',
+  text: 'Nothing was done. Machines send the token as `Authorization: Bearer`.',
+  next: SIGN_IN,
 }
 const ONWARD: Refusal = {
   title: 'One moment',

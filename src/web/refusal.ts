@@ -7,6 +7,8 @@ export interface Refusal {
   readonly title: string
   /** What was found, and what to do. */
   readonly text: string
+  /** Path of the page that leads on, where one does. */
+  readonly next?: string
 }
 
 export type Refuse = (
@@ -18,13 +20,13 @@ export type Refuse = (
 
 /** @throws LeadsheetError report_template */
 export function createRefuse(pages: WindowPages): Refuse {
-  const page = pages.page<Refusal>('refusal')
+  const page = pages.page<Omit<Refusal, 'next'> & { readonly next: string | null }>('refusal')
   return (request, reply, status, refusal) =>
     wantsPage(request)
       ? reply
           .code(status)
           .type('text/html; charset=utf-8')
-          .send(page(refusal, bareFrame(refusal.title)))
+          .send(page({ ...refusal, next: refusal.next ?? null }, bareFrame(refusal.title)))
       : reply.code(status).type('text/plain; charset=utf-8').send(`${refusal.title}: ${refusal.text}\n`)
 }
 

@@ -58,8 +58,10 @@ export function signInRoutes({ guard, names, pages, refuse, log }: SignInDeps): 
         log.info({ session: shortOf(session), network }, 'signed in to the window')
         return reply.redirect(to, 303)
       }
-      log.warn({ network }, 'a wrong token was given to sign in to the window')
-      if (verdict === 'wrong') return show(reply, 401, { to, mistake: 'That is not the token.' })
+      if (verdict === 'wrong') {
+        log.warn({ network }, 'a wrong token was given to sign in to the window')
+        return show(reply, 401, { to, mistake: 'That is not the token.' })
+      }
       const mistake = `Too many wrong tokens came from your network. Try again in ${LOCKED_SECONDS / 60} minutes.`
       return show(reply.header('Retry-After', LOCKED_SECONDS), 429, { to, mistake })
     })

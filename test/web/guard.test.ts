@@ -209,6 +209,14 @@ describe('a form', () => {
     expect((await act(url, '/sign-out', mixed, {})).status).toBe(403)
   })
 
+  it('of a session that is over is told to sign in, and that nothing was done', async () => {
+    const { url, pokes } = await openWindow()
+    const answer = await act(url, '/actions/sync', { cookie: 'leadsheet=over', formToken: 'x' }, {})
+    expect([answer.status, answer.text]).toEqual([401, expect.stringContaining('Nothing was done.')])
+    expect(answer.text).toContain('<a class="button" href="/sign-in">Go on</a>')
+    expect(pokes()).toBe(0)
+  })
+
   it('does nothing where one may only look, and says what to set', async () => {
     const { url, pokes } = await openWindow(LOOPBACK)
     const { origin } = new URL(url)
