@@ -39,7 +39,8 @@ interface Reading {
  */
 export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Date): Promise<void> {
   const { terminal, log } = deps
-  let inForce: Reading | null = null
+  /** Those that a daemon ran with, to go back to; null where there is nothing but the next ones. */
+  let before: Config | null = null
   let next: Reading | null = await open(deps, config, at)
   let change = new AbortController()
   const reloading = createLane(log, async () => {
@@ -56,45 +57,49 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
   deps.takeReload(reloading.poke)
   try {
     while (next !== null && !terminal.signal.aborted) {
-      const before: Config | null = inForce?.config ?? null
       const turn: Reading = next
-      ;[inForce, next, change] = [turn, null, new AbortController()]
-      const goBack = await runTurn(deps, turn, before, change.signal)
+      ;[next, change] = [null, new AbortController()]
+      const hasRun = await runTurn(deps, turn, before, AbortSignal.any([terminal.signal, change.signal]))
       await reloading.idle()
-      // Meanwhile there may be others, that are right.
-      if (goBack !== null && next === null) next = await open(deps, goBack, new Date())
+      if (hasRun) before = turn.config
+      else if (next === null && before !== null) {
+        next = await open(deps, before, new Date())
+        before = null
+      }
     }
   } finally {
     await next?.daemon[Symbol.asyncDispose]()
   }
 }
 
-/** Returns the settings of before, where it could not start with these. */
+/**
+ * Returns false where a daemon could not start with these, but there are those of before.
+ * @throws what ended it, and what kept it from starting where nothing is left to go back to
+ */
 async function runTurn(
   deps: ReloadDeps,
   { config, at, daemon }: Reading,
   before: Config | null,
-  change: AbortSignal,
-): Promise<Config | null> {
-  const { terminal, store, log } = deps
+  signal: AbortSignal,
+): Promise<boolean> {
   let isStarted = false
   try {
     await using turn = daemon
-    await turn.run(AbortSignal.any([terminal.signal, change]), async (running) => {
+    await turn.run(signal, async (running) => {
       const changed = before && changedSettings(before, config)
-      await noteReading(store, { at, refused: null, changed })
+      await noteReading(deps.store, { at, refused: null, changed })
       isStarted = true
       if (changed !== null) {
-        await terminal.logAs(config)
-        log.info({ changed }, 'the settings are in force')
+        await deps.terminal.logAs(config)
+        deps.log.info({ changed }, 'the settings are in force')
       }
       deps.tellStarted(config, running)
     })
-    return null
+    return true
   } catch (thrown) {
     if (isStarted || before === null || !(thrown instanceof LeadsheetError)) throw thrown
     await refuse(deps, thrown, at)
-    return before
+    return false
   }
 }
 

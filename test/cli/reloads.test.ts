@@ -107,6 +107,10 @@ const readingsIn = async (store: Store) =>
   (await store.db.selectFrom('settings_read').select('refused').orderBy('id').execute()).map(
     (row) => row.refused,
   )
+const changedIn = async (store: Store) =>
+  (await store.db.selectFrom('settings_read').select('changed').orderBy('id').execute()).map(
+    (row) => row.changed,
+  )
 const slotsIn = (store: Store) =>
   store.db.selectFrom('schedule_slot').where('schedule', '=', 'sync').select(['state', 'attempts']).execute()
 
@@ -192,6 +196,8 @@ describe('new settings that are wrong', () => {
     while (daemon.pages.length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
     expect(await readingsIn(daemon.store)).toEqual([null, expect.stringContaining(taken), null])
     expect((await fetch(`${daemon.pages[1]}/web.css`)).status).toBe(200)
+    await daemon.reload(`${SETTINGS}log_level: warn\n`)
+    expect(await changedIn(daemon.store)).toEqual([null, null, null, '["log_level"]'])
   })
 })
 
