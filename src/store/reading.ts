@@ -25,7 +25,8 @@ export async function findLastReading(db: Db, resource: Resource): Promise<Readi
   }
   const readings = resource === 'stats' ? 'pipeline_stat' : 'agent'
   const read = newest
-    .where(({ exists, selectFrom }) => exists(selectFrom(readings).select('observed_at')))
+    // Not as EXISTS: SQLite would make a join of it, and read all runs to put them in order.
+    .where(({ eb, selectFrom }) => eb(selectFrom(readings).select('observed_at').limit(1), 'is not', null))
     .where(({ or, eb }) => or([eb(resource, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
     .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${resource})`)
     .select('started_at as asOf')
