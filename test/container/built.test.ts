@@ -122,8 +122,8 @@ describe.skipIf(!CAN_CONTAIN)('the image, run with a read-only root and as nobod
     while (mail.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
     expect(mail.received[0]?.to).toEqual(['ana@example.com'])
     expect(await contained('health')).toMatchObject({ status: 0 })
-    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
-    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)
+    expect(await answersOf(port, ['/healthz', '/readyz'])).toEqual({ '/healthz': 200, '/readyz': 200 })
+    expect(new Set(Object.values(await answersOf(port, await linksOf(port))))).toEqual(new Set([200]))
 
     const told = performance.now()
     signal(daemon, 'SIGTERM')
@@ -170,6 +170,24 @@ async function makeReportDue(file: string): Promise<void> {
       ...{ not_before: null, message: null },
     }),
   )
+}
+
+/** The status of each path of the window, asked for with the token. */
+async function answersOf(port: number, paths: readonly string[]): Promise<Record<string, number>> {
+  const answers = paths.map(async (path) => [path, (await ask(port, path)).status] as const)
+  return Object.fromEntries(await Promise.all(answers))
+}
+
+/** What the first page links to and loads. */
+async function linksOf(port: number): Promise<string[]> {
+  const page = await (await ask(port, '/')).text()
+  const links = [...page.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, path = '']) => path)
+  expect(links.length).toBeGreaterThan(4)
+  return links
+}
+
+function ask(port: number, path: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } })
 }
 
 /** Resolves when its log says so. */
