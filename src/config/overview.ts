@@ -38,7 +38,7 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
   })
 }
 
-/** The settings whose values differ, secrets included; lists of recipients, filters and profiles as one each. */
+/** The settings whose values differ, secrets included; what has parts of its own, such as a filter, as one. */
 export function changedSettings(before: Config, after: Config): string[] {
   const [old, anew] = [comparable(before), comparable(after)]
   return [...new Set([...old.keys(), ...anew.keys()])].filter((name) => old.get(name) !== anew.get(name))
@@ -56,7 +56,7 @@ function comparable({ file: _file, warnings: _warnings, sources: _sources, ...se
   return values
 }
 
-const WHOLE: readonly unknown[] = ['recipients', 'filter', 'profile']
+const WHOLE: readonly unknown[] = ['recipients', 'filter', 'profile', 'listen']
 
 function* settingsOf(value: unknown, path: SettingPath = []): Generator<[SettingPath, unknown]> {
   if (Array.isArray(value) && isTree(value[0])) {
