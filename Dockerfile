@@ -1,6 +1,6 @@
 # leadsheet as a container, for amd64 and arm64 alike: `docker buildx build --platform linux/amd64,linux/arm64 .`
 # A tag can move. Who wants the very same image tomorrow puts the digest behind both: node:24.21.0-slim@sha256:...
-# (`docker buildx imagetools inspect node:24.21.0-slim` prints it).
+# (`docker buildx imagetools inspect node:24.21.0-slim` prints it). Podman keeps the health check with --format docker.
 
 # JavaScript of the sources, the same for every architecture.
 FROM --platform=$BUILDPLATFORM node:24.21.0-slim AS build
@@ -40,7 +40,7 @@ COPY docs/queries/ /app/docs/queries/
 COPY data/companies.ndjson data/companies.LICENSE.txt /app/data/
 
 # In here 127.0.0.1 is this container alone. At other addresses the window asks for LEADSHEET_WEB_TOKEN_FILE, and is
-# not served without it.
+# not served without it. NODE_COMPILE_CACHE would be a second place to write to, and saves a tenth of a second a start.
 ENV NODE_ENV=production \
     TZ=UTC \
     LEADSHEET_DATA_DIR=/data \
