@@ -1,5 +1,6 @@
 /** Where the pages are served, to whom, and what is wrong with it. */
 import { describe, expect, test } from 'vitest'
+import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { windowAccess } from '../../src/config/web-access.ts'
 import { folderWith } from '../support/folder.ts'
@@ -53,7 +54,7 @@ describe('the window', () => {
   })
 })
 
-test.each([
+test.each<[string, string, Environment?]>([
   [
     '{ public_url: "https://reports.example.com" }',
     'web.public_url: found "https://reports.example.com", expected none where web.listen is none, since no pages are served then',
