@@ -6,7 +6,7 @@ import { nextSlot } from '../schedule/slots.ts'
 import { countLeads } from '../store/lead.ts'
 import type { Db } from '../store/open.ts'
 import { checkFreshness, type ResourceFreshness, readFreshness } from './health/data.ts'
-import { type HealthCheck, type Installation, tellSpan } from './health/installation.ts'
+import { type HealthCheck, type Installation, type Subject, tellSpan } from './health/installation.ts'
 import { checkMachine } from './health/machine.ts'
 import { checkHeldRecords, checkLetters, checkNotices } from './health/post.ts'
 import { checkSchedules, readDaemon } from './health/work.ts'
@@ -49,15 +49,13 @@ export async function readHealth(installation: Installation, now: Date): Promise
 
 function tellWrong({ what, found }: HealthCheck, others: readonly HealthCheck[]): string {
   const said = found.replace(/\.$/, '')
-  const first = SAYS_ITSELF.has(what) ? capitalized(said) : `${capitalized(what)}: ${said}`
+  const first = capitalized(NAMED.includes(what) ? `${what}: ${said}` : said)
   if (others.length === 0) return `${first}.`
   return `${first}. And ${others.length} more: ${others.map((other) => other.what).join(', ')}.`
 }
 
-/** What these find is a sentence by itself; that of others needs their name. */
-const SAYS_ITSELF: ReadonlySet<string> = new Set([
-  ...['database', 'daemon', 'leads', 'statistics', 'agents', 'held records', 'disk', 'log', 'snapshot'],
-])
+/** What these find says not by itself what it is about. */
+const NAMED: readonly Subject[] = ['schedules', 'letters', 'notices']
 
 async function tellWell(
   db: Db,

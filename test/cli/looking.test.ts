@@ -12,7 +12,10 @@ describe('looking before the first sync', () => {
     const cwd = folderWith()
     const status = await runLeadsheet(['status', '--json'], { cwd, env: { LEADSHEET_DATA_DIR: 'mistyped' } })
     expect(status.status).toBe(0)
-    expect(JSON.parse(status.stdout)).toMatchObject({ leads: 0, data_as_of: null, runs: [], deliveries: {} })
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      ...{ verdict: 'fail', sentence: 'No sync has read all leads yet.' },
+      ...{ leads: 0, data_as_of: null, runs: [], deliveries: {} },
+    })
     const report = await runLeadsheet(['report', 'daily'], { cwd, env: { LEADSHEET_DATA_DIR: 'mistyped' } })
     expect([report.status, report.stderr]).toEqual([
       1,

@@ -136,6 +136,12 @@ describe('where not', () => {
     for (const { verdict, remedy } of checks) expect(remedy === null).toBe(verdict === 'ok')
   })
 
+  it('what only warns is said as plainly, with what it is about', async () => {
+    await wholeRun(4)
+    await store.write((trx) => saveNotices(trx, [notice(1, {})]))
+    expect(await health()).toMatchObject({ verdict: 'warn', sentence: 'Notices: 1 trouble: sync failing.' })
+  })
+
   it('says neither an address nor what a mail server said', async () => {
     await wholeRun(4)
     const secret = 'ana@example.com'
