@@ -151,7 +151,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     const cwd = folderWith({
       'leadsheet.yaml': 'data_dir: .\napi: { page_size: 1000 }\ndetails: { policy: none }',
     })
-    await using upstream = await startUpstream(5_000)
+    await using upstream = await startUpstream(1_000)
     const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), 0)
     const isBegun = (): boolean => readdirSync(cwd).some((name) => name.startsWith('snapshot.db.tmp-'))
     while (!isBegun()) await whileAlive(daemon, new Promise((resolve) => setTimeout(resolve, 2)))

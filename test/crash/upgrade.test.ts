@@ -16,7 +16,7 @@ import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 import { copyOf, databaseIn } from './support/world.ts'
 
-const KILLS = IS_FULL ? 20 : 2
+const KILLS = IS_FULL ? 20 : 1
 const STEPS = ['copied', 'brought to the schema'] as const
 /** About as long as a process of its own needs to begin and do its part. */
 const LATER_MS = 150
