@@ -136,7 +136,8 @@ function monthName(month: string): string {
 
 function summaryOf(total: number): string {
   if (total === 0) return 'Every report that is made is kept here, exactly as it was sent.'
-  return `${total === 1 ? 'One edition' : `${count(total)} editions, the newest first`}, exactly as they were sent.`
+  if (total === 1) return 'One edition, exactly as it was sent.'
+  return `${count(total)} editions, the newest first, exactly as they were sent.`
 }
 
 function emptyOf(total: number, { after }: Wish): Empty {
