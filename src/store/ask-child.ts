@@ -52,6 +52,8 @@ export async function askChild<Job extends object, Result>(
 
 /** The other end of {@link askChild}: does the job that comes and leaves. */
 export function answerParent<Job extends object, Result>(work: (job: Job) => Result | Promise<Result>): void {
+  // Ctrl-C, or the end of a terminal, reaches all its processes: what becomes of this one is its parent's to say.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {})
   process.once('message', async (job: Job) => {
     process.send?.(await answerTo(work, job), () => process.disconnect())
   })

@@ -85,7 +85,7 @@ async function refuseWhileUsed(db: Db, file: string, now: Date): Promise<void> {
   throw new LeadsheetError(
     'job_busy',
     `${file} has to be brought to the schema of this version, but a ${other.name} of an older one is running on it: process ${other.pid} on ${other.host}`,
-    { hint: 'Stop it first; nothing was changed.' },
+    { hint: 'Stop it first; one that was killed elsewhere counts as gone after 90 s. Nothing was changed.' },
   )
 }
 
