@@ -64,7 +64,8 @@ async function* checkSource({ log, signal }: Patient, config: Config): AsyncGene
     const source = openSourceOf(config, await log(), { backoff: BACKOFF })
     try {
       for await (const check of checkUpstream(source, signal)) checks.push(check)
-      if (source.usage.requests > 0) checks.push(compareClocks(source.clockAheadMs()))
+      const aheadMs = source.clockAheadMs()
+      if (aheadMs !== null || checks[0]?.verdict !== 'fail') checks.push(compareClocks(aheadMs))
       return ok('upstream', `${source.usage.requests} requests`)
     } finally {
       await source.close()
