@@ -131,3 +131,22 @@ describe('deploy/compose/try.yaml', () => {
     expect(recipients).toHaveLength(1)
   })
 })
+
+describe('the README', () => {
+  it('starts containers with files, commands and a version that there are', async () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+    const [, section = ''] = /^### In a container\n(.*?)^### /ms.exec(readme) ?? []
+    const lines = section.split('\n').filter((line) => line.startsWith('docker '))
+    expect(lines.length).toBeGreaterThan(5)
+    for (const line of lines.map((each) => each.replace(/ +#.*/, ''))) {
+      const files = [...line.matchAll(/ -f (\S+)/g)].map(([, file]) => file ?? '')
+      expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+      const [, args] =
+        /(?: run --rm leadsheet| exec leadsheet leadsheet| leadsheet:[\d.]+) (\w.*)/.exec(line) ?? []
+      if (args !== undefined) expect(await unknownArguments(args.split(' ')), line).toEqual([])
+    }
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    const versions = section.match(/(?<=leadsheet:)\d[\d.]+/g)
+    expect(new Set(versions)).toEqual(new Set([version]))
+  })
+})

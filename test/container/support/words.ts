@@ -9,9 +9,10 @@ export async function unknownArguments([name = '', ...rest]: readonly string[]):
   if (entry === undefined) return [name]
   const command = new Command(name)
   const define = await entry.load()
-  define(command, createProgram(new AbortController().signal).terminal)
+  const { program, terminal } = createProgram(new AbortController().signal)
+  define(command, terminal)
   const called = command.commands.find((child) => child.name() === rest[0]) ?? command
-  const known = called.options.map((option) => option.long)
+  const known = [...program.options, ...called.options].map((option) => option.long)
   return rest.filter((word) => word.startsWith('--') && !known.includes(word))
 }
 
