@@ -37,11 +37,18 @@ export async function openWindowPages(folder: string): Promise<WindowPages> {
   )
   const compile = createCompiler('html', partials)
   return {
-    stylesheet: take('window.css').text,
+    stylesheet: ['window.css', ...files.list(FOLDER).filter(isOwnStyle).sort()]
+      .map((name) => take(name).text)
+      .join('\n'),
     part: (name) => compile(take(`window-${name}.hbs`)),
     page: (name) => {
       const fill = compile(take(`${name}.hbs`))
       return (view, frame) => fill({ ...view, frame })
     },
   }
+}
+
+/** What a page has beside what all have. */
+function isOwnStyle(name: string): boolean {
+  return name.startsWith('window-') && name.endsWith('.css')
 }
