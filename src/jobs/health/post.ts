@@ -1,4 +1,5 @@
 /** Whether letters leave the house, and what operators have been told of. */
+import type { Instant } from '../../model.ts'
 import { ok, warn } from '../../source/checkup.ts'
 import { countHeldRows, countHeldSince } from '../../store/held-row.ts'
 import { countWaiting, listInDoubt, listRefused } from '../../store/letter-trouble.ts'
@@ -33,10 +34,7 @@ export async function checkLetters(db: Db, now: Date): Promise<HealthCheck> {
   const [refused, doubted] = [await listRefused(db, weekAgo), await listInDoubt(db, weekAgo)].map((groups) =>
     groups.reduce((sum, group) => sum + group.letters, 0),
   )
-  const waiting =
-    since === null
-      ? 'none waits'
-      : `${counted(letters, 'letter')} ${letters === 1 ? 'waits' : 'wait'}, ${letters === 1 ? '' : 'the oldest '}for ${tellSpan(now.getTime() - Date.parse(since))}`
+  const waiting = tellWaiting(letters, since, now)
   const isAway = (await listMailOutages(db)).length > 0
   const isLate = since !== null && since < minutesBefore(now, PUT_OFF_MINUTES)
   const faults = [
@@ -51,6 +49,14 @@ export async function checkLetters(db: Db, now: Date): Promise<HealthCheck> {
     faults.join('; '),
     '`leadsheet deliveries` tells what the mail server said, and `leadsheet doctor` tries it',
   )
+}
+
+function tellWaiting(letters: number, since: Instant | null, now: Date): string {
+  if (since === null) return 'none waits'
+  const span = tellSpan(now.getTime() - Date.parse(since))
+  return letters === 1
+    ? `1 letter waits, for ${span}`
+    : `${counted(letters, 'letter')} wait, the oldest for ${span}`
 }
 
 /** Those of which an operator has said that they know are not told again. */
