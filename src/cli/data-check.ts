@@ -7,6 +7,7 @@ import { errorText } from '../errors.ts'
 import { type Life, lifeOf } from '../jobs/health/beat.ts'
 import type { HealthCheck, Subject } from '../jobs/health/installation.ts'
 import { readHealth } from '../jobs/health.ts'
+import { readSettingsInForce } from '../jobs/settings-in-force.ts'
 import { attempt, type Check, fail, ok, warn } from '../source/checkup.ts'
 import { findLastSpan } from '../store/daemon-span.ts'
 import { readFileSystem } from '../store/file-system.ts'
@@ -15,6 +16,7 @@ import { checkPast } from './clock-check.ts'
 import { installationOf } from './health-installation.ts'
 import { openData, pathsIn } from './installation.ts'
 import { checkNotices } from './notice-check.ts'
+import { checkInForce } from './settings-check.ts'
 import { checkSnapshot, checkStore } from './store-check.ts'
 
 export interface DataFindings {
@@ -61,6 +63,8 @@ async function* checkInside(
   yield* checkStore(store, { whole, now })
   const past = await checkPast(store.db, now)
   if (past !== null) yield past
+  const inForce = checkInForce(await readSettingsInForce(store.db, config.file, now))
+  if (inForce !== null) yield inForce
   const { checks, freshness } = await readHealth(installationOf(config, store), now)
   const isNew = freshness.every(({ asOf }) => asOf === null)
   for (const check of checks.filter(({ what }) => !TOLD_IN_FULL.includes(what))) {
