@@ -8,18 +8,26 @@ interface Violation {
 }
 
 /** Landmarks are for pages that somebody walks through; a mail is one article in the page of its program. */
-const RUN = `axe.run(document, {
-  resultTypes: ['violations'],
-  rules: {
-    'landmark-one-main': { enabled: false },
-    region: { enabled: false },
-    'target-size': { enabled: true },
-  },
-}).then(({ violations }) => violations)`
+const OF_PAGES = ['landmark-one-main', 'region']
 
-/** Each rule that is broken, with the elements that break it. */
-export async function findBarriers(page: Page): Promise<readonly string[]> {
+/**
+ * Each rule that is broken, with the elements that break it.
+ * @param only these rules; all unless given
+ */
+export async function findBarriers(
+  page: Page,
+  kind: 'mail' | 'page' = 'mail',
+  only: readonly string[] | null = null,
+): Promise<readonly string[]> {
   await page.evaluate(source)
-  const violations: readonly Violation[] = await page.evaluate(RUN)
+  const off = kind === 'mail' ? OF_PAGES : []
+  const rules = {
+    ...Object.fromEntries(off.map((rule) => [rule, { enabled: false }])),
+    'target-size': { enabled: true },
+  }
+  const options = { resultTypes: ['violations'], ...(only === null ? { rules } : { runOnly: only }) }
+  const violations: readonly Violation[] = await page.evaluate(
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
+  )
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
