@@ -8,6 +8,12 @@ import type { Terminal } from './terminal.ts'
 
 const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
+/** What fails ends with 1, what only warns with 3. */
+export const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const satisfies Record<
+  Check['verdict'],
+  Ending
+>
+
 interface Options {
   readonly whole?: boolean
 }
@@ -33,12 +39,6 @@ async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
   if (terminal.json) terminal.printJson({ verdict, checks })
   terminal.end(ENDINGS[verdict])
 }
-
-/** What fails ends with 1, what only warns with 3. */
-export const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const satisfies Record<
-  Check['verdict'],
-  Ending
->
 
 export function worstOf(checks: readonly Check[]): Check['verdict'] {
   return (

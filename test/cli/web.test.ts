@@ -34,6 +34,11 @@ it('the daemon serves the page that a link leads to, and does what is wished on 
   const page = url.replace('https://reports.example.com', listen)
   expect(await (await fetch(page)).text()).toContain('You get this report.')
   expect((await clickOnce(page)).status).toBe(200)
+  // Reached from outside and without a token: machines may ask whether it lives, and nobody what is in it.
+  const asked = ['/healthz', '/readyz', '/metrics'].map((path) => fetch(`${listen}${path}`))
+  const [live, ready, metrics] = await Promise.all(asked)
+  expect([live?.status, await live?.json(), metrics?.status]).toEqual([200, { live: true }, 403])
+  expect(await ready?.json()).toMatchObject({ checks: { database: 'ok', daemon: 'ok' } })
   const list = await runLeadsheet(['recipients', '--json'], { cwd, env })
   expect(JSON.parse(list.stdout).data).toMatchObject([
     { address: 'ana@example.com', state: 'unsubscribed', changed_by: 'recipient' },
