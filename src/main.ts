@@ -22,6 +22,7 @@ async function main(args: readonly string[]): Promise<number> {
   const { program, terminal } = createProgram(stop.signal)
   stopOnSignals(stop, terminal)
   leaveQuietlyWithoutReader()
+  printBugs(terminal)
   try {
     await runProgram(program, args)
     return EXIT_STATUS[terminal.ending].status
@@ -72,6 +73,14 @@ function leaveQuietlyWithoutReader(): void {
       process.exit(EXIT_STATUS.done.status)
     })
   }
+}
+
+/** What nobody waited for: Node would print it with the secrets in it. */
+function printBugs(terminal: FrameTerminal): void {
+  process.on('uncaughtException', (bug) => {
+    printError(terminal, bug)
+    process.exit(EXIT_STATUS.failed.status)
+  })
 }
 
 function printError(terminal: FrameTerminal, failure: unknown): void {

@@ -11,15 +11,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   model: [],
   choices: [],
   figures: ['model', 'choices'],
-  log: [],
+  redaction: [],
+  log: ['redaction'],
   retry: ['errors'],
   schedule: ['errors'],
   config: ['errors', 'model', 'choices', 'figures', 'schedule'],
   contract: ['errors'],
-  source: ['contract', 'model', 'errors', 'log', 'retry'],
+  source: ['contract', 'model', 'errors', 'log', 'redaction', 'retry'],
   store: ['model', 'choices', 'figures', 'errors'],
   report: ['model', 'choices', 'figures', 'errors', 'schedule'],
-  mail: ['model', 'errors', 'log', 'retry'],
+  mail: ['model', 'errors', 'log', 'redaction', 'retry'],
   jobs: [
     ...[
       'source',
@@ -43,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['source', 'store', 'report', 'mail', 'schedule', 'jobs'],
   ],
   cli: [
-    ...['errors', 'model', 'choices', 'figures', 'log', 'retry', 'config', 'contract'],
+    ...['errors', 'model', 'choices', 'figures', 'log', 'redaction', 'retry', 'config', 'contract'],
     ...['source', 'store', 'report', 'mail', 'notify', 'schedule', 'jobs', 'service', 'web'],
   ],
   main: ['cli', 'errors'],

@@ -264,7 +264,17 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
   }
 }
 
+/** An option that would hold a secret; there is none, for whatever stands there is shown to all by the system. */
+const SECRET_OPTION = /^--[a-z-]*(?:key|token|password|secret)(?==|$)/i
+
 function usageError(error: CommanderError, program: Command, args: readonly string[]): LeadsheetError {
+  const [secretOption] = args.flatMap((arg) => SECRET_OPTION.exec(arg) ?? [])
+  if (error.code === 'commander.unknownOption' && secretOption !== undefined) {
+    const text = `${secretOption}: no secret is taken from the command line, which every user of this machine can read`
+    return new LeadsheetError('usage_invalid', text, {
+      hint: 'Name a file that holds it, such as by LEADSHEET_API_KEY_FILE, and take another one: this one has been shown.',
+    })
+  }
   const [, message = error.message, suggestion] =
     /^(?:error: )?(.*?)(?:\n\((.*)\))?$/s.exec(error.message) ?? []
   const text = error.code === 'commander.help' ? 'a command is missing' : message

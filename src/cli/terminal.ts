@@ -6,6 +6,7 @@ import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../log.ts'
+import { redactor, withoutNamedSecrets } from '../redaction.ts'
 import type { Ending } from './exit-status.ts'
 import { plainText } from './plain-text.ts'
 import { NO_PROGRESS, openBar, openLoggedProgress, type Progress } from './progress.ts'
@@ -72,7 +73,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   let ending: Ending = 'done'
   let loaded: Promise<{ config: Config; log: Log }> | null = null
   const secrets = new Set<string>()
-  let redact = (text: string) => text
+  let redact = redactor([])
   let held = (): readonly string[] => []
   let isBarShown = false
 
@@ -82,10 +83,9 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
 
   const levelFor = ({ logLevel }: Config) => (flags().quiet ? 'error' : flags().verbose ? 'debug' : logLevel)
   async function readConfig(): Promise<Config> {
-    const [{ loadConfig }, { secretsOf }, { redactor }] = await Promise.all([
+    const [{ loadConfig }, { secretsOf }] = await Promise.all([
       import('../config/load.ts'),
       import('../config/config.ts'),
-      import('../log.ts'),
     ])
     const config = loadConfig({ file: flags().config })
     for (const secret of secretsOf(config)) secrets.add(secret)
@@ -100,9 +100,9 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       pretty: stderr.isTTY === true,
       color: hasColor(stderr),
       // As it is written: there may be more of them by then.
-      secrets: [],
+      secrets: (text) => redact(text),
       // A line in the middle of a bar first clears the bar, which draws itself again.
-      write: (line) => void stderr.write(redact(isBarShown ? `\r\x1b[K${line}` : line)),
+      write: (line) => void stderr.write(isBarShown ? `\r\x1b[K${line}` : line),
     })
     for (const warning of config.warnings) log.warn(warning)
     return { config, log }
@@ -164,7 +164,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     nameHeld: (names) => {
       held = names
     },
-    redact: (text) => redact(text),
+    redact: (text) => redact(withoutNamedSecrets(text)),
     held: () => held(),
   }
 }

@@ -193,12 +193,21 @@ export function hasDueTimes({ when }: SnapshotConfig): boolean {
   return when !== 'after_sync' && when !== 'never'
 }
 
+/** Shorter parts of addresses are words. */
+const SECRET_PART = 12
+
 /** Every text of a configuration that must not get into a log. */
 export function secretsOf({ api, mail, operators, web }: Config): string[] {
   const password = mail.url === null ? '' : new URL(mail.url.reveal()).password
   const { webhook, ping } = operators
   const keys = [api.key, mail.dkim?.key, webhook?.url, ping?.url, web.token].map((key) => key?.reveal() ?? '')
-  return [...keys, password, decodeURIComponent(password)].filter((text) => text !== '')
+  const parts = [webhook?.url, ping?.url].flatMap((url) => (url ? secretParts(new URL(url.reveal())) : []))
+  return [...keys, ...parts, password, decodeURIComponent(password)].filter((text) => text !== '')
+}
+
+/** What of an address may be its secret: errors name paths, or a part of them. */
+function secretParts({ pathname, searchParams }: URL): string[] {
+  return [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= SECRET_PART)
 }
 
 function detailsFrom({ policy, top, per_run, concurrency }: Settings['details']): DetailsConfig {

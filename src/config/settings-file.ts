@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Environment } from './environment.ts'
+import { isSecret } from './mistakes.ts'
 import { isTree, leavesOf, pathText, type SettingPath, type SettingTree, setValueAt } from './setting-path.ts'
 
 export const DEFAULT_FILE = 'leadsheet.yaml'
@@ -95,8 +96,9 @@ function toTree(document: Document.Parsed, name: string, place: (offset: number)
   try {
     value = document.toJS()
   } catch (error) {
-    // An alias without its anchor, or too many of them.
-    throw invalid(`  ${place(0)}  ${errorText(error)}`)
+    // Too many aliases, or one without its anchor, of which the rest is not quoted: a secret may begin with *.
+    const [text] = errorText(error).split(/: /)
+    throw invalid(`  ${place(0)}  ${text}; what begins with * or & stands in quotes`)
   }
   const tree = withoutNulls(value ?? {})
   if (isTree(tree)) return tree
@@ -146,7 +148,10 @@ function fillIn(
       PLACEHOLDER,
       (placeholder: string, inside: string | undefined, end: string) => {
         if (inside === undefined) return '${'
-        const found = end === '' ? { problem: `${placeholder} lacks its }` } : readVariable(inside, env)
+        const found =
+          end === ''
+            ? { problem: `${shownIn(path, placeholder)} lacks its }` }
+            : readVariable(inside, env, path)
         if ('value' in found) return found.value
         report(path, found.problem)
         isComplete = false
@@ -159,12 +164,21 @@ function fillIn(
   return filled
 }
 
+/** Of a secret, what was not meant as a variable is a part of it. */
+function shownIn(path: SettingPath, text: string): string {
+  return isSecret(path) ? '${…' : text
+}
+
 /** @param inside what stands between the braces */
-function readVariable(inside: string, env: Environment): { value: string } | { problem: string } {
+function readVariable(
+  inside: string,
+  env: Environment,
+  path: SettingPath,
+): { value: string } | { problem: string } {
   const [, name, fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside) ?? []
   if (name === undefined) {
     return {
-      problem: `\${${inside}} is no variable: write \${NAME} or \${NAME:-default}, or $\${ for the characters`,
+      problem: `${shownIn(path, `\${${inside}}`)} is no variable: write \${NAME} or \${NAME:-default}, or $\${ for the characters`,
     }
   }
   const value = env[name] || fallback

@@ -3,6 +3,7 @@
  * replied), never from its wording.
  */
 import { errorText, LeadsheetError } from '../errors.ts'
+import { redactor } from '../redaction.ts'
 
 /** How far an attempt got. In `data`, the message may have left whole. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
@@ -123,17 +124,19 @@ export function sendError(
   const kind = classifySendFailure(fault)
   const { replyCode, code } = faultOf(fault)
   const isThisLetter = concernOf(kind, phase, code, replyCode) === 'letter'
-  const said = (replyCode === null ? errorText(fault) : replyOf(fault))
+  const words = replyCode === null ? errorText(fault) : replyOf(fault)
+  // Before it is cut, lest half a password stands at the cut.
+  const said = redactor([options.secret ?? ''])(words)
     .replace(/\s+/g, ' ')
     .slice(0, SAID_LENGTH)
-  const safe = (options.secret ? said.replaceAll(options.secret, '[redacted]') : said).trim()
-  Object.assign(fault, { said: safe })
+    .trim()
+  Object.assign(fault, { said })
   const whom = options.recipient === undefined ? '' : ` for ${options.recipient}`
   const hasNoTls = code === 'ETLS'
   const trouble = isThisLetter ? 'refused the message' : hasNoTls ? 'has no TLS to offer' : TROUBLE[kind]
   return new LeadsheetError(
     isThisLetter ? 'mail_rejected' : 'mail_unreachable',
-    `${place} ${trouble}${whom}: ${safe}`,
+    `${place} ${trouble}${whom}: ${said}`,
     { hint: hasNoTls ? TLS_HINT : HINTS[kind], cause: fault },
   )
 }

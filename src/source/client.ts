@@ -5,7 +5,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
 import { LeadsheetError } from '../errors.ts'
-import { type Log, redactor } from '../log.ts'
+import type { Log } from '../log.ts'
+import { redactor } from '../redaction.ts'
 import { type Backoff, backoffMs, wait } from '../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './failure.ts'
@@ -101,7 +102,7 @@ export function createClient(options: ClientOptions): Client {
   let underWay = 0
   let clockAheadMs: number | null = null
   // An upstream may quote the key that it refuses, also as HTTP Basic sends it.
-  const redact = redactor([options.apiKey, `${options.apiKey}:`])
+  const redact = redactor([options.apiKey])
   const dispatcher = new Agent({
     connect: { timeout: deadlines.connectMs },
     headersTimeout: deadlines.headersMs,

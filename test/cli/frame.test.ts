@@ -65,6 +65,15 @@ describe('wrong usage', () => {
   ])('%s', async (args, message, hint) => {
     expect(await run(args)).toEqual({ status: 2, stdout: '', stderr: `error: ${message}\nhint: ${hint}\n` })
   })
+
+  test.each(['sync --api-key=hunter2', '--token hunter2 sync', 'report daily --smtp-password=hunter2'])(
+    'a secret among the arguments is refused and not said again: %s',
+    async (args) => {
+      const { status, stderr } = await run(args)
+      expect([status, stderr.includes('hunter2')]).toEqual([2, false])
+      expect(stderr).toMatch(/^error: --[a-z-]+: no secret is taken from the command line/)
+    },
+  )
 })
 
 describe('settings', () => {

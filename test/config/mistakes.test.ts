@@ -225,7 +225,18 @@ describe('a file that cannot be read as settings', () => {
   })
 })
 
-test('a value that may hold a secret is never in the message', () => {
-  const yaml = 'api: { key: [hunter2] }\nmail: smtp://u:hunter2@h'
+test.each([
+  'api: { key: [hunter2] }\nmail: smtp://u:hunter2@h',
+  'api: { key: *hunter2 }',
+  'api: { key: "hunter2 }',
+  'api: { key: %hunter2 }',
+  'web: { token: hunter2 }',
+  'mail: { url: "smtp://u:${hunter2!@h" }',
+  'mail: { url: "smtp://u:${hunter2!}@h" }',
+  'mail: { url: "smtp://u:%hunter2@h" }',
+  'mail: { dkim: { domain: a.b, selector: c, key: hunter2 } }',
+  'operators: { webhook: { url: "ftp://h/hunter2" }, ping: "https://h/hunter2" }',
+])('a value that may hold a secret is never in the message: %j', (yaml) => {
+  expect(mistakesOf(yaml).join()).toMatch(/^leadsheet\.yaml:/)
   expect(mistakesOf(yaml).join()).not.toContain('hunter2')
 })

@@ -1,5 +1,5 @@
 /** The probe: asks an unknown upstream step by step, and makes a profile of what was proved. */
-import { redactor } from '../../log.ts'
+import { redactor } from '../../redaction.ts'
 import { pathText, readPath, splitPath } from '../field-path.ts'
 import { toText } from '../field-rule.ts'
 import { type Profile, type ProfileInput, parseProfile } from '../profile.ts'

@@ -1,0 +1,94 @@
+/**
+ * Takes secrets out of texts: by their value, in each form in which a protocol or a format may write them down, and by
+ * the name that stands before them, for those that no setting holds.
+ */
+
+const REDACTED = '[redacted]'
+/** Shorter ones would take away words. */
+const SHORTEST = 4
+/** And these in the midst of base64, where letters repeat by chance. */
+const SHORTEST_INSIDE = 6
+/** Of a secret of several lines, such as a PEM, each that tells something counts. */
+const TELLING_LINE = 16
+
+/** A function that replaces every secret in a text with `[redacted]`. */
+export function redactor(secrets: readonly string[]): (text: string) => string {
+  const forms = secrets.filter((secret) => secret.length >= SHORTEST).flatMap(formsOf)
+  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length)
+  return (text) => longestFirst.reduce((kept, form) => kept.replaceAll(form, REDACTED), text)
+}
+
+function formsOf(secret: string): string[] {
+  const lines = secret
+    .split(/\r?\n/)
+    .filter((line) => line.length >= TELLING_LINE && !line.startsWith('-----'))
+  const written = [...new Set([secret, ...lines])].flatMap((text) => [
+    text,
+    ...percentEncoded(text),
+    htmlEncoded(text),
+    ...base64Encoded(text),
+  ])
+  // A log line is JSON, and may quote JSON.
+  const quoted = written.map(inJson)
+  return [...written, ...quoted, ...quoted.map(inJson)]
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** As in queries, forms and the user part of URLs; some programs write the digits small. */
+function percentEncoded(text: string): string[] {
+  const url = new URL('http://localhost')
+  url.password = text
+  const forms = [
+    encodeURIComponent(text.toWellFormed()),
+    new URLSearchParams([['', text]]).toString().slice(1),
+    url.password,
+  ]
+  return forms.flatMap((form) => [form, form.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase())])
+}
+
+const HTML: Readonly<Record<string, string>> = {
+  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;', '`': '&#x60;', '=': '&#x3D;' },
+}
+
+/** As Handlebars does. */
+function htmlEncoded(text: string): string {
+  return text.replace(/[&<>"'`=]/g, (sign) => HTML[sign] ?? sign)
+}
+
+/** Alone, and as it stands in a longer text: logins of SMTP and HTTP encode the user together with the password. */
+function base64Encoded(text: string): string[] {
+  const alone = Buffer.from(text).toString('base64')
+  const inside = text.length < SHORTEST_INSIDE ? [] : [0, 1, 2].map((before) => base64Inside(text, before))
+  const forms = [alone, ...inside]
+  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))]
+}
+
+/** The letters that hang on nothing but the text, where so many bytes stand before it, counted from a multiple of 3. */
+function base64Inside(text: string, bytesBefore: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(text)])
+  return bytes.toString('base64').slice(Math.ceil((bytesBefore * 8) / 6), Math.floor((bytes.length * 8) / 6))
+}
+
+const NAMES =
+  '(?:proxy-)?authorization|(?:set-)?cookie|(?:x-)?api[_-]?key|(?:\\w+_)?(?:pass|password|secret|token)'
+
+/** Each keeps the name, and has the value after it. */
+const NAMED: readonly RegExp[] = [
+  new RegExp(`("(?:${NAMES})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)+`, 'gi'),
+  // JSON inside of JSON.
+  new RegExp(`(\\\\"(?:${NAMES})\\\\"\\s*:\\s*\\\\")(?:[^"\\\\]|\\\\\\\\.)+`, 'gi'),
+  /\b((?:bearer|basic) +)[\w.~+/=-]{16,}/gi,
+  /\b((?:x-api-key|authorization): *)(?!(?:bearer|basic)\b)[^\s"\\`]+/gi,
+  /\b((?:set-)?cookie: *)[^\n"\\]+/gi,
+  /([?&](?:api[_-]?key|key|access_token|token|secret|password|pass)=)[^&\s"'\\<>]+/gi,
+  /(\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/g,
+  /\b(whsec_)[\w+/=-]+/g,
+]
+
+/** What is called a secret in JSON, a header, an address or by its own beginning. */
+export function withoutNamedSecrets(text: string): string {
+  return NAMED.reduce((kept, pattern) => kept.replace(pattern, `$1${REDACTED}`), text)
+}
