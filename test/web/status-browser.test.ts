@@ -1,15 +1,19 @@
 /** The status page in a real browser: it follows by itself, and leaves alone what its reader does with it. */
+import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
 import { saveNotices } from '../../src/store/notice.ts'
 import { finishRun, startRun } from '../../src/store/sync-run.ts'
+import { findBarriers } from '../look/axe.ts'
+import { PAGE_RULES } from '../look/html-rules.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { openStatusPage, STATUS_AT, type StatusPage } from '../support/status-page.ts'
 import { lead, save, saveWholeRun } from '../support/store.ts'
 import { openSyncing } from '../support/syncing.ts'
+import { fillWithTroubles } from '../support/troubled-store.ts'
 
 const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
 
@@ -137,6 +141,27 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     expect(await isStillThere()).toBe(true)
     faults = faults.filter((fault) => !/ERR_(?:CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING)/.test(fault))
   })
+
+  it.each([
+    { width: 1280, scheme: 'light' },
+    { width: 320, scheme: 'dark' },
+  ] as const)(
+    'has no barrier, and fits, when all is wrong at once: $width px, $scheme',
+    async ({ width, scheme }) => {
+      const shown = await openStatusPage({ canAct: true })
+      const lease = await fillWithTroubles(shown.store)
+      await page.emulateMedia({ colorScheme: scheme })
+      await page.setViewportSize({ width, height: 900 })
+      await open(shown)
+      await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+      expect(await page.locator('details').count()).toBeGreaterThanOrEqual(6)
+      expect(await findBarriers(page, 'page')).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      const { results } = await new HtmlValidate(PAGE_RULES).validateString(await shown.readHtml())
+      expect(results.flatMap(({ messages }) => messages.map(({ message }) => message))).toEqual([])
+      await lease.release()
+    },
+  )
 
   it('is a plain page with a link to reload it where there is no script', async () => {
     const { url } = await openStatusPage()

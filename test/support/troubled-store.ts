@@ -1,0 +1,124 @@
+/** All that can be wrong at once, as the status page shows it at {@link STATUS_AT}, while a sync runs. */
+import { addSpan, touchSpan } from '../../src/store/daemon-span.ts'
+import { moveDelivery } from '../../src/store/delivery.ts'
+import { saveEdition } from '../../src/store/edition.ts'
+import { saveHeldRows } from '../../src/store/held-row.ts'
+import { claimLease, type Lease } from '../../src/store/lease.ts'
+import { saveMailOutage } from '../../src/store/mail-outage.ts'
+import { saveNotices } from '../../src/store/notice.ts'
+import type { Store, Trx } from '../../src/store/open.ts'
+import { saveVerdict } from '../../src/store/scan-verdict.ts'
+import { addSlot, type Slot } from '../../src/store/schedule-slot.ts'
+import { finishRun, startRun } from '../../src/store/sync-run.ts'
+import { busyDay } from './figures.ts'
+import { enqueueLetter, LETTER } from './letter.ts'
+import { STATUS_AT } from './status-page.ts'
+import { lead, save, saveWholeRun } from './store.ts'
+
+const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
+const LONG = 'GET https://leads.example.com/api/v1/a-path-of-one-very-long-word-that-no-column-has-room-for'
+
+/** @returns the lease of the sync under way */
+export async function fillWithTroubles(store: Store): Promise<Lease> {
+  await save(store, [lead('a'), lead('b')])
+  await saveWholeRun(store, ago(2000))
+  await store.write(async (trx) => {
+    await touchSpan(trx, await addSpan(trx, { at: ago(9000), after: 'down' }), ago(6000))
+    await touchSpan(trx, await addSpan(trx, { at: ago(1500), after: 'clock' }), ago(0))
+    for (const at of [1, 2]) await failRun(trx, ago(at * 15))
+    await holdRecords(trx)
+    await noteSlots(trx)
+    await saveNotices(trx, [
+      {
+        ...{
+          id: 1,
+          reason: 'job_stuck',
+          subject: 'sync',
+          state: 'open',
+          seen: 1,
+          message: LONG,
+          hint: 'Look.',
+        },
+        ...{ firstSeenAt: ago(60), openedAt: ago(60), reopenedAt: null, closedAt: null },
+        ...{ told: 'raised', toldAt: ago(60), acknowledgedAt: null },
+      },
+    ])
+    const away = { beganAt: ago(90), nextAttemptAt: ago(-15), failures: 4, replyCode: 421, response: 'later' }
+    await saveMailOutage(trx, { server: 'smtp://mail.example.com:587', kind: 'transient', ...away })
+  })
+  await sendInDoubt(store)
+  const lease = await claimLease(store, 'sync', () => new Date(ago(1)))
+  await store.write((trx) => startRun(trx, { mode: 'full', parts: ['leads'], at: ago(1) }))
+  return lease
+}
+
+function ago(minutes: number): string {
+  return new Date(STATUS_AT.getTime() - minutes * 60_000).toISOString()
+}
+
+async function failRun(trx: Trx, at: string): Promise<void> {
+  const id = await startRun(trx, { mode: 'incremental', parts: ['leads'], at })
+  const nothing = { read: 0, gone: 0, failed: 0 }
+  const problems = [
+    { part: 'leads', code: 'api_unreachable', message: LONG, hint: 'Try `leadsheet doctor`.' },
+  ] as const
+  await finishRun(
+    trx,
+    {
+      ...{ runId: id, outcome: 'failed', complete: false, leads: NONE, scan: null, stats: 0, agents: 0 },
+      ...{
+        details: nothing,
+        pages: 0,
+        requests: 6,
+        retries: 5,
+        durationMs: 75_000,
+        problems,
+        notBefore: null,
+      },
+    },
+    at,
+  )
+  await saveVerdict(
+    trx,
+    id,
+    {
+      ...{ mode: 'full', startedAt: at, verdict: 'complete', stop: 'end', reportedTotal: 2, distinct: 2 },
+      ...{ pages: 1, passes: 1, moved: 0, mended: 0, cut: 0, heldBack: 0, warnings: [] },
+      drift: [{ change: 'vanished', path: 'company.name', types: ['string'] }],
+    },
+    at,
+  )
+}
+
+async function holdRecords(trx: Trx): Promise<void> {
+  const record = { resource: 'lead', isWhole: true, raw: '{}' } as const
+  await saveHeldRows(trx, [{ ...record, id: 'L-7', reason: `status ${LONG} is none` }], ago(50))
+}
+
+async function noteSlots(trx: Trx): Promise<void> {
+  const slots: readonly Pick<Slot, 'schedule' | 'slot' | 'state' | 'message'>[] = [
+    { schedule: 'report:daily', slot: ago(3000), state: 'skipped', message: 'missed: nothing ran' },
+    { schedule: 'report:daily', slot: ago(10), state: 'held', message: 'the data are old' },
+    { schedule: 'sync', slot: ago(15), state: 'failed', message: LONG },
+  ]
+  for (const slot of slots) await addSlot(trx, { ...slot, noted_at: slot.slot, not_before: null })
+}
+
+async function sendInDoubt(store: Store): Promise<void> {
+  const figures = busyDay()
+  const about = { report: 'daily', period: figures.period, renderedAt: ago(30), figures, variant: '' }
+  const edition = await store.write((trx) =>
+    saveEdition(trx, { ...about, programVersion: null, subject: LETTER.subject, html: 'h', text: 't' }),
+  )
+  await store.write(async (trx) => {
+    await enqueueLetter(trx, edition.id, LETTER, ago(30))
+    const doubt = {
+      state: 'in_doubt',
+      at: ago(20),
+      nextAttemptAt: null,
+      response: 'the line was cut',
+    } as const
+    await moveDelivery(trx, LETTER.messageId, ['pending'], doubt)
+    await enqueueLetter(trx, edition.id, { ...LETTER, to: 'ana@example.com', messageId: '<a@x>' }, ago(30))
+  })
+}
