@@ -11,6 +11,7 @@ import {
   type EditionTerm,
   findEditions,
   listEditionZones,
+  readEditionTexts,
 } from '../store/edition-search.ts'
 import type { Db } from '../store/open.ts'
 
@@ -21,6 +22,9 @@ export interface EditionWish extends Omit<EditionQuestion, 'terms'> {
 
 const TEXT_MAX = 200
 const TERMS_MAX = 8
+/** Characters of an excerpt, before what was found and from there on. */
+const EXCERPT_BEFORE = 40
+const EXCERPT_AFTER = 80
 /** `2026-11-20`, `2026-11` or `2026`. */
 const DATE = /^(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?$/
 
@@ -37,6 +41,39 @@ export async function searchEditions(
     return days === null ? { words: each } : { days: zones.map((zone) => periodBetween(...days, zone)) }
   })
   return listEditionsOf(db, await findEditions(db, { ...wish, terms }, limit))
+}
+
+/** Where a text holds what was typed: every second part is what was found, and the first is before it. */
+export type Excerpt = readonly string[]
+
+/** Of those of these editions whose text holds any of it, where it first does. */
+export async function findExcerpts(
+  db: Db,
+  ids: readonly string[],
+  text: string,
+): Promise<ReadonlyMap<string, Excerpt>> {
+  const words = wordsIn(text).filter((each) => !DATE.test(each))
+  if (words.length === 0) return new Map()
+  const pattern = new RegExp(`(${words.map(patternOf).join('|')})`, 'giu')
+  const texts = await readEditionTexts(db, ids)
+  return new Map([...texts].flatMap(([id, each]) => excerptOf(each, pattern).map((found) => [id, found])))
+}
+
+/** As the index takes a phrase: whatever is neither letter nor digit stands for all that is neither. */
+function patternOf(word: string): string {
+  const tokens = word.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== '')
+  return `(?<![\\p{L}\\p{N}])${tokens.join('[^\\p{L}\\p{N}]+')}`
+}
+
+/** One, or none. */
+function excerptOf(text: string, pattern: RegExp): Excerpt[] {
+  const plain = text.replace(/\s+/g, ' ')
+  const at = plain.search(pattern)
+  if (at < 0) return []
+  const from = Math.max(0, plain.lastIndexOf(' ', at - EXCERPT_BEFORE) + 1)
+  const end = plain.indexOf(' ', at + EXCERPT_AFTER)
+  const cut = plain.slice(from, end < 0 ? undefined : end)
+  return [`${from > 0 ? '…' : ''}${cut}${end < 0 ? '' : '…'}`.split(pattern)]
 }
 
 /** What stands between spaces, or between quotation marks; without what has neither letter nor digit. */

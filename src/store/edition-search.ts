@@ -47,6 +47,16 @@ export async function findEditions(
   return rows.map(({ id }) => id)
 }
 
+/** What editions say as text, by their ids. */
+export async function readEditionTexts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('report_edition')
+    .where('id', 'in', listOf(ids))
+    .select(['id', 'text'])
+    .execute()
+  return new Map(rows.map(({ id, text }) => [id, text]))
+}
+
 /** The reports that there are editions of, in order. */
 export async function listEditionReports(db: Db): Promise<string[]> {
   const { rows } = await sql<{ report: string }>`

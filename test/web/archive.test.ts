@@ -100,6 +100,8 @@ describe('the list of the archive', () => {
     const pageOf = (query: Record<string, string>) => get(url, `/archive?${new URLSearchParams(query)}`)
     expect(subjectsIn((await pageOf({ q: '"text of 2"' })).text)).toEqual(['Edition 2'])
     expect(subjectsIn((await pageOf({ q: '2025-12-30' })).text)).toEqual(['Edition 1'])
+    expect((await pageOf({ q: 'TEXT 3' })).text).toContain('<mark>text</mark> of <mark>3</mark></span>')
+    expect((await pageOf({ q: 'edition' })).text).not.toContain('<mark>')
     expect(subjectsIn((await pageOf({ report: 'sales & more' })).text)).toEqual(['Edition 1', 'Edition 3'])
     expect(subjectsIn((await pageOf({ state: 'sent' })).text)).toEqual([])
     const none = await pageOf({ q: '"><script>alert(1)</script>', report: 'daily', state: 'looked_at' })

@@ -1,5 +1,5 @@
 /** The archive: all editions, the newest first, by report, state and what is in them. */
-import { searchEditions } from '../../jobs/search-editions.ts'
+import { type Excerpt, findExcerpts, searchEditions } from '../../jobs/search-editions.ts'
 import { localDates } from '../../report/period.ts'
 import { countEditions, type ListedEdition } from '../../store/edition-list.ts'
 import { EDITION_STATES, type EditionState, listEditionReports } from '../../store/edition-search.ts'
@@ -17,11 +17,16 @@ interface EditionsView {
   readonly reports: readonly Option[]
   readonly states: readonly Option[]
   readonly isFiltered: boolean
-  readonly months: readonly { readonly name: string; readonly editions: readonly EditionLine[] }[]
+  readonly months: readonly { readonly name: string; readonly editions: readonly FoundLine[] }[]
   /** What to do where nothing is shown. */
   readonly empty: Empty | null
   readonly newest: string | null
   readonly older: string | null
+}
+
+interface FoundLine extends EditionLine {
+  /** Where it says what was searched for; empty where it does not, or nothing was. */
+  readonly excerpt: readonly { readonly text: string; readonly isFound: boolean }[]
 }
 
 interface Option {
@@ -62,6 +67,11 @@ export function editionsRoutes({ store: { db }, pages, now, timeZone }: WindowDe
       const found = await searchEditions(db, wish, PAGE_LINES + 1)
       const shown = found.slice(0, PAGE_LINES)
       const last = found.length > shown.length ? (shown.at(-1)?.id ?? null) : null
+      const excerpts = await findExcerpts(
+        db,
+        shown.map(({ id }) => id),
+        wish.text,
+      )
       const total = await countEditions(db)
       const reports = await listEditionReports(db)
       const isFiltered = wish.text !== '' || wish.report !== null || wish.state !== null
@@ -77,7 +87,7 @@ export function editionsRoutes({ store: { db }, pages, now, timeZone }: WindowDe
           wish.state,
         ),
         isFiltered,
-        months: monthsOf(shown, clockOf(timeZone, now())),
+        months: monthsOf(shown, excerpts, clockOf(timeZone, now())),
         empty: shown.length > 0 ? null : emptyOf(total, wish),
         newest: wish.after === null ? null : hrefOf({ ...wish, after: null }),
         older: last === null ? null : hrefOf({ ...wish, after: last }),
@@ -120,11 +130,21 @@ function optionsOf(
   return all.map(([value, text]) => ({ value, text, isChosen: value === chosen }))
 }
 
-function monthsOf(editions: readonly ListedEdition[], clock: Clock): EditionsView['months'] {
+function monthsOf(
+  editions: readonly ListedEdition[],
+  excerpts: ReadonlyMap<string, Excerpt>,
+  clock: Clock,
+): EditionsView['months'] {
   const byMonth = Map.groupBy(editions, ({ period }) => localDates(period).slice(0, 'yyyy-mm'.length))
   return [...byMonth].map(([month, all]) => ({
     name: monthName(month),
-    editions: all.map((edition) => editionLine(edition, clock)),
+    editions: all.map((edition) => ({
+      ...editionLine(edition, clock),
+      excerpt: (excerpts.get(edition.id) ?? []).map((text, index) => ({
+        text,
+        isFound: index % 2 === 1,
+      })),
+    })),
   }))
 }
 
