@@ -8,7 +8,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ReloadDeps, runThroughReloads } from '../../src/cli/reloads.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { addSlot } from '../../src/store/schedule-slot.ts'
 import { folderWith } from '../support/folder.ts'
+import { openMailServer } from '../support/mail-server.ts'
 import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const SETTINGS = `
@@ -17,6 +19,8 @@ reports: []
 api: { page_size: 10 }
 web: { listen: 127.0.0.1:0 }
 `
+
+const HOUR_MS = 3_600_000
 
 interface Running {
   readonly folder: string
@@ -32,9 +36,16 @@ interface Running {
   stop(): Promise<void>
 }
 
+interface StartOptions {
+  readonly leads?: number
+  readonly faults?: readonly Fault[]
+  /** Of what an earlier daemon has left. */
+  readonly prepare?: (store: Store) => Promise<void>
+}
+
 async function start(
   settings = SETTINGS,
-  { leads = 5, faults = [] }: { readonly leads?: number; readonly faults?: readonly Fault[] } = {},
+  { leads = 5, faults = [], prepare }: StartOptions = {},
 ): Promise<Running> {
   const upstream = await startUpstream(leads)
   upstream.faults.push(...faults)
@@ -43,6 +54,7 @@ async function start(
   const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
   const read = () => loadConfig({ file, cwd: folder, env })
   const store = await openStore(join(folder, 'leadsheet.db'), new Date())
+  await prepare?.(store)
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
   const stopping = new AbortController()
@@ -158,6 +170,38 @@ describe('new settings that are right', () => {
     expect(daemon.upstream.requests[0]?.path).toContain('cursor=')
     expect(await daemon.store.db.selectFrom('lead').select('id').execute()).toHaveLength(100)
   })
+})
+
+it('new settings lose no letter that is just leaving, and none that waits behind it', async () => {
+  const held = Promise.withResolvers<void>()
+  const free = Promise.withResolvers<void>()
+  await using mail = await openMailServer({}, async () => {
+    held.resolve()
+    await free.promise
+  })
+  const recipients = ['ana@example.com', 'ben@example.com', 'cem@example.com']
+  // Due half an hour ago, and not again while the test runs.
+  const minute = (new Date().getUTCMinutes() + 30) % 60
+  const settings = SETTINGS.replace('[]', `[{ name: daily, schedule: '${minute} * * * *' }]`).concat(`
+recipients: [${recipients.join(', ')}]
+mail: { url: ${mail.url}, from: reports@example.com, per_minute: 600 }
+snapshot: { when: never }
+`)
+  const slot = new Date(Date.now() - 3 * HOUR_MS).toISOString()
+  const over = { state: 'skipped', noted_at: slot, not_before: null, message: null } as const
+  const daemon = await start(settings, {
+    prepare: async (store) => {
+      await store.write((trx) => addSlot(trx, { schedule: 'report:daily', slot, ...over }))
+    },
+  })
+  await held.promise
+  setTimeout(free.resolve, 300)
+  await daemon.reload(`${settings}log_level: warn\n`)
+  const states = async (): Promise<string[]> =>
+    (await daemon.store.db.selectFrom('delivery').select('state').execute()).map(({ state }) => state)
+  await expect.poll(states, { timeout: 20_000 }).toEqual(recipients.map(() => 'sent'))
+  expect(mail.received.map(({ to }) => to[0]).toSorted()).toEqual(recipients)
+  expect(await readingsIn(daemon.store)).toEqual([null, null])
 })
 
 describe('new settings that are wrong', () => {
