@@ -202,6 +202,8 @@ snapshot: { when: never }
   await expect.poll(states, { timeout: 20_000 }).toEqual(recipients.map(() => 'sent'))
   expect(mail.received.map(({ to }) => to[0]).toSorted()).toEqual(recipients)
   expect(await readingsIn(daemon.store)).toEqual([null, null])
+  // The server waits for its connections to end.
+  await daemon.stop()
 })
 
 describe('new settings that are wrong', () => {
