@@ -44,6 +44,7 @@ export async function listInDoubt(db: Db, since: Instant): Promise<LetterTrouble
 
 /** A letter that may or may not have arrived. */
 export interface DoubtfulLetter {
+  readonly messageId: string
   readonly recipient: string
   /** Null for a notice to operators, as is the edition. */
   readonly report: string | null
@@ -56,7 +57,8 @@ export interface DoubtfulLetter {
 /** Those in doubt since an instant, one by one, the last first. */
 export async function listDoubtful(db: Db, since: Instant, limit: number): Promise<DoubtfulLetter[]> {
   const { rows } = await sql<DoubtfulLetter>`
-    SELECT recipient, report, edition_id AS "editionId", state_at AS "stateAt", next_attempt_at AS "nextAttemptAt"
+    SELECT message_id AS "messageId", recipient, report, edition_id AS "editionId", state_at AS "stateAt",
+      next_attempt_at AS "nextAttemptAt"
     FROM delivery LEFT JOIN report_edition ON report_edition.id = edition_id
     WHERE state = 'in_doubt' AND state_at >= ${since} ORDER BY state_at DESC LIMIT ${limit}`.execute(db)
   return rows

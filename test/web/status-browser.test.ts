@@ -3,7 +3,7 @@ import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
-import { saveNotices } from '../../src/store/notice.ts'
+import { type Notice, saveNotices } from '../../src/store/notice.ts'
 import { finishRun, startRun } from '../../src/store/sync-run.ts'
 import { findBarriers } from '../look/axe.ts'
 import { PAGE_RULES } from '../look/html-rules.ts'
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   })
 
   it('keeps what is unfolded, focused and scrolled to, and tells aloud only another sentence', async () => {
-    const shown = await openStatusPage()
+    const shown = await openStatusPage({ canAct: true })
     const { store, clock } = shown
     await save(store, [lead('a')])
     await saveWholeRun(store, '2026-11-21T11:56:00Z')
@@ -111,17 +111,15 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     expect(await page.evaluate('scrollY')).toBe(200)
     expect(await textOf('#said')).toBe(said)
 
-    await store.write((trx) =>
-      saveNotices(trx, [
-        {
-          ...{ id: 1, reason: 'job_stuck', subject: '', state: 'open', seen: 1, message: 'm', hint: 'h' },
-          ...{ firstSeenAt: clock.now.toISOString(), openedAt: clock.now.toISOString() },
-          ...{ reopenedAt: null, closedAt: null, told: 'raised', toldAt: null, acknowledgedAt: null },
-        },
-      ]),
-    )
+    await store.write((trx) => saveNotices(trx, [notice(1, 'job_stuck')]))
     await eventually(() => textOf('#said')).toContain('job stuck')
     expect(await textOf('#said')).toBe(await textOf('h1'))
+
+    // What stands before it must not put another one under the reader's finger.
+    await page.locator('#notice-1 button').focus()
+    await store.write((trx) => saveNotices(trx, [notice(2, 'clock_wrong', '2026-11-20T12:00:00.000Z')]))
+    await eventually(() => page.locator('#part-troubles li').first().getAttribute('id')).toBe('notice-2')
+    expect(await page.evaluate('document.activeElement.value')).toBe('notice=1')
     expect(await isStillThere()).toBe(true)
   })
 
@@ -173,6 +171,14 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     await plain.close()
   })
 })
+
+function notice(id: number, reason: string, openedAt = STATUS_AT.toISOString()): Notice {
+  return {
+    ...{ id, reason, subject: '', state: 'open', seen: 1, message: 'm', hint: 'h' },
+    ...{ firstSeenAt: openedAt, openedAt, reopenedAt: null, closedAt: null },
+    ...{ told: 'raised', toldAt: null, acknowledgedAt: null },
+  }
+}
 
 /** Parts come once a second. */
 function eventually<T>(look: () => Promise<T>) {

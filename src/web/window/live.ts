@@ -42,7 +42,8 @@ export function liveRoutes(parts: LiveParts, log: Log): AddRoutes {
       stop.abort()
       await looking
     })
-    app.get('/events', (_, reply) => {
+    // Asked by HEAD it would hold a place that nobody listens at.
+    app.get('/events', { exposeHeadRoute: false }, (_, reply) => {
       if (listeners.size >= LISTENERS_MAX) return reply.code(503).header('Retry-After', '30').send()
       const stream = new PassThrough()
       const listener = { stream, sent: new Map<string, string>() }

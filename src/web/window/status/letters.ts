@@ -29,6 +29,7 @@ export interface LettersView {
 }
 
 interface EditionView {
+  readonly id: string
   readonly href: string
   readonly subject: string
   readonly about: string
@@ -44,6 +45,7 @@ interface ServerView {
 }
 
 interface DoubtfulView {
+  readonly id: string
   readonly recipient: string
   readonly report: string
   /** Null of a notice to operators. */
@@ -71,6 +73,7 @@ function editionOf(edition: ListedEdition, clock: Clock): EditionView {
   const { id, subject, report, period, variant, renderedAt } = edition
   const scope = variantText(variant)
   return {
+    id,
     href: archiveHref(id),
     subject,
     about: [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · '),
@@ -96,13 +99,10 @@ function serverOf({ server, kind, beganAt, nextAttemptAt }: MailOutage, clock: C
   return { server, trouble, since: clock.at(beganAt), next: clock.at(nextAttemptAt) }
 }
 
-function doubtfulOf(
-  { recipient, report, editionId, stateAt, nextAttemptAt }: DoubtfulLetter,
-  clock: Clock,
-): DoubtfulView {
+function doubtfulOf(letter: DoubtfulLetter, clock: Clock): DoubtfulView {
+  const { messageId, recipient, report, editionId, stateAt, nextAttemptAt } = letter
   return {
-    recipient,
-    report: report ?? 'notice',
+    ...{ id: messageId.replaceAll(/[<>]/g, ''), recipient, report: report ?? 'notice' },
     href: editionId && archiveHref(editionId),
     since: clock.at(stateAt),
     isTriedAgain: nextAttemptAt !== null,

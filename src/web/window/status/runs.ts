@@ -59,9 +59,8 @@ export interface RunView {
 /** @param isSyncing without it a run that has not ended was killed */
 export async function readRuns(db: Db, clock: Clock, isSyncing: boolean): Promise<RunsView> {
   const since = new Date(clock.now.getTime() - DAY_MS).toISOString()
-  const [newest] = await listRuns(db, 1)
-  const underWay = isSyncing ? newest?.id : undefined
   const runs = await listRuns(db, RUNS)
+  const underWay = isSyncing ? runs[0]?.id : undefined
   return {
     day: dayOf(await listRunsSince(db, since), clock, underWay),
     runs: runs.map((run) => runOf(run, clock, run.id === underWay)),

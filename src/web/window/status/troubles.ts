@@ -10,8 +10,8 @@ import type { Clock, Moment } from '../moment.ts'
 import { type Said, said } from '../said.ts'
 
 export interface TroubleView {
-  /** Of the notice; null for a finding of now. */
-  readonly notice: number | null
+  /** By which a page that changes tells it from the others. */
+  readonly key: string
   readonly kind: 'warn' | 'fail'
   readonly title: string
   readonly message: Said
@@ -65,29 +65,20 @@ export async function readTroubles(db: Db, { checks }: Health, look: Look): Prom
 
 function findingOf({ what, verdict, found, remedy }: HealthCheck): TroubleView[] {
   if (verdict === 'ok') return []
-  const isOfNow = { notice: null, since: null, known: null, acknowledge: null }
-  return [
-    {
-      ...isOfNow,
-      kind: verdict,
-      title: what,
-      message: said(`${found.charAt(0).toUpperCase()}${found.slice(1)}`),
-      remedy: remedy === null ? null : said(remedy),
-    },
-  ]
+  const trouble = {
+    key: `check-${what.replaceAll(' ', '-')}`,
+    ...{ kind: verdict, title: what, message: said(`${found.charAt(0).toUpperCase()}${found.slice(1)}`) },
+    remedy: remedy === null ? null : said(remedy),
+  }
+  return [{ ...trouble, since: null, known: null, acknowledge: null }]
 }
 
 function troubleOf(notice: Notice, kind: TroubleView['kind'], { canAct, clock }: Look): TroubleView {
-  const { id, reason, subject, message, hint, openedAt, acknowledgedAt } = notice
+  const { id, reason, subject, openedAt, acknowledgedAt } = notice
   const { title } = factsOf(reason)
   return {
-    ...{
-      notice: id,
-      kind,
-      title: subject === '' ? title : `${title}: ${subject}`,
-      message: said(message),
-      remedy: said(hint),
-    },
+    ...{ key: `notice-${id}`, kind, title: subject === '' ? title : `${title}: ${subject}` },
+    ...{ message: said(notice.message), remedy: said(notice.hint) },
     ...{ since: clock.at(openedAt), known: clock.at(acknowledgedAt) },
     acknowledge: canAct && acknowledgedAt === null ? acknowledgeButton(id, title) : null,
   }
