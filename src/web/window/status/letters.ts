@@ -1,7 +1,5 @@
 /** The last editions and their letters: what went out, what waits, what is in doubt, and whether the mail server is there. */
-import { editionState, variantText } from '../../../jobs/archive-index.ts'
-import { tellDates } from '../../../report/period.ts'
-import { type ListedEdition, listEditions } from '../../../store/edition-list.ts'
+import { listEditions } from '../../../store/edition-list.ts'
 import {
   countWaiting,
   type DoubtfulLetter,
@@ -11,8 +9,8 @@ import {
 import { listMailOutages, type MailOutage } from '../../../store/mail-outage.ts'
 import type { Db } from '../../../store/open.ts'
 import { counted } from '../counted.ts'
+import { type EditionLine, editionHref, editionLine } from '../edition-line.ts'
 import type { Clock, Moment } from '../moment.ts'
-import type { Tag } from './tag.ts'
 
 const EDITIONS = 8
 const DOUBTFUL_MAX = 20
@@ -28,13 +26,8 @@ export interface LettersView {
   readonly refused: readonly { readonly report: string; readonly letters: string; readonly since: Moment }[]
 }
 
-interface EditionView {
+interface EditionView extends EditionLine {
   readonly id: string
-  readonly href: string
-  readonly subject: string
-  readonly about: string
-  readonly made: Moment
-  readonly tag: Tag
 }
 
 interface ServerView {
@@ -59,7 +52,10 @@ export async function readLetters(db: Db, clock: Clock): Promise<LettersView> {
   const weekAgo = new Date(clock.now.getTime() - WEEK_MS).toISOString()
   const { letters, since } = await countWaiting(db)
   return {
-    editions: (await listEditions(db, null, EDITIONS)).map((edition) => editionOf(edition, clock)),
+    editions: (await listEditions(db, null, EDITIONS)).map((edition) => ({
+      id: edition.id,
+      ...editionLine(edition, clock),
+    })),
     waiting: since === null ? null : { letters: counted(letters, 'letter'), since: clock.at(since) },
     servers: (await listMailOutages(db)).map((outage) => serverOf(outage, clock)),
     doubtful: (await listDoubtful(db, weekAgo, DOUBTFUL_MAX)).map((letter) => doubtfulOf(letter, clock)),
@@ -67,31 +63,6 @@ export async function readLetters(db: Db, clock: Clock): Promise<LettersView> {
       ...{ report: report ?? 'notices', letters: counted(some, 'letter'), since: clock.at(from) },
     })),
   }
-}
-
-function editionOf(edition: ListedEdition, clock: Clock): EditionView {
-  const { id, subject, report, period, variant, renderedAt } = edition
-  const scope = variantText(variant)
-  return {
-    id,
-    href: archiveHref(id),
-    subject,
-    about: [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · '),
-    made: clock.at(renderedAt),
-    tag: { kind: kindOf(edition), text: editionState(edition) },
-  }
-}
-
-function kindOf({ notSent, letters }: ListedEdition): Tag['kind'] {
-  const { total, sent, failed, inDoubt, withdrawn } = letters
-  if (total === 0) return notSent === null ? 'off' : 'warn'
-  if (failed > 0) return 'fail'
-  if (inDoubt > 0) return 'warn'
-  return sent + withdrawn === total ? 'ok' : 'busy'
-}
-
-function archiveHref(editionId: string): string {
-  return `/archive/${encodeURIComponent(editionId)}`
 }
 
 function serverOf({ server, kind, beganAt, nextAttemptAt }: MailOutage, clock: Clock): ServerView {
@@ -103,7 +74,7 @@ function doubtfulOf(letter: DoubtfulLetter, clock: Clock): DoubtfulView {
   const { messageId, recipient, report, editionId, stateAt, nextAttemptAt } = letter
   return {
     ...{ id: messageId.replaceAll(/[<>]/g, ''), recipient, report: report ?? 'notice' },
-    href: editionId && archiveHref(editionId),
+    href: editionId && editionHref(editionId),
     since: clock.at(stateAt),
     isTriedAgain: nextAttemptAt !== null,
   }
