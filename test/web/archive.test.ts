@@ -160,6 +160,27 @@ describe('an edition in the archive', () => {
     expect(wordsOf(shown.text)).toContain('a pipeline was missing')
   })
 
+  it('says what to do about a letter that may not have arrived', async () => {
+    const archive = await openArchive()
+    const { store, url } = archive
+    await archive.mail(NOW)
+    const path = await pathOf(store)
+    expect((await get(url, path)).text).not.toContain('deliveries settle')
+    await store.write((trx) =>
+      trx
+        .updateTable('delivery')
+        .where('recipient', '=', 'clara@example.com')
+        .set({ state: 'in_doubt', doubts: 2 })
+        .execute(),
+    )
+    expect((await get(url, path)).text).toContain(
+      '<code>leadsheet deliveries settle daily clara@example.com --arrived</code>',
+    )
+    expect(wordsOf((await get(url, '/archive?state=in_doubt')).text)).toContain(
+      'sent to 1 of 3, 1 refused, 1 in doubt',
+    )
+  })
+
   it('shows in its frame the mail to the byte, but for where its pictures are', async () => {
     const archive = await openArchive()
     const { store, url } = archive

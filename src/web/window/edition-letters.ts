@@ -13,6 +13,8 @@ import type { Tag } from './status/tag.ts'
 
 export interface LettersView {
   readonly rows: readonly LetterRow[]
+  /** What is to be done about those in doubt that are not sent again by themselves; null where there are none. */
+  readonly settle: string | null
   /** Where the others are; null where all are shown. */
   readonly more: { readonly text: string; readonly href: string } | null
 }
@@ -66,8 +68,12 @@ export function composeLetters(
   const ordered = letters.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
   const rows = isAll ? ordered : ordered.slice(0, SHOWN_MAX)
   const others = ordered.length - rows.length
+  // In order of their revisions: the last one stays.
+  const lastRevisions = new Map(letters.map(({ recipient, revision }) => [recipient, revision]))
+  const doubtful = letters.find(({ state, nextAttemptAt }) => state === 'in_doubt' && nextAttemptAt === null)
   return {
     rows: rows.map((letter) => rowOf(letter)),
+    settle: doubtful ? `leadsheet deliveries settle ${edition.report} ${doubtful.recipient} --arrived` : null,
     more:
       others === 0
         ? null
@@ -78,7 +84,7 @@ export function composeLetters(
     const { messageId, recipient, response, lang, attempts, stateAt, nextAttemptAt } = letter
     const wish = wishes.get(recipient.toLowerCase())
     const isOut = wish !== undefined && wish.state !== 'active'
-    const isLastOfThem = !letters.some((one) => one.recipient === recipient && one.revision > letter.revision)
+    const isLastOfThem = lastRevisions.get(recipient) === letter.revision
     return {
       recipient,
       wish:
