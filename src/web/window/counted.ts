@@ -18,8 +18,8 @@ export function bytes(size: number): string {
 /** `840 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min` */
 export function duration(ms: number): string {
   const seconds = ms / 1000
-  if (seconds < 1) return `${Math.round(ms)} ms`
-  if (seconds < 60) return `${numbersOf('en').decimal(seconds, 1)} s`
+  if (ms < 999.5) return `${Math.round(ms)} ms`
+  if (seconds < 59.95) return `${numbersOf('en').decimal(seconds, 1)} s`
   const whole = Math.round(seconds)
   return whole < 3600
     ? `${Math.floor(whole / 60)} min ${whole % 60} s`
