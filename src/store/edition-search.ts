@@ -74,12 +74,12 @@ export async function listEditionZones(db: Db): Promise<string[]> {
   return rows.map(({ zone }) => zone)
 }
 
-/** Written as it is, since the index of those letters is one of those alone. */
+/** Written as it is, since the index of those letters is one of those alone. Notices are letters of no edition. */
 const letterIn = (state: 'failed' | 'in_doubt') =>
-  sql<boolean>`id IN (SELECT edition_id FROM delivery WHERE state = ${sql.lit(state)})`
+  sql<boolean>`id IN (SELECT edition_id FROM delivery WHERE state = ${sql.lit(state)} AND edition_id IS NOT NULL)`
 const HAS_LETTERS = sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE edition_id = edition.id)`
 const IS_WAITING = sql<boolean>`id IN (SELECT edition_id FROM delivery
-  WHERE next_attempt_at IS NOT NULL AND state <> 'in_doubt')`
+  WHERE next_attempt_at IS NOT NULL AND state <> 'in_doubt' AND edition_id IS NOT NULL)`
 
 const STATES = {
   sent: sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE edition_id = edition.id AND state = 'sent')

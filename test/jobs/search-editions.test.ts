@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type EditionWish, searchEditions, wordsIn } from '../../src/jobs/search-editions.ts'
 import { periodBetween } from '../../src/report/period.ts'
-import { moveDelivery } from '../../src/store/delivery.ts'
+import { enqueueNotice, moveDelivery } from '../../src/store/delivery.ts'
 import { noteNotSent, saveEdition } from '../../src/store/edition.ts'
 import { EDITION_STATES, type EditionState } from '../../src/store/edition-search.ts'
 import type { Store } from '../../src/store/open.ts'
@@ -58,6 +58,14 @@ async function openKept() {
   await keep(store, 'The week', {
     ...{ report: 'weekly', from: '2026-11-09', to: '2026-11-16', notSent: 'quiet' },
   })
+  // A notice is of no edition.
+  for (const state of ['failed', 'in_doubt', 'pending'] as const) {
+    await store.write(async (trx) => {
+      const messageId = `<notice-${state}>`
+      await enqueueNotice(trx, { ...LETTER, messageId, to: 'ops@example.com' }, LETTER.date)
+      if (state !== 'pending') await moveDelivery(trx, messageId, ['pending'], { state, at: LETTER.date })
+    })
+  }
   await keep(store, 'October', { report: 'monthly', from: '2026-10-01', to: '2026-11-01' })
   return store
 }

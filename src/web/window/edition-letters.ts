@@ -1,5 +1,4 @@
 /** Who got an edition: each letter with where it stands, what the server said, and what its recipient wishes. */
-
 import type { KeptEdition } from '../../jobs/kept-edition.ts'
 import { subscriptionText } from '../../jobs/subscription.ts'
 import { oneLine } from '../../report/text.ts'

@@ -1,5 +1,4 @@
 /** The page of an edition: one of its mails as it was sent, what is known of it, and who got it. */
-
 import { variantText } from '../../jobs/archive-index.ts'
 import { bannerOf, type KeptEdition } from '../../jobs/kept-edition.ts'
 import type { Letter } from '../../model.ts'
