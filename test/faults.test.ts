@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 const rowSchema = z.strictObject({
   row: z.int().min(1),
-  area: z.enum(['upstream', 'paging', 'storage', 'time', 'mail', 'reports']),
+  area: z.enum(['upstream', 'paging', 'storage', 'time', 'mail', 'reports', 'security']),
   fault: z.string().min(1),
   required: z.string().min(1),
   /** A file with a test whose title carries the row. */

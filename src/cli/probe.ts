@@ -10,7 +10,6 @@ import { addExamples } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Options {
-  readonly key?: string
   readonly keyFile?: string
   readonly path?: string
   readonly write?: string
@@ -21,7 +20,6 @@ export function defineProbe(command: Command, terminal: Terminal): void {
   command
     .argument('[url]', 'base address of the API, or of its list of leads (default: api.url)')
     .option('--key-file <file>', 'file that holds the key (default: api.key, or LEADSHEET_API_KEY)')
-    .option('--key <key>', 'the key itself; other users of this machine can see it there')
     .option('--path <path>', 'the path of the list, if you know it')
     .option('--write <file>', 'write the profile to this file, for api.profile')
     .option('--force', 'write over a file that is there')
@@ -36,7 +34,7 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
   refuseOverwriting(options)
   const config = await terminal.config()
   const url = urlOf(argument ?? config.api.url)
-  const key = keyOf(terminal, options) ?? config.api.key?.reveal() ?? ''
+  const key = keyOf(options) ?? config.api.key?.reveal() ?? ''
   await using asker = openDisposable({
     apiKey: key,
     maxWaitMs: config.api.maxWaitSeconds * 1000,
@@ -83,13 +81,7 @@ function urlOf(text: string | null): URL {
   )
 }
 
-function keyOf(terminal: Terminal, { key, keyFile }: Options): string | null {
-  if (key !== undefined) {
-    terminal.note(
-      'warning: a key on the command line can be seen by others; --key-file or LEADSHEET_API_KEY is safer',
-    )
-    return key
-  }
+function keyOf({ keyFile }: Options): string | null {
   if (keyFile === undefined) return null
   try {
     return readFileSync(keyFile, 'utf8').trim()

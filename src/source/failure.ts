@@ -52,7 +52,9 @@ export function isWireError(thrown: unknown): boolean {
   return (
     isPassingError(thrown) ||
     (thrown instanceof Error &&
-      /^(UND_ERR|HPE_|ERR_|E[A-Z]+$|CERT|DEPTH|SELF|UNABLE|Z_)/.test(codeOf(thrown)))
+      // Not each error of the parser has a code.
+      (thrown.name === 'HTTPParserError' ||
+        /^(UND_ERR|HPE_|ERR_|E[A-Z]+$|CERT|DEPTH|SELF|UNABLE|Z_)/.test(codeOf(thrown))))
   )
 }
 

@@ -5,6 +5,7 @@ import { type PipelineCreate, pipelineSchema, type WirePipeline } from '../contr
 import { type WebhookCreate, type WireWebhook, webhookSchema } from '../contract/webhook.ts'
 import type { LeadsheetError } from '../errors.ts'
 import type { Agent, HeldRow, Instant, Lead, LeadDetail, PipelineStat, Stage } from '../model.ts'
+import { redactor } from '../redaction.ts'
 import { endpointUrl, hasEndpoint } from './address.ts'
 import type { Answer } from './answer.ts'
 import { authorize } from './auth.ts'
@@ -90,6 +91,7 @@ const detailShape = leadDetailSchema.loose()
 export function openSource(options: SourceOptions): Source {
   refuseOpenHttp(new URL(options.baseUrl))
   const profile = options.profile ?? REFERENCE_PROFILE
+  const redact = redactor([options.apiKey])
   const client = createClient({
     ...options,
     userAgent: 'leadsheet',
@@ -100,8 +102,15 @@ export function openSource(options: SourceOptions): Source {
     endpointUrl(options.baseUrl, profile, name, id)
   const call = async (call: Call): Promise<Answer> => {
     const answer = await client.call(call)
-    refuseError(call.url, profile, answer.status, answer.body)
+    refuseError(call.url, answer.status, answer.body)
     return answer
+  }
+
+  /** Some upstreams say with status 200 that something went wrong. */
+  function refuseError(url: URL, status: number, body: unknown): void {
+    const error = profile.envelope.error === undefined ? null : readPath(body, profile.envelope.error)
+    if (error === null || error === undefined || error === false) return
+    throw unexpected(url, `answered ${status} with an error: ${redact(JSON.stringify(error)).slice(0, 200)}`)
   }
 
   async function post<T>(
@@ -142,7 +151,7 @@ export function openSource(options: SourceOptions): Source {
         ...(signal && { signal }),
       })
       const { body, records } = answer.body
-      refuseError(url, profile, answer.status, body)
+      refuseError(url, answer.status, body)
       if (records === null) throw withoutList(url, profile.envelope.leads, 'leads')
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const page = { url, body, headers: answer.headers, records }
@@ -211,13 +220,6 @@ const PROBE_HINT =
 function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
   if (paging.has_more === undefined || readPath(body, paging.has_more) !== undefined) return
   throw unexpected(url, `does not say whether there is more (${paging.has_more.join('.')})`, PROBE_HINT)
-}
-
-/** Some upstreams say with status 200 that something went wrong. */
-function refuseError(url: URL, profile: Profile, status: number, body: unknown): void {
-  const error = profile.envelope.error === undefined ? null : readPath(body, profile.envelope.error)
-  if (error === null || error === undefined || error === false) return
-  throw unexpected(url, `answered ${status} with an error: ${JSON.stringify(error).slice(0, 200)}`)
 }
 
 function checked<T>(url: URL, shape: z.ZodType<T>, answer: unknown): T {

@@ -35,6 +35,7 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
   const env = {
     LEADSHEET_API_URL: url,
     LEADSHEET_API_KEY_FILE: 'key',
+    LEADSHEET_WEB_LISTEN: 'none',
     LEADSHEET_API_PROFILE: 'profile.yaml',
     LEADSHEET_SMTP_URL: 'file:outbox',
   }
@@ -61,16 +62,15 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
   expect(again.stderr).toContain('profile.yaml is there already')
 })
 
-test('a key on the command line is warned about, and an address without a list fails', async () => {
+test('an address without a list fails', async () => {
   await using foreign = await startForeign(SHAPE)
-  const cwd = folderWith()
-  const { status, stdout, stderr } = await runLeadsheet(
-    ['probe', `${foreign.url}/nowhere`, '--key', KEY, '--json'],
+  const cwd = folderWith({ key: KEY })
+  const { status, stdout } = await runLeadsheet(
+    ['probe', `${foreign.url}/nowhere`, '--key-file', 'key', '--json'],
     { cwd },
   )
   expect(status).toBe(1)
   expect(JSON.parse(stdout)).toMatchObject({ complete: false, profile: null })
-  expect(stderr).toContain('a key on the command line can be seen')
 })
 
 test('doctor tells of settings that are wrong, and goes no further', async () => {

@@ -23,15 +23,21 @@ export interface Finished {
 
 /** Starts it; killed when the test is over, if it still runs then. */
 export function startLeadsheet(args: readonly string[], { cwd, env = {} }: RunOptions): ChildProcess {
+  // Or each daemon would want the same port.
+  const web = args[0] === 'run' ? { LEADSHEET_WEB_LISTEN: 'none' } : {}
+  return startScript([MAIN, ...args], { cwd, env: { ...web, ...env } })
+}
+
+/** Runs a file of TypeScript as the program would be. */
+export async function runScript(args: readonly string[], options: RunOptions): Promise<Finished> {
+  return finished(startScript(args, options))
+}
+
+function startScript(args: readonly string[], { cwd, env }: RunOptions): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, args, {
     cwd,
-    env: {
-      ...{ PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED },
-      // Or each daemon would want the same port.
-      ...(args[0] === 'run' && { LEADSHEET_WEB_LISTEN: 'none' }),
-      ...env,
-    },
+    env: { ...{ PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED }, ...env },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   return child

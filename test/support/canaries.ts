@@ -1,0 +1,62 @@
+/** Secrets that can be told wherever they turn up, in whatever form: each has a word of its own in its midst. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DKIM_KEY } from './dkim.ts'
+
+/** Letters alone, which no encoding but base64 and hexadecimal changes. */
+const WORDS = {
+  key: 'CANARYkeyQWERTZ',
+  password: 'CANARYpasswordASDFGH',
+  webhook: 'CANARYwebhookYXCVBN',
+  ping: 'CANARYpingPOIUZT',
+  token: 'CANARYtokenMNBVCX',
+  changed: 'CANARYchangedLKJHGF',
+}
+
+/** The secrets themselves, with what formats have to encode around the word. */
+export const CANARIES = {
+  key: `k+/=&"<${WORDS.key}>%41'`,
+  password: `p ä:@/?#"<${WORDS.password}>%41\\`,
+  /** Parts of addresses. */
+  webhook: `T01-${WORDS.webhook}`,
+  ping: `9b1d-${WORDS.ping}`,
+  token: `t+/=&"<${WORDS.token}>%41'`,
+  dkim: DKIM_KEY.privateKey,
+  /** Of settings that are read later, and are wrong. */
+  changed: `k-${WORDS.changed}`,
+}
+
+/** Lines in the midst of the PEM. */
+const PEM_LINES = CANARIES.dkim.split('\n').filter((line) => line.length === 64)
+
+/** Found in the bytes: `password in base64`, each once. */
+export function canariesIn(bytes: Buffer): string[] {
+  const found = Object.entries(WORDS).flatMap(([name, word]) =>
+    Object.entries(formsOf(word)).flatMap(([form, texts]) =>
+      texts.some((text) => bytes.includes(text)) ? [`${name} ${form}`] : [],
+    ),
+  )
+  return PEM_LINES.some((line) => bytes.includes(line)) ? [...found, 'dkim'] : found
+}
+
+/** All files below a folder in which there is one, with what. */
+export function canariesBelow(folder: string): string[] {
+  return filesBelow(folder).flatMap((path) =>
+    canariesIn(readFileSync(join(folder, path))).map((found) => `${path}: ${found}`),
+  )
+}
+
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map((each) => join(each.parentPath, each.name).slice(folder.length + 1))
+}
+
+function formsOf(word: string): Readonly<Record<string, readonly string[]>> {
+  const base64 = ['', 'a', 'ab'].map((before) => {
+    const text = Buffer.from(`${before}${word}`).toString('base64')
+    // Without the letters that what stands before and after has a part in.
+    return text.slice(before.length === 0 ? 0 : 4, -4)
+  })
+  return { plain: [word], 'in base64': base64, 'in hexadecimal': [Buffer.from(word).toString('hex')] }
+}
