@@ -1,9 +1,11 @@
 /**
  * How long the daemon takes for each page of its window: `npx node test/bench/window.ts [leads] [seed]`, by default over
  * 1,000,000 leads with 3 moves each, a month of syncs and agents, and a year of daily editions. From the request to its
- * last byte on this machine, one at a time: the median and the 95th of 100.
+ * last byte on this machine, one at a time: the median and the 95th of 100; and what of the processor the daemon took,
+ * which does not depend on what else the machine does (Linux tells it).
  */
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +41,7 @@ try {
   await furnish(file, () => run(['report', 'daily', '--send', '--at', NOW.toISOString()]))
   const daemon = start(['run'])
   try {
-    await measure(await addressOf(daemon))
+    await measure(await addressOf(daemon), daemon.pid ?? 0)
   } finally {
     daemon.kill('SIGTERM')
     await ended(daemon)
@@ -48,7 +50,7 @@ try {
   await rm(folder, { recursive: true })
 }
 
-async function measure(url: string): Promise<void> {
+async function measure(url: string, pid: number): Promise<void> {
   const began = performance.now()
   while (/are being counted/.test(await read(`${url}/pipelines`))) await delay(100)
   const countedMs = performance.now() - began
@@ -63,27 +65,46 @@ async function measure(url: string): Promise<void> {
     `${leads} leads, seed ${seed}; milliseconds, of ${ROUNDS} requests each; the limit is ${LIMIT_MS}`,
   )
   console.log(`pipelines and agents counted by a process of their own in ${Math.round(countedMs)} ms`)
-  console.log('page\tmedian\tp95\tkB')
+  console.log('page\tmedian\tp95\tprocessor\tkB')
   for (const path of paths) {
-    const { median, p95, bytes } = await time(url + path)
+    const { median, p95, cpu, bytes } = await time(url + path, pid)
     const name = path.replace(edition, '/archive/…').replace(/mail\/[^/?]+/, 'mail/…')
+    const figures = [median, p95, cpu].map((ms) => ms.toFixed(1)).join('\t')
     const verdict = p95 > LIMIT_MS ? '\tover the limit' : ''
-    console.log(`${name}\t${median.toFixed(1)}\t${p95.toFixed(1)}\t${(bytes / 1000).toFixed(0)}${verdict}`)
+    console.log(`${name}\t${figures}\t${(bytes / 1000).toFixed(0)}${verdict}`)
   }
 }
 
-async function time(url: string): Promise<{ median: number; p95: number; bytes: number }> {
+interface Timed {
+  readonly median: number
+  readonly p95: number
+  /** Of the processor, a request. */
+  readonly cpu: number
+  readonly bytes: number
+}
+
+async function time(url: string, pid: number): Promise<Timed> {
   let bytes = 0
   for (let round = 0; round < WARM_ROUNDS; round++) bytes = Buffer.byteLength(await read(url))
   const times: number[] = []
+  const cpuBefore = readCpuMs(pid)
   for (let round = 0; round < ROUNDS; round++) {
     const began = performance.now()
     await read(url)
     times.push(performance.now() - began)
   }
+  const cpu = (readCpuMs(pid) - cpuBefore) / ROUNDS
   times.sort((one, other) => one - other)
   const at = (share: number) => times[Math.ceil(share * ROUNDS) - 1] ?? 0
-  return { median: at(0.5), p95: at(0.95), bytes }
+  return { median: at(0.5), p95: at(0.95), cpu, bytes }
+}
+
+/** Of all threads of a process since its start, in hundredths of a second, as the kernel counts it (proc(5)). */
+function readCpuMs(pid: number): number {
+  if (process.platform !== 'linux') return Number.NaN
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
+  const [user, system] = rest.split(' ').slice(11, 13).map(Number)
+  return 10 * ((user ?? 0) + (system ?? 0))
 }
 
 async function read(url: string): Promise<string> {
