@@ -1,6 +1,6 @@
 /** What an operator is told in the place of a page of the window: as a page, or as text where none is asked for. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { bareFrame } from './window/frame.ts'
+import { bareFrame, frameOf } from './window/frame.ts'
 import type { WindowPages } from './window/pages.ts'
 
 export interface Refusal {
@@ -21,13 +21,14 @@ export type Refuse = (
 /** @throws LeadsheetError report_template */
 export function createRefuse(pages: WindowPages): Refuse {
   const page = pages.page<Omit<Refusal, 'next'> & { readonly next: string | null }>('refusal')
-  return (request, reply, status, refusal) =>
-    wantsPage(request)
-      ? reply
-          .code(status)
-          .type('text/html; charset=utf-8')
-          .send(page({ ...refusal, next: refusal.next ?? null }, bareFrame(refusal.title)))
-      : reply.code(status).type('text/plain; charset=utf-8').send(`${refusal.title}: ${refusal.text}\n`)
+  return (request, reply, status, refusal) => {
+    const { title, text, next = null } = refusal
+    if (!wantsPage(request))
+      return reply.code(status).type('text/plain; charset=utf-8').send(`${title}: ${text}\n`)
+    // Who was let in finds the way back by the frame.
+    const frame = request.visitor === null ? bareFrame(title) : frameOf(request, title, null)
+    return reply.code(status).type('text/html; charset=utf-8').send(page({ title, text, next }, frame))
+  }
 }
 
 /** Whether a person looks at the answer. */

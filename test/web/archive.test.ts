@@ -356,6 +356,7 @@ describe('an edition in the archive', () => {
       const { status, text } = await get(url, unknown)
       expect([unknown, status]).toEqual([unknown, 404])
       expect(text).toMatch(/There is no such (edition|letter)/)
+      expect(linksIn(text)).toContain('/archive')
     }
   })
 
