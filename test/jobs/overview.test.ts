@@ -91,4 +91,12 @@ describe('the overview', () => {
     await store.db.schema.alterTable('elsewhere').renameTo('stage_move').execute()
     expect(await readCounted(overview)).toMatchObject({ failure: null, overview: { pipelines: [] } })
   })
+
+  it('is given up at once when the daemon ends, and nobody is left waiting', async () => {
+    const { store, overview } = await openKeeper()
+    await saveEndedRun(store, '2026-11-21T08:00:00.000Z')
+    const asked = overview.read()
+    await overview[Symbol.asyncDispose]()
+    expect(await asked).toMatchObject({ overview: null, failure: null })
+  })
 })

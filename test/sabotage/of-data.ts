@@ -191,4 +191,21 @@ export const OF_DATA: readonly Sabotage[] = [
       },
     ],
   },
+  {
+    name: 'what was counted before the last sync is shown as if there were none',
+    edits: [
+      {
+        file: 'src/jobs/overview.ts',
+        find: 'if (mark !== last && !closing.signal.aborted) {',
+        replace: 'if (last === null && !closing.signal.aborted) {',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/overview.test.ts',
+        title: 'is that of before, and says so, while the one of a new sync is being counted',
+        because: /to match object/,
+      },
+    ],
+  },
 ]
