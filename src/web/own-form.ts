@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Form } from './form.ts'
 import type { OwnNames } from './own-names.ts'
-import { isSame } from './session.ts'
+import { isSameText } from './same-text.ts'
 
 /** The field of a form that holds the token of its session. */
 export const FORM_TOKEN = 'form_token'
@@ -17,5 +17,5 @@ export function isOwnForm(
   names: OwnNames,
   formToken: string,
 ): boolean {
-  return names.isFromOwnPage(request) && isSame(request.body?.get(FORM_TOKEN) ?? '', formToken)
+  return names.isFromOwnPage(request) && isSameText(request.body?.get(FORM_TOKEN) ?? '', formToken)
 }

@@ -2,7 +2,8 @@
  * Sessions of operators, kept by their browsers alone: what a cookie says is ours is told by a key that is drawn from
  * the token, so that another token ends them all.
  */
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { isSameText } from './same-text.ts'
 
 export interface Session {
   readonly id: string
@@ -49,9 +50,8 @@ export function createSessions(token: string, now: () => Date): Sessions {
       const value = cookieIn(request.headers.cookie, nameOf(isSecure))
       const [, ends, id, signature] = VALUE.exec(value ?? '') ?? []
       if (ends === undefined || id === undefined || signature === undefined) return null
-      return isSame(signature, sign(`session ${ends} ${id}`)) && Number(ends) > seconds()
-        ? sessionOf(id)
-        : null
+      const isOurs = isSameText(signature, sign(`session ${ends} ${id}`))
+      return isOurs && Number(ends) > seconds() ? sessionOf(id) : null
     },
     end: (reply, isSecure) => void reply.header('Set-Cookie', cookie('', 0, isSecure)),
   }
@@ -60,12 +60,6 @@ export function createSessions(token: string, now: () => Date): Sessions {
 /** By which the log tells one session from another, and nobody can take it over. */
 export function shortOf({ id }: Session): string {
   return id.slice(0, 8)
-}
-
-/** In a time that tells nothing of what they hold. */
-export function isSame(given: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected)]
-  return left.length === right.length && timingSafeEqual(left, right)
 }
 
 /** Browsers take a cookie of the first name only from the host itself, and only through TLS (RFC 6265bis, 4.1.3.2). */
