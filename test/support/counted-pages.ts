@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type KeptOverview, PERIOD_DAYS, TREND_DAYS_MAX } from '../../src/jobs/overview.ts'
 import { FAILING, WELL } from '../../src/report/blocks/agents.ts'
+import { MEAN_DAYS } from '../../src/report/charts/mean.ts'
 import { daysBefore, daysUpTo } from '../../src/report/period.ts'
 import { openWebPages } from '../../src/report/web-pages.ts'
 import { readOverview } from '../../src/store/figures/overview.ts'
@@ -27,7 +28,12 @@ const ZONE = 'Europe/Vienna'
 export async function countNow(store: Store): Promise<KeptOverview> {
   const period = daysBefore(new Date(READ_AT), PERIOD_DAYS, ZONE)
   const overview = await readOverview(store.db, {
-    ...{ asOf: READ_AT, period, trendDays: daysUpTo(period.to, TREND_DAYS_MAX + 6, ZONE), stalledDays: 7 },
+    ...{
+      asOf: READ_AT,
+      period,
+      trendDays: daysUpTo(period.to, TREND_DAYS_MAX + MEAN_DAYS - 1, ZONE),
+      stalledDays: 7,
+    },
     agents: { from: period.from, to: LOOKED_AT.toISOString(), well: WELL, failing: FAILING },
   })
   return { overview, dataAsOf: READ_AT, isBeingCounted: false, failure: null }

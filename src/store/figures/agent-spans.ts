@@ -4,8 +4,7 @@
  */
 import type { Instant } from '../../model.ts'
 import type { Moment } from './moment.ts'
-import type { FigureScope } from './query.ts'
-import { readRows } from './query.ts'
+import { type FigureScope, readRows } from './query.ts'
 
 export type AgentState = 'well' | 'failing' | 'other'
 

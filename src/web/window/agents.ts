@@ -1,6 +1,5 @@
 /** The agents of the service: how each is now, and how it has been over the last days. */
-import type { OverviewKeeper } from '../../jobs/overview.ts'
-import { PERIOD_DAYS } from '../../jobs/overview.ts'
+import { type OverviewKeeper, PERIOD_DAYS } from '../../jobs/overview.ts'
 import { daysBefore } from '../../report/period.ts'
 import { createVoice } from '../../report/voice.ts'
 import { listAgents } from '../../store/agent-list.ts'

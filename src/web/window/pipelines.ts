@@ -2,6 +2,7 @@
 import type { OverviewKeeper } from '../../jobs/overview.ts'
 import { namePeriod } from '../../report/dates.ts'
 import { createVoice } from '../../report/voice.ts'
+import type { Overview } from '../../store/figures/overview.ts'
 import { type AddRoutes, sendPage } from '../server.ts'
 import { type AnalystsView, composeAnalysts, type SnapshotFiles } from './analysts.ts'
 import { type CountingView, countingOf } from './counting.ts'
@@ -100,6 +101,6 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
   }
 }
 
-function periodOf({ period, stalledDays }: Parameters<typeof composeMeanings>[0]) {
+function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
 }

@@ -1,5 +1,4 @@
 /** The pipelines side by side, and all of them together. */
-
 import { PERIOD_DAYS } from '../../../jobs/overview.ts'
 import type { Money } from '../../../model.ts'
 import { layoutSparkline } from '../../../report/charts/sparkline.ts'
