@@ -2,22 +2,19 @@
 import { resolveTxt } from 'node:dns/promises'
 import type { Config } from '../config/config.ts'
 import { TOKEN_REMEDY } from '../config/web-access.ts'
-import { openTransport } from '../mail/transport.ts'
 import { attempt, type Check, checkUpstream, ok, warn } from '../source/checkup.ts'
 import { compareClocks } from './clock-check.ts'
 import { checkData } from './data-check.ts'
 import { dkimOf } from './mail.ts'
+import { checkMailServer } from './mail-check.ts'
 import { tryReports } from './report-trial.ts'
 import { checkRuntime, thisRuntime } from './runtime-check.ts'
 import { scheduleWarnings } from './schedule-warnings.ts'
 import { checkSignature } from './signature-check.ts'
 import type { Terminal } from './terminal.ts'
-import { openSourceOf, profileOf } from './upstream.ts'
+import { BRIEF_BACKOFF, openSourceOf, profileOf } from './upstream.ts'
 import { checkWayOut } from './way-out-check.ts'
 import { checkWindow } from './window-check.ts'
-
-/** Somebody waits for the answer. */
-const BACKOFF = { attempts: 2, baseMs: 300, maxMs: 1_000 }
 
 /** What is looked into. */
 export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
@@ -61,7 +58,7 @@ export async function* examine(
 async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<Check> {
   const checks: Check[] = []
   const whole = await attempt('upstream', 'set api.url and api.key', async () => {
-    const source = openSourceOf(config, await log(), { backoff: BACKOFF })
+    const source = openSourceOf(config, await log(), { backoff: BRIEF_BACKOFF })
     try {
       for await (const check of checkUpstream(source, signal)) checks.push(check)
       const aheadMs = source.clockAheadMs()
@@ -82,17 +79,12 @@ function checkTimes(config: Config, now: Date): Check {
     : warn('schedules', first, 'see `leadsheet schedule`; another time of the day spares it')
 }
 
-/** As far as one can go without a letter. */
 async function checkMail({ log, signal }: Patient, { mail, reports }: Config): Promise<Check> {
   if (mail.url === null) {
     return reports.length === 0
       ? ok('mail', 'no reports, no mail')
       : warn('mail', 'no mail server is set: reports cannot be sent', 'set mail.url (LEADSHEET_SMTP_URL)')
   }
-  const url = mail.url.reveal()
-  return attempt('mail', 'check mail.url (LEADSHEET_SMTP_URL)', async () => {
-    await using transport = openTransport(url, { log: await log() })
-    await transport.verify(signal)
-    return ok('mail', `${transport.name} lets us in`)
-  })
+  const remedy = 'check mail.url (LEADSHEET_SMTP_URL)'
+  return checkMailServer(mail.url.reveal(), remedy, { log: await log(), signal })
 }

@@ -10,6 +10,9 @@ import { type Profile, parseProfile } from '../source/profile.ts'
 import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
 import type { Terminal } from './terminal.ts'
 
+/** Where somebody waits for the answer, and nothing is lost with it. */
+export const BRIEF_BACKOFF = { attempts: 2, baseMs: 300, maxMs: 1_000 }
+
 /** @throws LeadsheetError config_missing, api_*, and what `use` throws */
 export async function withSource<T>(terminal: Terminal, use: (source: Source) => Promise<T>): Promise<T> {
   const source = openSourceOf(await terminal.config(), await terminal.log())

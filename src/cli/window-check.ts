@@ -1,10 +1,8 @@
 /** Whether operators reach the window, and nobody else does. */
-import { createServer } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { TOKEN_REMEDY, windowAccess } from '../config/web-access.ts'
-import type { ListenAddress } from '../config/web-settings.ts'
-import { errorText } from '../errors.ts'
 import { type Check, fail, ok, warn } from '../source/checkup.ts'
+import { findListenFault } from './listen-fault.ts'
 
 const WHO = {
   look: 'for whoever uses this machine, to look at; with web.token things can be done there, too',
@@ -17,7 +15,7 @@ export async function checkWindow({ web }: Pick<Config, 'web'>, isRunning: boole
   if (listen === null) return ok('window', 'no pages are served: web.listen is none')
   const access = windowAccess({ ...web, listen, hasToken: token !== null })
   const place = `${listen.host}:${listen.port}`
-  const fault = isRunning || listen.port === 0 ? null : await portFault(listen)
+  const fault = isRunning || listen.port === 0 ? null : await findListenFault(listen)
   if (fault !== null) {
     return fail(
       'window',
@@ -32,19 +30,4 @@ export async function checkWindow({ web }: Pick<Config, 'web'>, isRunning: boole
         TOKEN_REMEDY,
       )
     : ok('window', `${place}, ${WHO[access]}`)
-}
-
-async function portFault({ host, port }: ListenAddress): Promise<string | null> {
-  const server = createServer()
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen({ host, port, exclusive: true }, resolve)
-    })
-    return null
-  } catch (thrown) {
-    return errorText(thrown)
-  } finally {
-    server.close()
-  }
 }

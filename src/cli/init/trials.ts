@@ -1,18 +1,18 @@
 /** Whether what was answered works: the service, the mail server and the port of the window are tried, and no more. */
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { ProfileData } from '../../config/profile-file.ts'
 import { listenAddress } from '../../config/web-settings.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { openTransport } from '../../mail/transport.ts'
 import { redactor } from '../../redaction.ts'
-import { attempt, type Check, checkUpstream, fail, ok, warn } from '../../source/checkup.ts'
+import { type Check, checkUpstream, fail, ok, warn } from '../../source/checkup.ts'
 import { openSource } from '../../source/open.ts'
 import { openAsker } from '../../source/probe/ask.ts'
 import { type ProbeResult, probe } from '../../source/probe/probe.ts'
 import { parseProfile } from '../../source/profile.ts'
 import { REFERENCE_PROFILE } from '../../source/reference-profile.ts'
+import { findListenFault } from '../listen-fault.ts'
+import { checkMailServer } from '../mail-check.ts'
+import { BRIEF_BACKOFF } from '../upstream.ts'
 
 export interface TrialDeps {
   readonly log: Log
@@ -28,7 +28,6 @@ export interface Service {
 }
 
 /** Somebody waits for the answer. */
-const BACKOFF = { attempts: 2, baseMs: 300, maxMs: 1_000 }
 const WAIT_MS = 5_000
 
 /**
@@ -43,7 +42,7 @@ export async function tryService(
   try {
     await using source = openDisposable(
       openSource({
-        ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BACKOFF },
+        ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BRIEF_BACKOFF },
         profile: profile === null ? REFERENCE_PROFILE : parseProfile(profile.data, profile.origin),
       }),
     )
@@ -72,41 +71,19 @@ export async function probeService(
   return await probe(asker, { base: new URL(url), path: null, key, onStep })
 }
 
-/** As far as one can go without a letter. A folder is made when the first letter comes. */
-export async function tryMail(url: string, { log, signal }: TrialDeps): Promise<Check> {
+/** A folder is made when the first letter comes. */
+export async function tryMail(url: string, deps: TrialDeps): Promise<Check> {
   if (url.startsWith('file:')) return ok('mail', 'a folder takes the mails')
-  return attempt('mail', 'check the address, the user and the password', async () => {
-    await using transport = openTransport(url, { log })
-    await transport.verify(signal)
-    return ok('mail', `${transport.name} lets us in`)
-  })
+  return checkMailServer(url, 'check the address, the user and the password', deps)
 }
 
-/** Whether the window can be served there: it listens for a moment. */
 export async function tryListen(listen: string): Promise<Check> {
   const address = listenAddress(listen)
   if (address === null) return ok('window', 'none is wanted')
-  const server = createServer()
-  try {
-    server.listen(address)
-    await once(server, 'listening')
-    return ok('window', `${listen} is free`)
-  } catch (thrown) {
-    const { code = '' } = thrown as NodeJS.ErrnoException
-    return warn(
-      'window',
-      `cannot listen at ${listen}: ${LISTEN_FAULTS[code] ?? code}`,
-      'take another address',
-    )
-  } finally {
-    server.close()
-  }
-}
-
-const LISTEN_FAULTS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'something does so already',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'this user may not',
+  const fault = await findListenFault(address)
+  return fault === null
+    ? ok('window', `${listen} is free`)
+    : warn('window', `cannot listen at ${listen}: ${fault}`, 'take another address')
 }
 
 function openDisposable<T extends { close(): Promise<void> }>(opened: T): T & AsyncDisposable {

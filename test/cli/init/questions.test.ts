@@ -189,7 +189,7 @@ test('the window is told when its port is taken, and has a token where there is 
     'Where it listens': [`127.0.0.1:${port}`, '127.0.0.1:0'],
     'Once more': ['keep', 'again'],
   })
-  expect(screen).toContain(`warn window: cannot listen at 127.0.0.1:${port}: something does so already`)
+  expect(screen).toContain(`warn window: cannot listen at 127.0.0.1:${port}: something listens there already`)
   expect(answers.token.value).toMatch(/^[\w-]{32}$/)
   expect((await ask({})).answers.token.value).toBeNull()
 })
