@@ -68,6 +68,8 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
       }
     }
   } finally {
+    // It may have opened one that nobody runs any more.
+    await reloading.idle()
     await next?.daemon[Symbol.asyncDispose]()
   }
 }

@@ -20,13 +20,13 @@ export interface MetricsOptions {
   readonly version: string
 }
 
-export const BUILD_INFO = {
+const BUILD_INFO = {
   name: 'leadsheet_build_info',
   help: 'Always 1; the version of the program and of Node.',
   labels: ['version', 'node'],
 } as const
 
-export const HTTP_REQUESTS = {
+const HTTP_REQUESTS = {
   name: 'leadsheet_http_requests_total',
   help: 'Requests for pages since this process began to serve them, by route and class of status.',
   labels: ['route', 'status'],
