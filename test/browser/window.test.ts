@@ -107,8 +107,8 @@ async function look(page: Page, { path, html }: FoundPage, faults: string[]): Pr
     tell(`line ${line}: ${ruleId}: ${message}`)
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })
-    // A frame would remember how far one had come in it.
-    await page.reload()
+    // Anew, from its top.
+    await page.goto(page.url())
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
     for (const barrier of await findBarriers(page, 'page')) tell(`${width}: ${barrier}`)
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
@@ -124,13 +124,17 @@ async function look(page: Page, { path, html }: FoundPage, faults: string[]): Pr
   if (needed !== NARROWEST) tell(`is ${needed} wide on a screen of ${NARROWEST}`)
 }
 
-/** From stop to stop by the tab key: all that can be used, in the order of the page, each in sight and marked. */
+/**
+ * From stop to stop by the tab key: all that can be used, in the order of the page, each in sight and marked. Past
+ * frames, in which there is a mail: when one has come out of it is known only some time later.
+ */
 async function walk(page: Page, tell: (fault: string) => void): Promise<void> {
   const count: number = await page.evaluate(`
     document.body.tabIndex = -1
     document.body.focus()
     document.body.removeAttribute('tabindex')
-    window.stops = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, iframe, [tabindex="0"]')]
+    for (const frame of document.querySelectorAll('iframe')) frame.tabIndex = -1
+    window.stops = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
       .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled && element.type !== 'hidden')
     window.stops.length`)
   const reached: number[] = []
@@ -138,7 +142,6 @@ async function walk(page: Page, tell: (fault: string) => void): Promise<void> {
     await page.keyboard.press('Tab')
     const found: { place: number; name: string; isMarked: boolean; isSeen: boolean } =
       await page.evaluate(STOP)
-    if (found.place === reached.at(-1)) continue
     if (found.place < 0 || found.place === reached[0]) break
     reached.push(found.place)
     if (!found.isMarked) tell(`nothing marks ${found.name} when it has the focus`)
@@ -157,8 +160,7 @@ const STOP = `(() => {
   return {
     place: window.stops.indexOf(element),
     name: element.outerHTML.slice(0, 100),
-    // In a frame the browser marks what has the focus there.
-    isMarked: element.matches('iframe') || (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2),
+    isMarked: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2,
     isSeen: shown !== null && (element.contains(shown) || shown.contains(element)),
   }
 })()`
