@@ -33,6 +33,8 @@ export async function askChild<Job extends object, Result>(
     signal,
     killSignal: 'SIGKILL',
   })
+  // Told to stop after it has answered and before it is gone, it would tell nobody, and end us.
+  child.on('error', () => {})
   try {
     // Disconnected comes after the last message, and alone where the process came to grief.
     const answered = Promise.race([once(child, 'message'), once(child, 'disconnect')])
