@@ -76,6 +76,7 @@ export async function listLastMailed(db: Db, report: string, by: Instant): Promi
     .where('period_to', '=', last)
     .selectAll()
     .orderBy('rendered_at')
+    .orderBy('variant')
     .execute()
   return rows.map((row) => editionOf(row, true))
 }

@@ -57,7 +57,8 @@ function hashTable(database: Database.Database, table: string, isExact: boolean)
     .pluck()
     .all(table)
     .filter((column) => isExact || !OF_READING.includes(column))
-    .map((column) => `"${column}"`)
+    // Bytes are none of JSON.
+    .map((column) => `iif(typeof("${column}") = 'blob', hex("${column}"), "${column}")`)
     .join(', ')
   const rows = database
     .prepare<[], string>(`SELECT json_array(${columns}) FROM "${table}" ORDER BY 1`)
