@@ -53,7 +53,7 @@ export async function makeSnapshot(
     if (info === null) throw unwritable(file, 'it cannot be read again')
     return info
   } catch (thrown) {
-    await rm(unfinished, { force: true })
+    await removeLeftovers(file)
     const isOfFiles = thrown instanceof Error && 'syscall' in thrown
     throw isOfFiles ? unwritable(file, errorText(thrown), thrown) : thrown
   }

@@ -25,7 +25,12 @@ export function start({ main = MAIN, args, cwd, env }: Program): ChildProcess {
     [...(env['KILL_AT'] || env['POINTS'] ? ['--import', HOOK] : []), main, ...args],
     {
       cwd,
-      env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...env },
+      env: {
+        ...{ PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED },
+        // Or each daemon would want the same port.
+        ...(args[0] === 'run' && { LEADSHEET_WEB_LISTEN: 'none' }),
+        ...env,
+      },
     },
   )
   onTestFinished(() => void child.kill('SIGKILL'))
