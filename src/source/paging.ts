@@ -106,7 +106,7 @@ export function readTotal(
 /** The address of rel="next" in a Link header, RFC 8288. */
 export function linkNext(header: string | string[] | undefined): string | null {
   const links = [header ?? []].flat().join(',')
-  for (const [, address, parameters] of links.matchAll(/<([^>]*)>([^<]*)/g)) {
+  for (const [, address, parameters] of links.matchAll(/<([^<>]*)>([^<]*)/g)) {
     if (/;\s*rel\s*=\s*("[^"]*\bnext\b[^"]*"|next\b)/i.test(parameters ?? '')) return address ?? null
   }
   return null
@@ -134,7 +134,8 @@ function isPastTotal(
 }
 
 function nextRange(position: string | null, answer: PageAnswer): string | null {
-  const [, last, total] = /(\d+)\/(\d+|\*)\s*$/.exec(String(answer.headers['content-range'] ?? '')) ?? []
+  const [, last, total] =
+    /(?<!\d)(\d+)\/(\d+|\*)\s*$/.exec(String(answer.headers['content-range'] ?? '')) ?? []
   const next = last === undefined ? Number(position ?? 0) + answer.records.length : Number(last) + 1
   return total !== undefined && total !== '*' && next >= Number(total) ? null : String(next)
 }
