@@ -4,12 +4,12 @@ import { access, constants, mkdir } from 'node:fs/promises'
 import type { Config } from '../config/config.ts'
 import { isWorldReadable } from '../config/settings-file.ts'
 import { errorText } from '../errors.ts'
-import { type Life, lifeOf } from '../jobs/health/beat.ts'
+import type { Life } from '../jobs/health/beat.ts'
 import type { HealthCheck, Subject } from '../jobs/health/installation.ts'
+import { readDaemon } from '../jobs/health/work.ts'
 import { readHealth } from '../jobs/health.ts'
 import { readSettingsInForce } from '../jobs/settings-in-force.ts'
 import { attempt, type Check, fail, ok, warn } from '../source/checkup.ts'
-import { findLastSpan } from '../store/daemon-span.ts'
 import { readFileSystem } from '../store/file-system.ts'
 import type { Store } from '../store/open.ts'
 import { checkPast } from './clock-check.ts'
@@ -47,7 +47,7 @@ export async function checkData(
   const opened = await attempt('database', 'see the README on a damaged database', async () => {
     await using store = await openData(config)
     for await (const check of checkInside(store, config, options)) checks.push(check)
-    life = lifeOf(await findLastSpan(store.db), options.now)
+    life = (await readDaemon(store.db, options.now)).life
     return ok('database', store.file)
   })
   if (opened.verdict !== 'ok') checks.push(opened)

@@ -89,6 +89,12 @@ export async function findHolder(
   return leases.find((lease) => !isGone(lease, now))
 }
 
+/** Whether a process of this machine that held it has ended without giving it back: it was killed. */
+export async function wasLeft(db: Db, name: string): Promise<boolean> {
+  const lease = await db.selectFrom('lease').where('name', '=', name).selectAll().executeTakeFirst()
+  return lease !== undefined && hasEnded(lease)
+}
+
 /** What is held now, and since when. */
 export async function listHeldLeases(
   db: Db,
@@ -110,7 +116,11 @@ function expiry(at: Date): string {
 }
 
 function isGone(lease: Tables['lease'], now: Date): boolean {
-  if (lease.expires_at <= now.toISOString()) return true
+  return lease.expires_at <= now.toISOString() || hasEnded(lease)
+}
+
+/** As far as this machine can tell. */
+function hasEnded(lease: Tables['lease']): boolean {
   if (lease.host !== hostname()) return false
   return lease.pid === process.pid ? !ownHolders.has(lease.holder) : !isRunning(lease.pid)
 }

@@ -1,4 +1,5 @@
 /** The one judgement of an installation: what is well, what only warns, and what comes first. */
+import { spawnSync } from 'node:child_process'
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HealthCheck, Installation, Subject } from '../../src/jobs/health/installation.ts'
@@ -7,6 +8,7 @@ import type { ScheduleSettings } from '../../src/jobs/schedule.ts'
 import { addSpan, endSpan, touchSpan } from '../../src/store/daemon-span.ts'
 import { enqueueNotice } from '../../src/store/delivery.ts'
 import { saveHeldRows } from '../../src/store/held-row.ts'
+import { claimLease } from '../../src/store/lease.ts'
 import { saveMailOutage } from '../../src/store/mail-outage.ts'
 import type { Notice } from '../../src/store/notice.ts'
 import { saveNotices } from '../../src/store/notice.ts'
@@ -234,6 +236,16 @@ describe('the daemon', () => {
     expect(await check('daemon')).toMatchObject({ verdict: 'ok', found: 'gave a sign of life 2 min ago' })
     await daemon(4)
     expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+  })
+
+  it('is known to be gone at once where it was killed on this machine', async () => {
+    await daemon(0)
+    const lease = await claimLease(store, 'daemon', () => NOW)
+    expect(await check('daemon')).toMatchObject({ verdict: 'ok' })
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    await store.db.updateTable('lease').set({ pid }).execute()
+    expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+    await lease.release()
   })
 
   it('that somebody stopped only warns', async () => {

@@ -2,6 +2,7 @@
 import { nextSlot } from '../../schedule/slots.ts'
 import { fail, ok, warn } from '../../source/checkup.ts'
 import { findLastSpan } from '../../store/daemon-span.ts'
+import { wasLeft } from '../../store/lease.ts'
 import type { Db } from '../../store/open.ts'
 import { findLastSlot, listOpenSlots } from '../../store/schedule-slot.ts'
 import { LATE_MS, type ScheduleSettings, tellInstant } from '../schedule.ts'
@@ -17,7 +18,9 @@ export interface DaemonState {
 
 export async function readDaemon(db: Db, now: Date): Promise<DaemonState> {
   const span = await findLastSpan(db)
-  const life = lifeOf(span, now)
+  const seen = lifeOf(span, now)
+  // Nobody has to wait for its next beats to fail.
+  const life = seen === 'alive' && (await wasLeft(db, 'daemon')) ? 'dead' : seen
   const since = span === undefined ? '' : tellSpan(now.getTime() - Date.parse(span.last_tick_at))
   const checks = {
     none: ok('daemon', 'none has run on these data'),
