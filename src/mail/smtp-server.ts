@@ -50,7 +50,8 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
       port,
       secure: isImplicitTls,
       ...startTlsOf(host, url.searchParams.get('insecure') === 'true'),
-      tls: { minVersion: 'TLSv1.2' },
+      // Said, so that no variable of the environment turns it off.
+      tls: { minVersion: 'TLSv1.2', rejectUnauthorized: true },
       connectionTimeout: all.connectMs,
       greetingTimeout: all.greetingMs,
       socketTimeout: all.socketMs,

@@ -104,7 +104,8 @@ export function createClient(options: ClientOptions): Client {
   // An upstream may quote the key that it refuses, also as HTTP Basic sends it.
   const redact = redactor([options.apiKey])
   const dispatcher = new Agent({
-    connect: { timeout: deadlines.connectMs },
+    // Said, so that no variable of the environment turns it off.
+    connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
     headersTimeout: deadlines.headersMs,
     bodyTimeout: deadlines.bodyGapMs,
     keepAliveTimeout: KEEP_ALIVE_MS,

@@ -1,0 +1,56 @@
+/** Far sides whose certificate nobody knows, on a machine whose environment wants them trusted all the same. */
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { openTransport } from '../../src/mail/transport.ts'
+import { openPoster } from '../../src/notify/post.ts'
+import { openSource } from '../../src/source/open.ts'
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { SILENT } from '../support/syncing.ts'
+
+const { signal } = new AbortController()
+
+/** What it is asked by those who trust it. */
+async function openUntrusted(): Promise<{ url: string; asked: string[] }> {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  const asked: string[] = []
+  const server = createServer({ key: CERTIFICATE_KEY, cert: CERTIFICATE }, (request, response) => {
+    asked.push(request.url ?? '')
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}
+
+describe('a certificate of nobody known, though NODE_TLS_REJECT_UNAUTHORIZED is 0,', () => {
+  it('gets no key', async () => {
+    const { url, asked } = await openUntrusted()
+    const backoff = { attempts: 1, baseMs: 0, maxMs: 0 }
+    const source = openSource({ baseUrl: url, apiKey: 'key', maxWaitMs: 0, log: SILENT, backoff })
+    await expect(source.listLeads({}, null, 1)).rejects.toMatchObject({ code: 'api_unreachable' })
+    await source.close()
+    expect(asked).toEqual([])
+  })
+
+  it('gets no notice', async () => {
+    const { url, asked } = await openUntrusted()
+    await using poster = openPoster()
+    expect(await poster.post(new URL(url), 'text/plain', 'notice', signal)).toMatchObject({ isTaken: false })
+    expect(asked).toEqual([])
+  })
+
+  it('gets no login and no mail', async () => {
+    await openUntrusted()
+    await using server = await openMailServer({ secure: true, key: CERTIFICATE_KEY, cert: CERTIFICATE })
+    await using transport = openTransport(`smtps://u:p@127.0.0.1:${server.port}`, { log: SILENT })
+    await expect(transport.verify(signal)).rejects.toMatchObject({ code: 'mail_unreachable' })
+  })
+})
