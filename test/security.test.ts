@@ -1,0 +1,25 @@
+/** SECURITY.md claims nothing without a file or a test that is there. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const paper = readFileSync('SECURITY.md', 'utf8')
+const FILE = /`((?:src|test|deploy)\/[\w./-]+|[\w-]+\.test\.ts)`/g
+
+/** From the root; a name alone is in the folder of the one before it. */
+function filesNamed(): string[] {
+  const files: string[] = []
+  for (const [, name = ''] of paper.matchAll(FILE))
+    files.push(name.includes('/') ? name : join(dirname(files.at(-1) ?? ''), name))
+  return files
+}
+
+it('each file that SECURITY.md names is there', () => {
+  expect(filesNamed().length).toBeGreaterThan(25)
+  expect(filesNamed().filter((file) => !existsSync(file))).toEqual([])
+})
+
+it('the README leads to it, and it fits on a page', () => {
+  expect(readFileSync('README.md', 'utf8')).toContain('(SECURITY.md)')
+  expect(paper.split(/\s+/).length).toBeLessThan(1_250)
+})

@@ -1,0 +1,73 @@
+/** What comes from others: which versions, under which licences, and which of it may run something when it is installed. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+
+const packageSchema = z.object({
+  version: z.string(),
+  integrity: z.string(),
+  license: z.string(),
+  dev: z.boolean().default(false),
+  devOptional: z.boolean().default(false),
+  hasInstallScript: z.boolean().default(false),
+})
+const { '': _ours, ...locked } = z
+  .object({ packages: z.record(z.string(), z.unknown()) })
+  .parse(JSON.parse(readFileSync('package-lock.json', 'utf8'))).packages
+const packages = Object.entries(locked).map(([path, found]) => ({
+  name: path.replace(/^.*node_modules\//, ''),
+  ...packageSchema.parse(found),
+}))
+const manifest = z
+  .object({
+    dependencies: z.record(z.string(), z.string()),
+    devDependencies: z.record(z.string(), z.string()),
+    allowScripts: z.record(z.string(), z.boolean()),
+  })
+  .parse(JSON.parse(readFileSync('package.json', 'utf8')))
+
+/** In which what they are known to have had wrong is mended. */
+const MENDED = { handlebars: '4.7.9', kysely: '0.28.17', nodemailer: '9.0.5', undici: '7.18.2' }
+
+describe('what is installed with the program', () => {
+  const installed = packages.filter(({ dev, devOptional }) => !dev && !devOptional)
+
+  it('has the licences that SECURITY.md names, and no others', () => {
+    const [, named = ''] =
+      /licences: ([^.\n]*(?:\.\d[^.\n]*)*)/.exec(readFileSync('SECURITY.md', 'utf8')) ?? []
+    const licences = new Set(installed.flatMap(({ license }) => license.split(' AND ')))
+    expect(named.split(/, | and /)).toEqual([...licences].sort())
+  })
+
+  it.each(Object.entries(MENDED))('has %s of %s or later', (name, least) => {
+    const versions = installed.filter((one) => one.name === name).map(({ version }) => version)
+    expect(versions).toHaveLength(1)
+    expect(versions.filter((version) => isBefore(version, least))).toEqual([])
+  })
+
+  it('runs nothing when it is installed', () => {
+    expect(installed.filter(({ hasInstallScript }) => hasInstallScript)).toEqual([])
+  })
+})
+
+describe('all packages', () => {
+  it('are of exactly one version, as package.json names it', () => {
+    const named = Object.values({ ...manifest.dependencies, ...manifest.devDependencies })
+    expect(named.filter((version) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+  })
+
+  it('are known by a digest', () => {
+    expect(packages.filter(({ integrity }) => !integrity.startsWith('sha512-'))).toEqual([])
+  })
+
+  it('run nothing when they are installed but Node itself, for development', () => {
+    expect(manifest.allowScripts).toEqual({ 'better-sqlite3': false, node: true })
+    const scripts = packages.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name)
+    expect(scripts).toEqual(['node'])
+    expect(Object.keys(manifest.dependencies)).not.toContain('node')
+  })
+})
+
+function isBefore(version: string, least: string): boolean {
+  return version.localeCompare(least, 'en', { numeric: true }) < 0
+}
