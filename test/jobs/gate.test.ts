@@ -20,11 +20,11 @@ import { findLastSent } from '../../src/store/edition.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { claimLease } from '../../src/store/lease.ts'
 import { readLetter } from '../../src/store/letter.ts'
-import { openStore } from '../../src/store/open.ts'
 import { addSlot, listSlots } from '../../src/store/schedule-slot.ts'
 import { folderWith } from '../support/folder.ts'
 import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
 import { dueAt, scheduleOf } from '../support/schedule.ts'
+import { openNewStore } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 import { startUpstream, status } from '../support/upstream.ts'
 
@@ -40,7 +40,7 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
   const upstream = await startUpstream(60)
   const folder = folderWith()
   const clock = { now: new Date(AFTERNOON) }
-  const store = await openStore(join(folder, 'leadsheet.db'), clock.now)
+  const store = await openNewStore(join(folder, 'leadsheet.db'), clock.now)
   const transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
   const source = openSource({
     ...{ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT },

@@ -10,10 +10,10 @@ import type { Work } from '../../src/jobs/work.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openSource } from '../../src/source/open.ts'
 import { claimLease } from '../../src/store/lease.ts'
-import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { mailingDeps } from '../support/mailing.ts'
 import { LATEST, scheduleOf, timing } from '../support/schedule.ts'
+import { openNewStore } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 import { type Fault, startUpstream, status } from '../support/upstream.ts'
 
@@ -26,7 +26,7 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
   const clock = { now: new Date('2026-11-21T03:00:00Z') }
   const now = (): Date => clock.now
   const folder = folderWith()
-  const store = await openStore(join(folder, 'leadsheet.db'), clock.now)
+  const store = await openNewStore(join(folder, 'leadsheet.db'), clock.now)
   const transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
   const backoff = { attempts: 1, baseMs: 0, maxMs: 0 }
   const source = openSource({

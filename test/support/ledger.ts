@@ -3,11 +3,12 @@ import type { DeliverDeps } from '../../src/jobs/deliver.ts'
 import { type LetterContent, letterFor } from '../../src/jobs/letter.ts'
 import { type Delivery, listDeliveries } from '../../src/store/delivery.ts'
 import { type Edition, saveEdition } from '../../src/store/edition.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/open.ts'
 import { busyDay } from './figures.ts'
 import { folderWith } from './folder.ts'
 import { enqueueLetter, SENDER } from './letter.ts'
 import { AT_ONCE } from './mailing.ts'
+import { openNewStore } from './store.ts'
 import { SILENT } from './syncing.ts'
 
 export const CONTENT: LetterContent = { subject: 's', html: 'h', text: 't', lang: 'en', files: [] }
@@ -25,7 +26,7 @@ export interface Ledger extends AsyncDisposable {
 /** An edition whose letters were queued at 07:00, in the order of their recipients. */
 export async function openLedger(recipients: readonly string[], content = CONTENT): Promise<Ledger> {
   const clock = { now: new Date('2026-11-21T07:00:00Z') }
-  const store = await openStore(`${folderWith()}/leadsheet.db`, clock.now)
+  const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)
   const figures = busyDay()
   const edition = await store.write((trx) =>
     saveEdition(trx, {

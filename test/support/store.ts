@@ -1,4 +1,6 @@
 /** A store of its own for a test, and leads, pipelines and runs made by hand to put into it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Lead, PipelineStat } from '../../src/model.ts'
 import { saveLeads } from '../../src/store/lead.ts'
@@ -20,9 +22,31 @@ export const STAGES = [
 
 /** With {@link STAGES}; closed when the test is over by whoever opened it. */
 export async function openEmptyStore(): Promise<Store> {
-  const store = await openStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
+  const store = await openNewStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
   await store.write((trx) => saveStages(trx, STAGES))
   return store
+}
+
+/** As `openStore` makes one of a file that is not there yet. */
+export async function openNewStore(file: string, now: Date): Promise<Store> {
+  migrated ??= makeMigrated()
+  writeFileSync(file, await migrated, { flag: 'wx', mode: 0o600 })
+  return openStore(file, now)
+}
+
+/** Made once and copied: tests open hundreds, and to make one takes longer than what most of them do with it. */
+let migrated: Promise<Buffer> | null = null
+
+async function makeMigrated(): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
+  const file = join(folder, 'leadsheet.db')
+  const store = await openStore(file, OPENED_AT)
+  // Each copy is an installation of its own.
+  await store.write((trx) => trx.deleteFrom('installation').execute())
+  await store.close()
+  const content = readFileSync(file)
+  rmSync(folder, { recursive: true })
+  return content
 }
 
 /** A lead as the mapping makes it; its raw record follows from what it says. */

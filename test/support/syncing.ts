@@ -7,6 +7,7 @@ import type { SyncResult } from '../../src/model.ts'
 import { openSource, type SourceOptions } from '../../src/source/open.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { folderWith } from './folder.ts'
+import { openNewStore } from './store.ts'
 
 export const SILENT = pino({ level: 'silent' })
 
@@ -28,8 +29,9 @@ export async function openSyncing(
   options: { readonly folder?: string; readonly source?: Partial<SourceOptions> } = {},
 ): Promise<Syncing> {
   const folder = options.folder ?? folderWith()
+  const open = options.folder === undefined ? openNewStore : openStore
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
-  const store = await openStore(join(folder, 'leadsheet.db'), clock.now)
+  const store = await open(join(folder, 'leadsheet.db'), clock.now)
   const source = openSource({
     baseUrl: url,
     apiKey: key,

@@ -5,10 +5,11 @@ import type { PulseDeps } from '../../src/jobs/pulse.ts'
 import { openPulse } from '../../src/jobs/pulse.ts'
 import { runDue } from '../../src/jobs/run-due.ts'
 import type { DueSlot, Schedule, SlotEnd } from '../../src/jobs/schedule.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/open.ts'
 import type { Slot } from '../../src/store/schedule-slot.ts'
 import { folderWith } from './folder.ts'
 import { scheduleOf } from './schedule.ts'
+import { openNewStore } from './store.ts'
 import { SILENT } from './syncing.ts'
 
 const START = '2026-11-20T06:30:00Z'
@@ -39,7 +40,7 @@ export async function openTicking(
 ): Promise<Ticking> {
   const clock = { now: new Date(START) }
   const now = (): Date => clock.now
-  const store = await openStore(`${folderWith()}/leadsheet.db`, clock.now)
+  const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)
   const { signal } = new AbortController()
   const deps = { store, log: options.log ?? SILENT, now }
   const pulse = await openPulse({ ...deps, monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()) })

@@ -11,11 +11,11 @@ import type { Schedule } from '../../src/jobs/schedule.ts'
 import { openLog } from '../../src/log.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openTemplates } from '../../src/report/templates.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/open.ts'
 import { saveStages } from '../../src/store/stage.ts'
 import { folderWith } from './folder.ts'
 import { mailingDeps } from './mailing.ts'
-import { STAGES } from './store.ts'
+import { openNewStore, STAGES } from './store.ts'
 import { SILENT } from './syncing.ts'
 
 export const TOKEN = 'correct-horse-battery'
@@ -59,7 +59,7 @@ export async function openWindow(web = `token: ${TOKEN}`, more = ''): Promise<Op
   const settings = ['web:', ...[...listen, ...web.split('\n')].map((line) => `  ${line}`), more].join('\n')
   const folder = folderWith({ 'leadsheet.yaml': settings })
   const config = loadConfig({ cwd: folder, env: {} })
-  const store = await openStore(join(folder, 'leadsheet.db'), NOW)
+  const store = await openNewStore(join(folder, 'leadsheet.db'), NOW)
   await store.write((trx) => saveStages(trx, STAGES))
   const outbox = join(folder, 'outbox')
   const transport = openTransport(`file:${outbox}`, { log: SILENT })
