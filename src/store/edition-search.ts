@@ -37,7 +37,7 @@ export async function findEditions(
     ...(report === null ? [] : [sql<boolean>`report = ${report}`]),
     ...(state === null ? [] : [STATES[state]]),
     ...spans.map(isOfDays),
-    ...(words.length === 0 ? [] : holdWords(words, await listRecipients(db))),
+    ...(words.length === 0 ? [] : holdWords(words, await listDistinct(db, 'delivery', 'recipient'))),
     ...(after === null ? [] : [comesAfter(after)]),
   ]
   const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`
@@ -58,13 +58,8 @@ export async function readEditionTexts(db: Db, ids: readonly string[]): Promise<
 }
 
 /** The reports that there are editions of, in order. */
-export async function listEditionReports(db: Db): Promise<string[]> {
-  const { rows } = await sql<{ report: string }>`
-    WITH RECURSIVE known (report) AS (SELECT min(report) FROM report_edition
-      UNION ALL SELECT (SELECT min(report) FROM report_edition WHERE report > known.report) FROM known
-        WHERE known.report IS NOT NULL)
-    SELECT report FROM known WHERE report IS NOT NULL`.execute(db)
-  return rows.map(({ report }) => report)
+export function listEditionReports(db: Db): Promise<string[]> {
+  return listDistinct(db, 'report_edition', 'report')
 }
 
 export async function listEditionZones(db: Db): Promise<string[]> {
@@ -91,14 +86,19 @@ const STATES = {
   looked_at: sql<boolean>`NOT ${HAS_LETTERS} AND not_sent IS NULL`,
 } as const satisfies Record<EditionState, RawBuilder<boolean>>
 
-/** All that anything was ever sent to, from step to step through the index, which has each of them many times. */
-async function listRecipients(db: Db): Promise<string[]> {
-  const { rows } = await sql<{ recipient: string }>`
-    WITH RECURSIVE known (recipient) AS (SELECT min(recipient) FROM delivery
-      UNION ALL SELECT (SELECT min(recipient) FROM delivery WHERE recipient > known.recipient) FROM known
-        WHERE known.recipient IS NOT NULL)
-    SELECT recipient FROM known WHERE recipient IS NOT NULL`.execute(db)
-  return rows.map(({ recipient }) => recipient)
+/** What a column holds, from step to step through its index, which has each value many times. */
+async function listDistinct(
+  db: Db,
+  tableName: 'delivery' | 'report_edition',
+  columnName: 'recipient' | 'report',
+): Promise<string[]> {
+  const [table, column] = [sql.table(tableName), sql.ref(columnName)]
+  const { rows } = await sql<{ value: string }>`
+    WITH RECURSIVE known (value) AS (SELECT min(${column}) FROM ${table}
+      UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > known.value) FROM known
+        WHERE known.value IS NOT NULL)
+    SELECT value FROM known WHERE value IS NOT NULL`.execute(db)
+  return rows.map(({ value }) => value)
 }
 
 /** What no recipient is called is asked for at once: each question costs what it finds. */

@@ -11,7 +11,7 @@ import { dispositionOf } from '../../src/web/download.ts'
 import { openArchive, PEOPLE, REPORT } from '../support/archive.ts'
 import { busyDay } from '../support/figures.ts'
 import { makeDue } from '../support/mailing.ts'
-import { AS_BROWSER, ask, NOW, openWindow, TOKEN } from '../support/window.ts'
+import { AS_BROWSER, ask, NOW, openWindow, signIn, TOKEN } from '../support/window.ts'
 
 const AS_OPERATOR = { ...AS_BROWSER, authorization: `Bearer ${TOKEN}` }
 
@@ -158,6 +158,30 @@ describe('an edition in the archive', () => {
       .executeTakeFirstOrThrow()
     const shown = await get(url, `${await pathOf(store)}?letter=${bare(again.message_id)}&as=text`)
     expect(wordsOf(shown.text)).toContain('a pipeline was missing')
+  })
+
+  it('lets who signed in send the last one again, pause and test', async () => {
+    const archive = await openArchive()
+    const { store, url } = archive
+    const actionsIn = (html: string) =>
+      [...html.matchAll(/formaction="([^"]+)"/g)].map(([, action]) => action)
+    await archive.mail(new Date(NOW.getTime() - 86_400_000))
+    const before = await pathOf(store)
+    await archive.mail(NOW)
+    const { cookie } = await signIn(url)
+    const show = async (path: string) =>
+      (await ask(`${url}${path}`, { headers: { ...AS_BROWSER, cookie } })).text
+    const { id } = await store.db
+      .selectFrom('report_edition')
+      .where('variant', '=', '')
+      .orderBy('period_to', 'desc')
+      .select('id')
+      .executeTakeFirstOrThrow()
+    const [test, failed, ...each] = actionsIn(await show(`/archive/${id}`))
+    expect([test, failed]).toEqual(['/actions/test', '/actions/resend'])
+    expect(each).toEqual(Array(3).fill(['/actions/resend', '/actions/pause']).flat())
+    expect(actionsIn(await show(before))).toEqual(['/actions/test', ...Array(3).fill('/actions/pause')])
+    expect(actionsIn((await get(url, `/archive/${id}`)).text)).toEqual([])
   })
 
   it('says what to do about a letter that may not have arrived', async () => {

@@ -4,7 +4,7 @@ import { subscriptionText } from '../../jobs/subscription.ts'
 import { oneLine } from '../../report/text.ts'
 import type { DeliveryRowState } from '../../store/delivery.ts'
 import type { EditionLetter } from '../../store/kept-letters.ts'
-import { type Button, pauseButton, resendButton, resumeButton } from './buttons.ts'
+import { type Button, pauseButton, resendButton, resendFailedButton, resumeButton } from './buttons.ts'
 import { count } from './counted.ts'
 import { editionHref } from './edition-line.ts'
 import type { Clock, Moment } from './moment.ts'
@@ -12,6 +12,8 @@ import type { Tag } from './status/tag.ts'
 
 export interface LettersView {
   readonly rows: readonly LetterRow[]
+  /** To all whose letter was refused; null where there are none, or it is not the last edition. */
+  readonly resend: Button | null
   /** What is to be done about those in doubt that are not sent again by themselves; null where there are none. */
   readonly settle: string | null
   /** Where the others are; null where all are shown. */
@@ -69,9 +71,11 @@ export function composeLetters(
   const others = ordered.length - rows.length
   // In order of their revisions: the last one stays.
   const lastRevisions = new Map(letters.map(({ recipient, revision }) => [recipient, revision]))
+  const hasFailed = letters.some(({ state }) => state === 'failed')
   const doubtful = letters.find(({ state, nextAttemptAt }) => state === 'in_doubt' && nextAttemptAt === null)
   return {
     rows: rows.map((letter) => rowOf(letter)),
+    resend: isLast && hasFailed ? resendFailedButton(edition.report) : null,
     settle: doubtful ? `leadsheet deliveries settle ${edition.report} ${doubtful.recipient} --arrived` : null,
     more:
       others === 0
@@ -92,7 +96,7 @@ export function composeLetters(
           : subscriptionText(wish),
       tag: tagOf(letter),
       since: clock.at(stateAt),
-      next: nextAttemptAt === null ? null : clock.at(nextAttemptAt),
+      next: clock.at(nextAttemptAt),
       language: lang === null ? null : (languages.of(lang) ?? lang),
       attempts,
       response: response === null ? null : oneLine(response, RESPONSE_LENGTH),
@@ -123,7 +127,7 @@ export function letterHref(editionId: string, messageId: string): string {
   return `${editionHref(editionId)}/letter/${encodeURIComponent(letterName(messageId))}`
 }
 
-export function showHref(editionId: string, messageId: string): string {
+function showHref(editionId: string, messageId: string): string {
   return `${editionHref(editionId)}?${new URLSearchParams({ letter: letterName(messageId) })}#mail`
 }
 
