@@ -10,37 +10,71 @@ const SIGNED = `token: ${TOKEN}`
 const OUTSIDE = 'listen: 0.0.0.0:0'
 const PUBLIC = 'public_url: https://reports.example.com'
 
+/** Asks for each with its headers, and has those of whom another answer came than is expected. */
+async function findUnexpected(url: string, cases: readonly Case[]): Promise<string[]> {
+  const statuses = await Promise.all(
+    cases.map(async ([, path, headers]) => (await ask(`${url}${path}`, { headers })).status),
+  )
+  return cases.flatMap(([who, , , expected], index) =>
+    statuses[index] === expected ? [] : [`${who}: ${statuses[index]}`],
+  )
+}
+
+type Case = readonly [who: string, path: string, headers: NonNullable<Asked['headers']>, status: number]
+
 describe('who may see the window', () => {
-  it.each<[string, string, string, Asked['headers'], number]>([
-    ['on this machine without a token, everybody', LOOPBACK, '/', {}, 200],
-    ['also what machines read', LOOPBACK, '/metrics', {}, 200],
-    ['under a public name of this machine, everybody', 'public_url: http://localhost:8080', '/', {}, 200],
-    ['on every address without a token, nobody', OUTSIDE, '/', {}, 403],
-    ['nor what machines read', OUTSIDE, '/metrics', {}, 403],
-    ['nor with any token, where there is none', OUTSIDE, '/', BEARER, 403],
-    ['behind a public name without a token, nobody', PUBLIC, '/', {}, 403],
-    ['under a further name without a token, nobody', 'hosts: [leadsheet]', '/', {}, 403],
+  it.each<[string, string, readonly Case[]]>([
     [
-      'whom something forwards that nobody told us of',
+      'on this machine without a token, everybody',
       LOOPBACK,
-      '/',
-      { 'x-forwarded-for': '203.0.113.1' },
-      403,
+      [
+        ['a person', '/', {}, 200],
+        ['a machine', '/metrics', {}, 200],
+        ['whom something forwards that nobody told us of', '/', { 'x-forwarded-for': '203.0.113.1' }, 403],
+      ],
     ],
-    ['with a token, nobody without it', SIGNED, '/', {}, 401],
-    ['nor what machines read', SIGNED, '/metrics', {}, 401],
-    ['machines with it', SIGNED, '/metrics', BEARER, 200],
-    ['also those that write the word small', SIGNED, '/', { authorization: `bearer ${TOKEN}` }, 200],
-    ['not with another', SIGNED, '/', { authorization: `Bearer ${TOKEN}x` }, 401],
-    ['not with one that is cut', SIGNED, '/', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }, 401],
-    ['not with it as a password', SIGNED, '/', { authorization: `Basic ${btoa(`:${TOKEN}`)}` }, 401],
-    ['not with it as a cookie', SIGNED, '/', { cookie: `leadsheet=${TOKEN}` }, 401],
-    ['on every address with a token, who has it', `${OUTSIDE}\n${SIGNED}`, '/', BEARER, 200],
-    ['and nobody else', `${OUTSIDE}\n${SIGNED}`, '/', {}, 401],
-    ['not by a token in the address', SIGNED, `/?token=${TOKEN}`, {}, 401],
-  ])('%s', async (_, web, path, headers, status) => {
+    [
+      'under a public name of this machine, everybody',
+      'public_url: http://localhost:8080',
+      [['a person', '/', {}, 200]],
+    ],
+    [
+      'on every address without a token, nobody',
+      OUTSIDE,
+      [
+        ['a person', '/', {}, 403],
+        ['a machine', '/metrics', {}, 403],
+        ['who has any token', '/', BEARER, 403],
+      ],
+    ],
+    ['behind a public name without a token, nobody', PUBLIC, [['a person', '/', {}, 403]]],
+    ['under a further name without a token, nobody', 'hosts: [leadsheet]', [['a person', '/', {}, 403]]],
+    [
+      'with a token, who has it',
+      SIGNED,
+      [
+        ['a person', '/', {}, 401],
+        ['a machine', '/metrics', {}, 401],
+        ['a machine that has it', '/metrics', BEARER, 200],
+        ['one that writes the word small', '/', { authorization: `bearer ${TOKEN}` }, 200],
+        ['with it as a password', '/', { authorization: `Basic ${btoa(`:${TOKEN}`)}` }, 401],
+        ['with it as a cookie', '/', { cookie: `leadsheet=${TOKEN}` }, 401],
+        ['with it in the address', `/?token=${TOKEN}`, {}, 401],
+        ['with another', '/', { authorization: `Bearer ${TOKEN}x` }, 401],
+        ['with one that is cut', '/', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }, 401],
+      ],
+    ],
+    [
+      'on every address with a token, who has it',
+      `${OUTSIDE}\n${SIGNED}`,
+      [
+        ['a machine that has it', '/', BEARER, 200],
+        ['a person', '/', {}, 401],
+      ],
+    ],
+  ])('is, %s', async (_, web, cases) => {
     const { url } = await openWindow(web)
-    expect((await ask(`${url}${path}`, { headers: headers ?? {} })).status).toBe(status)
+    expect(await findUnexpected(url, cases)).toEqual([])
   })
 
   it('is led to sign in where a page is asked for, and back', async () => {
@@ -103,12 +137,12 @@ describe('a session', () => {
     const value = cookie.slice('leadsheet='.length)
     const next = random(SEED)
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
-    const forged = Array.from({ length: 1_000 }, () => {
+    const forged = Array.from({ length: 300 }, () => {
       const at = Math.floor(next() * value.length)
       const letter = letters[Math.floor(next() * letters.length)] ?? 'A'
       return next() < 0.2 ? value.slice(0, at) : `${value.slice(0, at)}${letter}${value.slice(at + 1)}`
     }).filter((each) => each !== value)
-    expect(forged.length).toBeGreaterThan(950)
+    expect(forged.length).toBeGreaterThan(280)
     const taken: string[] = []
     for (const each of forged) {
       const { status } = await ask(url, { headers: { cookie: `leadsheet=${each}` } })
@@ -149,55 +183,63 @@ describe('signing in', () => {
     expect(lines.join()).not.toContain('horse')
   })
 
-  it.each([
-    ...['https://evil.example.com', '//evil.example.com', '///evil.example.com', '/\\evil.example.com'],
-    ...['/.//evil.example.com', '/a/..//evil.example.com', '/%2e//evil.example.com', 'evil.example.com'],
-    ...['javascript:alert(1)', '\\\\evil.example.com', '/\t/evil.example.com', '/\n/evil.example.com'],
-    ...[' //evil.example.com', 'http:evil.example.com', 'http:/evil.example.com', '@evil.example.com'],
-    ...[
-      '/..//evil.example.com',
-      '',
-      'data:text/html,x',
-      '/\u2028/evil.example.com',
-      '//evil.example.com/%2f..',
-    ],
-  ])('leads to no other place than ours by %j', async (to) => {
+  it('leads to no other place than ours', async () => {
     const { url } = await openWindow()
     const { origin } = new URL(url)
-    const signed = await ask(`${url}/sign-in`, {
-      method: 'POST',
-      headers: { origin },
-      form: { token: TOKEN, to },
-    })
-    const location = String(signed.headers.location)
-    expect(new URL(location, url).origin).toBe(origin)
-    expect(location).toMatch(/^\/(?![/\\])/)
+    const elsewhere = [
+      ...['https://evil.example.com', '//evil.example.com', '///evil.example.com', '/\\evil.example.com'],
+      ...['/.//evil.example.com', '/a/..//evil.example.com', '/%2e//evil.example.com', 'evil.example.com'],
+      ...['javascript:alert(1)', '\\\\evil.example.com', '/\t/evil.example.com', '/\n/evil.example.com'],
+      ...[' //evil.example.com', 'http:evil.example.com', 'http:/evil.example.com', '@evil.example.com'],
+      ...['/..//evil.example.com', '', 'data:text/html,x', '/\u2028/evil.example.com'],
+      '//evil.example.com/%2f..',
+    ]
+    for (const to of elsewhere) {
+      const signed = await ask(`${url}/sign-in`, {
+        ...{ method: 'POST', headers: { origin }, form: { token: TOKEN, to } },
+      })
+      const location = String(signed.headers.location)
+      expect([to, new URL(location, url).origin]).toEqual([to, origin])
+      expect([to, location]).toEqual([to, expect.stringMatching(/^\/(?![/\\])/)])
+    }
   })
 })
 
 describe('a form', () => {
   const SITE = 'http://evil.example.com'
-  it.each<[string, Record<string, string>, boolean, number]>([
-    ['of a page of ours is taken', {}, true, 303],
-    ['by a browser that says so itself', { origin: '', 'sec-fetch-site': 'same-origin' }, true, 303],
-    ['of another site is not, whatever it knows', { origin: SITE }, true, 403],
-    ['of another port of this machine', { origin: 'http://127.0.0.1:1' }, true, 403],
-    ['of another site, as the browser says', { 'sec-fetch-site': 'cross-site' }, true, 403],
-    ['of a neighbour of the same site', { 'sec-fetch-site': 'same-site' }, true, 403],
-    ['of nobody', { origin: '' }, true, 403],
-    ['of a frame that is shut in', { origin: 'null' }, true, 403],
-    ['of ours without the token of its session', {}, false, 403],
-  ])('%s', async (_, change, hasToken, status) => {
-    const { url, lines } = await openWindow()
+
+  it('of a page of ours is taken, as it or the browser says', async () => {
+    const { url, pokes } = await openWindow()
     const { cookie, formToken } = await signIn(url)
     const { origin } = new URL(url)
-    const given = Object.entries({ cookie, origin, ...change }).filter(([, value]) => value !== '')
-    const form = { ...(hasToken ? { form_token: formToken } : {}), back: '/' }
-    const answer = await ask(`${url}/actions/sync`, {
-      ...{ method: 'POST', headers: Object.fromEntries(given), form },
-    })
-    expect(answer.status).toBe(status)
-    expect(lines.some((line) => line.includes('"action":"sync"'))).toBe(status === 303)
+    for (const from of [{ origin }, { 'sec-fetch-site': 'same-origin' }]) {
+      const headers = { cookie, ...from }
+      const form = { form_token: formToken, back: '/' }
+      expect((await ask(`${url}/actions/sync`, { method: 'POST', headers, form })).status).toBe(303)
+    }
+    expect(pokes()).toBe(2)
+  })
+
+  it('of another one is not, whatever it knows', async () => {
+    const { url, lines, pokes } = await openWindow()
+    const { cookie, formToken } = await signIn(url)
+    const { origin } = new URL(url)
+    const others: readonly (readonly [string, Asked['headers'], string])[] = [
+      ['of another site', { origin: SITE }, formToken],
+      ['of another port of this machine', { origin: 'http://127.0.0.1:1' }, formToken],
+      ['of another site, as the browser says', { origin, 'sec-fetch-site': 'cross-site' }, formToken],
+      ['of a neighbour of the same site', { origin, 'sec-fetch-site': 'same-site' }, formToken],
+      ['of nobody', {}, formToken],
+      ['of a frame that is shut in', { origin: 'null' }, formToken],
+      ['of ours without the token of its session', { origin }, ''],
+    ]
+    for (const [who, from, token] of others) {
+      const headers = { cookie, ...from }
+      const form = { ...(token === '' ? {} : { form_token: token }), back: '/' }
+      const { status } = await ask(`${url}/actions/sync`, { method: 'POST', headers, form })
+      expect([who, status]).toEqual([who, 403])
+    }
+    expect([pokes(), lines.filter((line) => line.includes('"action":"sync"'))]).toEqual([0, []])
   })
 
   it('of another session is not taken', async () => {
@@ -229,32 +271,46 @@ describe('a form', () => {
 })
 
 describe('the name under which it is asked for', () => {
-  it.each<[string, string, Asked['headers'], number]>([
-    ['an address', SIGNED, { host: '192.0.2.7:8080' }, 200],
-    ['an address of IPv6', SIGNED, { host: '[2001:db8::1]:8080' }, 200],
-    ['this machine', SIGNED, { host: 'localhost' }, 200],
-    ['the public name', `${SIGNED}\n${PUBLIC}`, { host: 'reports.example.com' }, 200],
-    ['a further name', `${SIGNED}\nhosts: [leadsheet]`, { host: 'leadsheet:8080' }, 200],
-    ['a name that points here', SIGNED, { host: 'evil.example.com' }, 403],
-    ['one that ends as ours', `${SIGNED}\n${PUBLIC}`, { host: 'reports.example.com.evil.com' }, 403],
-    ['one that begins as ours', SIGNED, { host: 'localhost.evil.com' }, 403],
-    ['one with ours before it', SIGNED, { host: 'localhost@evil.com' }, 403],
+  const named = (who: string, headers: NonNullable<Asked['headers']>, status: number): Case => [
+    ...([who, '/', { ...BEARER, ...headers }, status] as const),
+  ]
+
+  it.each<[string, string, readonly Case[]]>([
     [
-      'ours, said by nobody whom we trust',
+      'this machine, or an address',
       SIGNED,
-      { host: 'evil.com', 'x-forwarded-host': 'localhost' },
-      403,
+      [
+        named('an address', { host: '192.0.2.7:8080' }, 200),
+        named('an address of IPv6', { host: '[2001:db8::1]:8080' }, 200),
+        named('this machine', { host: 'localhost' }, 200),
+        named('a name that points here', { host: 'evil.example.com' }, 403),
+        named('one that begins as ours', { host: 'localhost.evil.com' }, 403),
+        named('one with ours before it', { host: 'localhost@evil.com' }, 403),
+        named('ours, said by nobody', { host: 'evil.com', 'x-forwarded-host': 'localhost' }, 403),
+        named('a strange one behind a trusted proxy', { 'x-forwarded-host': 'evil.com' }, 403),
+      ],
     ],
-    ['a strange one behind a trusted proxy', SIGNED, { 'x-forwarded-host': 'evil.com' }, 403],
     [
-      'that of a proxy that nobody trusts',
-      `${SIGNED}\ntrusted_proxies: []`,
-      { 'x-forwarded-host': 'e.com' },
-      200,
+      'the public one',
+      `${SIGNED}\n${PUBLIC}`,
+      [
+        named('the public name', { host: 'reports.example.com' }, 200),
+        named('one that ends as ours', { host: 'reports.example.com.evil.com' }, 403),
+      ],
     ],
-  ])('may be %s', async (_, web, headers, status) => {
+    [
+      'a further one',
+      `${SIGNED}\nhosts: [leadsheet]`,
+      [named('a further name', { host: 'leadsheet:8080' }, 200)],
+    ],
+    [
+      'also where a proxy that nobody trusts tells another',
+      `${SIGNED}\ntrusted_proxies: []`,
+      [named('that of such a proxy', { 'x-forwarded-host': 'e.com' }, 200)],
+    ],
+  ])('may be %s', async (_, web, cases) => {
     const { url } = await openWindow(web)
-    expect((await ask(url, { headers: { ...BEARER, ...headers } })).status).toBe(status)
+    expect(await findUnexpected(url, cases)).toEqual([])
   })
 })
 
@@ -295,7 +351,7 @@ describe('every answer of the window', () => {
   it('comes as often as an operator looks, while everybody else has to wait', async () => {
     const { url } = await openWindow()
     const statuses = new Set<number>()
-    for (let count = 0; count < 200; count += 1) statuses.add((await ask(url, { headers: BEARER })).status)
+    for (let count = 0; count < 130; count += 1) statuses.add((await ask(url, { headers: BEARER })).status)
     expect([...statuses]).toEqual([200])
     for (let count = 0; count < 130; count += 1) await ask(`${url}/subscription/x`)
     const after = ['/subscription/x', '/sign-in', '/healthz', '/'].map((path) =>
