@@ -1,0 +1,197 @@
+/** Bugs in what operators rely on: who may see and do what, what stays secret, what an upgrade or a reload may do. */
+import type { Sabotage } from './sabotage.ts'
+
+const GUARD = 'test/web/guard.test.ts'
+const CANARY = 'test/faults/canary.test.ts'
+const OF_UPSTREAM = 'of an upstream that quotes the key (row 66)'
+
+export const OF_OPERATION: readonly Sabotage[] = [
+  {
+    name: 'the window is open to all where it has no token',
+    edits: [
+      { file: 'src/web/guard.ts', find: 'if (!isOpen || isForwarded) {', replace: 'if (isForwarded) {' },
+    ],
+    caughtBy: [
+      {
+        file: GUARD,
+        title: 'says what to set where it is closed, and leaves what is for everybody open',
+        because: /The window is closed/,
+      },
+    ],
+  },
+  {
+    name: 'a session is believed without its signature',
+    edits: [
+      {
+        file: 'src/web/session.ts',
+        find: 'const isOurs = isSameText(signature, sign(`session ${ends} ${id}`))',
+        replace: 'const isOurs = true',
+      },
+    ],
+    caughtBy: [
+      {
+        file: GUARD,
+        title: 'is none of ours once a character of it is another (SEED=${SEED})',
+        because: /to deeply equal \[\]/,
+      },
+      { file: GUARD, title: 'of another token is none', because: /expected 200 to be 401/ },
+    ],
+  },
+  {
+    name: 'a form of another site is taken',
+    edits: [
+      {
+        file: 'src/web/own-form.ts',
+        find: 'return names.isFromOwnPage(request) && isSameText',
+        replace: 'return isSameText',
+      },
+    ],
+    caughtBy: [
+      {
+        file: GUARD,
+        title: 'of another one is not, whatever it knows',
+        because: /expected \[ 'of another site', 303 \]/,
+      },
+    ],
+  },
+  {
+    name: 'a form is taken without the token of its session',
+    edits: [
+      {
+        file: 'src/web/own-form.ts',
+        find: " && isSameText(request.body?.get(FORM_TOKEN) ?? '', formToken)",
+        replace: '',
+      },
+    ],
+    caughtBy: [{ file: GUARD, title: 'of another session is not taken', because: /expected 303 to be 403/ }],
+  },
+  {
+    name: 'the pages answer to any name',
+    edits: [
+      {
+        file: 'src/web/own-names.ts',
+        find: 'isKnown: (request) => isOurs(request.headers.host) && isOurs(request.host),',
+        replace: 'isKnown: () => true,',
+      },
+    ],
+    caughtBy: [{ file: GUARD, title: 'may be %s', because: /a name that points here: 200/ }],
+  },
+  {
+    name: 'a mail in the window is not shut in',
+    edits: [
+      {
+        file: 'templates/web/edition.hbs',
+        find: '" sandbox title="The mail',
+        replace: '" title="The mail',
+      },
+      {
+        file: 'src/web/headers.ts',
+        find: "data:\", 'sandbox'],",
+        replace: 'data:"],',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/web/archive.test.ts',
+        title: 'shows in its frame the mail to the byte, but for where its pictures are',
+        because: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'what an upstream says is quoted with the key in it',
+    edits: [
+      {
+        file: 'src/source/answer.ts',
+        find: 'problemText(redact(text))',
+        replace: 'problemText(text)',
+      },
+    ],
+    caughtBy: [{ file: CANARY, title: OF_UPSTREAM, because: /expected \[ 'key plain'.*\] to deeply equal/ }],
+  },
+  {
+    name: 'a bug that nobody waits for is printed by Node',
+    edits: [{ file: 'src/main.ts', find: '  printBugs(terminal)\n', replace: '' }],
+    caughtBy: [
+      {
+        file: CANARY,
+        title: 'in what the program says, shows and leaves behind, however it fares (row 66)',
+        because: /to match/,
+      },
+    ],
+  },
+  {
+    name: 'the environment turns off that certificates are checked',
+    edits: [
+      {
+        file: 'src/source/client.ts',
+        find: ', rejectUnauthorized: true }',
+        replace: ' }',
+      },
+    ],
+    caughtBy: [{ file: 'test/faults/certificate.test.ts', title: 'gets no key', because: /AssertionError/ }],
+  },
+  {
+    name: 'the time of the last success moves before there is one',
+    edits: [{ file: 'src/store/sync-run.ts', find: 'leads_as_of: null,', replace: 'leads_as_of: run.at,' }],
+    caughtBy: [
+      {
+        file: 'test/web/metrics.test.ts',
+        title:
+          'the time of the last success moves with the commit that ends the reading, while rows count page by page',
+        because: /to deeply equal \[\]/,
+      },
+    ],
+  },
+  {
+    name: 'a reload takes settings that are wrong',
+    edits: [
+      {
+        file: 'src/cli/reloads.ts',
+        find: 'if (config.dataDir !== dataDir) {',
+        replace: "if (config.dataDir === '') {",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/cli/reloads.test.ts',
+        title: 'are refused with %s, and those of before stay in force',
+        because: /null/,
+      },
+    ],
+  },
+  {
+    name: 'a database is brought to a new schema without a backup',
+    edits: [
+      {
+        file: 'src/store/upgrade.ts',
+        find: 'makeBackup(file, backup, { replaces: true, signal: upgrade.signal }),',
+        replace: 'Promise.resolve(),',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/store/upgrade.test.ts',
+        title: 'is copied as it is, and then brought to the present schema with all its rows',
+        because: /expected \[\] to deeply equal \[ /,
+      },
+    ],
+  },
+  {
+    name: 'everybody can read the secrets that init writes',
+    edits: [
+      {
+        file: 'src/config/new-files.ts',
+        find: 'mode: isSecret ? 0o600 : 0o644',
+        replace: 'mode: isSecret ? 0o644 : 0o644',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/config/new-files.test.ts',
+        title: 'secrets and their folder are for their owner alone',
+        because: /AssertionError/,
+      },
+    ],
+  },
+]
