@@ -31,8 +31,10 @@ async function killAfter(folder: string, step: string, afterMs: number): Promise
     await sleep(afterMs)
     break
   }
-  const ended = child.exitCode === null ? once(child, 'exit') : null
-  if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  // It may have ended by itself.
+  if (child.pid === undefined || child.exitCode !== null) return
+  const ended = once(child, 'exit')
+  process.kill(-child.pid, 'SIGKILL')
   await ended
 }
 
