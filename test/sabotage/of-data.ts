@@ -148,7 +148,7 @@ export const OF_DATA: readonly Sabotage[] = [
       {
         file: 'test/crash/snapshot.test.ts',
         title: 'a snapshot for which the disk has no room leaves the one before; needs prlimit',
-        because: /SqliteError: unable to open database file|AssertionError/,
+        because: /SqliteError|AssertionError/,
       },
     ],
   },
@@ -165,7 +165,7 @@ export const OF_DATA: readonly Sabotage[] = [
       {
         file: 'test/cli/run.test.ts',
         title: 'never writes the key into its log',
-        because: /to contain '\[redacted\]'/,
+        because: /not to contain 'canary-4711-secret'/,
       },
       {
         file: 'test/source/client.test.ts',
