@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import { redactor, withoutNamedSecrets } from '../redaction.ts'
 import type { Ending } from './exit-status.ts'
-import { plainText } from './plain-text.ts'
+import { plainText, styledText } from './plain-text.ts'
 import { NO_PROGRESS, openBar, openLoggedProgress, type Progress } from './progress.ts'
 import type { Column } from './table.ts'
 
@@ -128,7 +128,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       for (const warning of config.warnings) log.warn(warning)
     },
     log: async () => (await loadOnce()).log,
-    print: (...lines) => void stdout.write(`${lines.join('\n')}\n`),
+    print: (...lines) => void stdout.write(`${styledText(lines.join('\n'))}\n`),
     printJson: (value) => void stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     async printTable(columns, rows) {
       const { formatTable } = await import('./table.ts')
