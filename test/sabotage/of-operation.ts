@@ -200,4 +200,56 @@ export const OF_OPERATION: readonly Sabotage[] = [
       },
     ],
   },
+  {
+    name: 'a database is brought to a new schema under a daemon that uses it',
+    edits: [
+      {
+        file: 'src/store/upgrade.ts',
+        find: '    await refuseWhileUsed(db, file, upgrade.now())\n',
+        replace: '',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/store/upgrade.test.ts',
+        title: 'is not touched while a program of that version runs on it',
+        because: /resolved/,
+      },
+    ],
+  },
+  {
+    name: 'a reload forgets the secrets of before',
+    edits: [
+      {
+        file: 'src/cli/terminal.ts',
+        find: '    for (const secret of secretsOf(config)) secrets.add(secret)',
+        replace: '    secrets.clear()\n    for (const secret of secretsOf(config)) secrets.add(secret)',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/cli/reload.test.ts',
+        title:
+          'a daemon that is told to reload goes by the new settings, or by the old ones, and hides the secrets of both',
+        because: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'what a stop breaks off counts as failed',
+    edits: [
+      {
+        file: 'src/jobs/run-due.ts',
+        find: "    if (signal.aborted) return { state: 'again', message: errorText(signal.reason), notBefore: null }\n",
+        replace: '',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/daemon.test.ts',
+        title: 'takes up again what a stop has broken off, and says what it has in hand',
+        because: /AssertionError/,
+      },
+    ],
+  },
 ]
