@@ -40,7 +40,14 @@ beforeEach(async () => {
   deps = {
     ...{ store, log: SILENT, now: () => clock.now, poster, watches: createWatches() },
     watched: {
-      ...{ store, reports: [], runMinutes: 15, snapshotAfterSync: null, mailServer: null, settingsFile: null },
+      ...{
+        store,
+        reports: [],
+        runMinutes: 15,
+        snapshotAfterSync: null,
+        mailServer: null,
+        settingsFile: null,
+      },
       clockAheadMs: () => null,
     },
     operators: {
