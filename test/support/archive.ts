@@ -2,18 +2,18 @@
  * The window over a store with editions that were made and mailed as the program does it: to people who read English and
  * German, about all leads and some, one of whom the mail server refuses.
  */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import type { MailingDeps } from '../../src/jobs/mailing.ts'
 import type { Recipient, Report } from '../../src/jobs/report.ts'
-import { SYNC_PARTS, sync } from '../../src/jobs/sync.ts'
 import { deliverWaiting } from '../../src/jobs/waiting-letters.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { openSource } from '../../src/source/open.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
 import { folderWith } from './folder.ts'
 import { type MailServer, openMailServer } from './mail-server.ts'
 import { AT_ONCE, DAILY, enqueueDue, mailingDeps, recipient } from './mailing.ts'
 import { startService } from './service.ts'
-import { SILENT } from './syncing.ts'
+import { openSyncing, SILENT } from './syncing.ts'
 import { NOW, type OpenedWindow, openWindow } from './window.ts'
 
 export const REPORT: Report = { ...DAILY, attachments: ['stalled.csv', 'stalled.xlsx'] }
@@ -35,24 +35,10 @@ export interface OpenedArchive extends OpenedWindow {
   deliver(): Promise<void>
 }
 
-export async function openArchive(web?: string): Promise<OpenedArchive> {
-  const window = await openWindow(web)
+export async function openArchive(): Promise<OpenedArchive> {
+  const window = await openWindow(undefined, undefined, openSynced)
   const { store } = window
   const clock = { now: NOW }
-  const service = await startService(folderWith(), NOW, 8)
-  onTestFinished(() => service[Symbol.asyncDispose]())
-  const source = openSource({
-    ...{ baseUrl: service.url, apiKey: await service.createKey({ name: 'test', scope: 'read' }) },
-    ...{ maxWaitMs: 60_000, log: SILENT, now: () => clock.now },
-  })
-  onTestFinished(() => source.close())
-  const signal = new AbortController().signal
-  await sync(
-    { store, source, log: SILENT, now: () => clock.now },
-    {
-      ...{ full: true, parts: SYNC_PARTS, pageSize: 500, overlapMs: 600_000, pipelineIds: [], signal },
-    },
-  )
   const mailServer = await openMailServer({
     onRcptTo: ({ address }, _, done) =>
       done(
@@ -66,6 +52,7 @@ export async function openArchive(web?: string): Promise<OpenedArchive> {
   onTestFinished(() => transport.close())
   const deps = mailingDeps(store, () => clock.now)
   const deliver = async () => {
+    const { signal } = new AbortController()
     await deliverWaiting({ ...deps, transport, log: SILENT, policy: AT_ONCE, pauseAfter: 0 }, signal)
   }
   return {
@@ -76,4 +63,25 @@ export async function openArchive(web?: string): Promise<OpenedArchive> {
       await deliver()
     },
   }
+}
+
+/** Synced once and copied. */
+let synced: Promise<Buffer> | null = null
+
+async function openSynced(file: string, now: Date): Promise<Store> {
+  synced ??= makeSynced(now)
+  writeFileSync(file, await synced, { mode: 0o600 })
+  return openStore(file, now)
+}
+
+/** Eight days of the reference service. */
+async function makeSynced(now: Date): Promise<Buffer> {
+  await using service = await startService(folderWith(), now, 8)
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  const syncing = await openSyncing(service.url, key)
+  syncing.clock.now = now
+  await syncing.sync({ full: true, pageSize: 500 })
+  // Closed, the file is all there is of it.
+  await syncing[Symbol.asyncDispose]()
+  return readFileSync(syncing.store.file)
 }

@@ -53,14 +53,18 @@ export interface OpenedWindow {
 /**
  * @param web lines of the settings below `web:`; on this machine with {@link TOKEN} unless given
  * @param more other settings, as YAML
+ * @param open makes the store
  */
-export async function openWindow(web = `token: ${TOKEN}`, more = ''): Promise<OpenedWindow> {
+export async function openWindow(
+  web = `token: ${TOKEN}`,
+  more = '',
+  open = openStaged,
+): Promise<OpenedWindow> {
   const listen = web.includes('listen:') ? [] : ['listen: 127.0.0.1:0']
   const settings = ['web:', ...[...listen, ...web.split('\n')].map((line) => `  ${line}`), more].join('\n')
   const folder = folderWith({ 'leadsheet.yaml': settings })
   const config = loadConfig({ cwd: folder, env: {} })
-  const store = await openNewStore(join(folder, 'leadsheet.db'), NOW)
-  await store.write((trx) => saveStages(trx, STAGES))
+  const store = await open(join(folder, 'leadsheet.db'), NOW)
   const outbox = join(folder, 'outbox')
   const transport = openTransport(`file:${outbox}`, { log: SILENT })
   const lines: string[] = []
@@ -91,6 +95,12 @@ export async function openWindow(web = `token: ${TOKEN}`, more = ''): Promise<Op
   })
   const url = server.url.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')
   return { url, config, store, schedules, outbox, lines, pokes: () => poked }
+}
+
+async function openStaged(file: string, now: Date): Promise<Store> {
+  const store = await openNewStore(file, now)
+  await store.write((trx) => saveStages(trx, STAGES))
+  return store
 }
 
 /** One request with just these headers, which `fetch` does not let one choose; redirects are not followed. */
