@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/program.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { CONFIG_VARIABLE, VARIABLES } from '../../src/config/environment.ts'
 import { folderWith } from '../support/folder.ts'
 

@@ -2,7 +2,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { expect, it } from 'vitest'
-import { COMMANDS, createProgram } from '../../src/cli/program.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { createProgram } from '../../src/cli/program.ts'
 
 const FILES = [
   'src/jobs/troubles/*.ts',

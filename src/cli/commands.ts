@@ -1,0 +1,212 @@
+/**
+ * Every command, by what `--help` says of it. A new one is an entry here and a file beside this one, which is loaded
+ * only when the command is called, so that `--version` costs nothing.
+ */
+import type { DefineCommand } from './command.ts'
+
+export interface CommandEntry {
+  readonly name: string
+  readonly summary: string
+  readonly group: string
+  readonly load: () => Promise<DefineCommand>
+}
+
+const WORK = 'Commands:'
+const BY_HAND = 'The service by hand:'
+const TRYING = 'A service of your own, for trying it out:'
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'demo',
+    summary: 'try it all: a service of its own, a sync, a report and its mail',
+    group: WORK,
+    load: async () => (await import('./demo.ts')).defineDemo,
+  },
+  {
+    name: 'init',
+    summary: 'write the settings for a first start: five questions, each answer tried',
+    group: WORK,
+    load: async () => (await import('./init.ts')).defineInit,
+  },
+  {
+    name: 'run',
+    summary: 'run as a daemon: sync and report as scheduled',
+    group: WORK,
+    load: async () => (await import('./run.ts')).defineRun,
+  },
+  {
+    name: 'reload',
+    summary: 'have the running daemon go over to the settings on the disk',
+    group: WORK,
+    load: async () => (await import('./reload.ts')).defineReload,
+  },
+  {
+    name: 'sync',
+    summary: 'bring the local copy up to date, once',
+    group: WORK,
+    load: async () => (await import('./sync.ts')).defineSync,
+  },
+  {
+    name: 'report',
+    summary: 'make the report of a day; look at it, test it or send it',
+    group: WORK,
+    load: async () => (await import('./report.ts')).defineReport,
+  },
+  {
+    name: 'editions',
+    summary: 'list the editions that are kept, and what became of each',
+    group: WORK,
+    load: async () => (await import('./editions.ts')).defineEditions,
+  },
+  {
+    name: 'deliveries',
+    summary: 'list the mails, how each stands and what the mail server said',
+    group: WORK,
+    load: async () => (await import('./deliveries.ts')).defineDeliveries,
+  },
+  {
+    name: 'resend',
+    summary: 'send mails of a report again: those that failed, or all as new ones',
+    group: WORK,
+    load: async () => (await import('./resend.ts')).defineResend,
+  },
+  {
+    name: 'recipients',
+    summary: 'list who gets which report, and what of it; pause, unsubscribe or resume them',
+    group: WORK,
+    load: async () => (await import('./recipients.ts')).defineRecipients,
+  },
+  {
+    name: 'figures',
+    summary: 'print every figure of a period, in all and by pipeline',
+    group: WORK,
+    load: async () => (await import('./figures.ts')).defineFigures,
+  },
+  {
+    name: 'explain',
+    summary: 'show what a figure means, its SQL and its value',
+    group: WORK,
+    load: async () => (await import('./explain.ts')).defineExplain,
+  },
+  {
+    name: 'snapshot',
+    summary: 'make the file that analysts open, now',
+    group: WORK,
+    load: async () => (await import('./snapshot.ts')).defineSnapshot,
+  },
+  {
+    name: 'schema',
+    summary: 'show what each table, view and column of the snapshot means',
+    group: WORK,
+    load: async () => (await import('./schema.ts')).defineSchema,
+  },
+  {
+    name: 'query',
+    summary: 'run one SELECT on the snapshot',
+    group: WORK,
+    load: async () => (await import('./query.ts')).defineQuery,
+  },
+  {
+    name: 'export',
+    summary: 'write a table or view of the snapshot as CSV, NDJSON, Parquet or Excel',
+    group: WORK,
+    load: async () => (await import('./export.ts')).defineExport,
+  },
+  {
+    name: 'schedule',
+    summary: 'show what runs when, explain it, or let a held report go',
+    group: WORK,
+    load: async () => (await import('./schedule.ts')).defineSchedule,
+  },
+  {
+    name: 'status',
+    summary: 'show how fresh the copy is, what ran and what comes next',
+    group: WORK,
+    load: async () => (await import('./status.ts')).defineStatus,
+  },
+  {
+    name: 'health',
+    summary: 'say whether the daemon lives: exit status 0 or 1, as a container asks',
+    group: WORK,
+    load: async () => (await import('./health.ts')).defineHealth,
+  },
+  {
+    name: 'notices',
+    summary: 'list what is wrong, end its reminders, or try how operators are told',
+    group: WORK,
+    load: async () => (await import('./notices.ts')).defineNotices,
+  },
+  {
+    name: 'probe',
+    summary: 'find out how an unknown upstream works, and write its profile',
+    group: WORK,
+    load: async () => (await import('./probe.ts')).defineProbe,
+  },
+  {
+    name: 'doctor',
+    summary:
+      'check everything: settings, clock, disk, database and its rules, upstream, mail, schedules, window',
+    group: WORK,
+    load: async () => (await import('./doctor.ts')).defineDoctor,
+  },
+  {
+    name: 'prune',
+    summary: 'let go of what the settings do not want to be kept any longer; shows it first',
+    group: WORK,
+    load: async () => (await import('./prune.ts')).definePrune,
+  },
+  {
+    name: 'backup',
+    summary: 'copy the whole database, what is private included, into one checked file',
+    group: WORK,
+    load: async () => (await import('./backup.ts')).defineBackup,
+  },
+  {
+    name: 'restore',
+    summary: 'put a backup in the place of the database',
+    group: WORK,
+    load: async () => (await import('./restore.ts')).defineRestore,
+  },
+  {
+    name: 'config',
+    summary: 'check the settings, or print their JSON Schema',
+    group: WORK,
+    load: async () => (await import('./config.ts')).defineConfig,
+  },
+  {
+    name: 'leads',
+    summary: 'list leads, or show one with its history',
+    group: BY_HAND,
+    load: async () => (await import('./leads.ts')).defineLeads,
+  },
+  {
+    name: 'pipelines',
+    summary: 'create a discovery pipeline, or read its statistics',
+    group: BY_HAND,
+    load: async () => (await import('./pipelines.ts')).definePipelines,
+  },
+  {
+    name: 'webhooks',
+    summary: 'register a webhook',
+    group: BY_HAND,
+    load: async () => (await import('./webhooks.ts')).defineWebhooks,
+  },
+  {
+    name: 'agents',
+    summary: 'show what the AI agents are doing',
+    group: BY_HAND,
+    load: async () => (await import('./agents.ts')).defineAgents,
+  },
+  {
+    name: 'serve',
+    summary: 'run the reference service',
+    group: TRYING,
+    load: async () => (await import('./serve.ts')).defineServe,
+  },
+  {
+    name: 'keys',
+    summary: 'create, list and revoke API keys of the reference service',
+    group: TRYING,
+    load: async () => (await import('./keys.ts')).defineKeys,
+  },
+]
