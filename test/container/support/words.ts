@@ -1,6 +1,7 @@
 /** Whether the arguments and variables that a file for operators names are those of the program. */
 import { Command } from 'commander'
-import { COMMANDS, createProgram } from '../../../src/cli/program.ts'
+import { COMMANDS } from '../../../src/cli/commands.ts'
+import { createProgram } from '../../../src/cli/program.ts'
 import { CONFIG_VARIABLE, VARIABLES } from '../../../src/config/environment.ts'
 
 /** Of the arguments of `leadsheet`, those that mean nothing: a command, or an option of it, that there is not. */
