@@ -178,7 +178,7 @@ export const OF_DATA: readonly Sabotage[] = [
         because: /to contain '\[redacted\]'/,
       },
       {
-        file: 'test/faults/canary.test.ts',
+        file: 'test/faults/quoted-secrets.test.ts',
         title: 'of a mail server that quotes the password (row 66)',
         because: /expected \[ 'password plain', .*\] to deeply equal/,
       },

@@ -142,4 +142,21 @@ export const OF_TIME: readonly Sabotage[] = [
       },
     ],
   },
+  {
+    name: 'what a stop breaks off counts as failed',
+    edits: [
+      {
+        file: 'src/jobs/run-due.ts',
+        find: "    if (signal.aborted) return { state: 'again', message: errorText(signal.reason), notBefore: null }\n",
+        replace: '',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/daemon.test.ts',
+        title: 'takes up again what a stop has broken off, and says what it has in hand',
+        because: /AssertionError/,
+      },
+    ],
+  },
 ]

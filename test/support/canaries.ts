@@ -26,6 +26,28 @@ export const CANARIES = {
   changed: `k-${WORDS.changed}`,
 }
 
+export const USER = 'reports@example.com'
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+/** What far sides say of the key and of the password, each in some ways. */
+export const QUOTED = {
+  key: [
+    ...[CANARIES.key, `Bearer ${CANARIES.key}`, base64(`${CANARIES.key}:`), base64(`user:${CANARIES.key}`)],
+    ...[encodeURIComponent(CANARIES.key), JSON.stringify(CANARIES.key)],
+  ].join(' | '),
+  password: [
+    ...[CANARIES.password, base64(CANARIES.password), base64(`\0${USER}\0${CANARIES.password}`)],
+    encodeURIComponent(CANARIES.password),
+  ].join(' '),
+}
+
+/** A server on this machine, with who logs in. */
+export function smtpUrl(port: number): string {
+  const [username, password] = [USER, CANARIES.password].map(encodeURIComponent)
+  return `smtp://${username}:${password}@127.0.0.1:${port}`
+}
+
 /** Lines in the midst of the PEM. */
 const PEM_LINES = CANARIES.dkim.split('\n').filter((line) => line.length === 64)
 

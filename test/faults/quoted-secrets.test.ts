@@ -1,0 +1,148 @@
+/** Far sides and settings that hold secrets, and what a person, the log and the database are told of them. */
+import { describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+import { errorText, LeadsheetError } from '../../src/errors.ts'
+import { openLog } from '../../src/log.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import { openPoster } from '../../src/notify/post.ts'
+import { openSource } from '../../src/source/open.ts'
+import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
+import { CANARIES, canariesIn, QUOTED, smtpUrl } from '../support/canaries.ts'
+import { folderWith } from '../support/folder.ts'
+import { LETTER } from '../support/letter.ts'
+import { openScriptedServer, type Step } from '../support/mail-server.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { bytes, type Fault, startUpstream } from '../support/upstream.ts'
+
+const { key, password, webhook, ping, changed } = CANARIES
+const JSON_TYPE = 'application/json'
+/** It says by a field of its answers that something went wrong. */
+const PROFILE = { ...REFERENCE_PROFILE, envelope: { ...REFERENCE_PROFILE.envelope, error: ['error'] } }
+
+const OF_UPSTREAM: Readonly<Record<string, Fault>> = {
+  ...Object.fromEntries(
+    [400, 401, 403, 404, 409, 422, 429, 500, 503].map((code) => [
+      code,
+      answer(code, JSON_TYPE, JSON.stringify({ detail: `not a key: ${QUOTED.key}` })),
+    ]),
+  ),
+  'a page of HTML with 401': answer(401, 'text/html', `<p>${QUOTED.key}</p>`),
+  'a text with 500': answer(500, 'text/plain', QUOTED.key),
+  'a long text, cut in the midst': answer(400, 'text/plain', `${'x'.repeat(192)} ${QUOTED.key}`),
+  'a page of HTML with 200': answer(200, 'text/html', `<p>${QUOTED.key}</p>`),
+  'a text with 200': answer(200, 'text/plain', QUOTED.key),
+  'JSON that is broken': answer(200, JSON_TYPE, `{"data":["${key}`),
+  'JSON of another shape': answer(200, JSON_TYPE, JSON.stringify({ [key]: QUOTED.key })),
+  'an error with 200': answer(200, JSON_TYPE, JSON.stringify({ error: { said: QUOTED.key } })),
+  'a redirect': answer(302, 'text/plain', '', { location: `/sign-in?key=${encodeURIComponent(key)}` }),
+  'a redirect elsewhere': answer(301, 'text/plain', '', {
+    location: `https://evil.example/${encodeURIComponent(key)}`,
+  }),
+  'no HTTP': bytes(`HTTP/9 ${key}\r\n\r\n`),
+  'a cut answer': bytes(`HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n${key}`, 'reset'),
+  'no answer': () => true,
+}
+
+const OF_MAIL: Readonly<Record<string, Partial<Record<Step, string>>>> = {
+  'a greeting': { greeting: `554 ${QUOTED.password}` },
+  'a login with 535': { AUTH: `535 5.7.8 ${QUOTED.password}` },
+  'a login with 454': { AUTH: `454 ${QUOTED.password}` },
+  'a login, with a long answer': { AUTH: `535 ${'x'.repeat(285)} ${QUOTED.password}` },
+  'a sender': { MAIL: `550 ${QUOTED.password}` },
+  'a recipient': { RCPT: `550 ${QUOTED.password}` },
+  'a message': { DATA: `554 ${QUOTED.password}` },
+  'a body': { body: `554 ${QUOTED.password}` },
+  'a body, for now': { body: `451 ${QUOTED.password}` },
+}
+
+const OF_SETTINGS: Readonly<Record<string, string>> = {
+  'a list for a text': `api: { key: [${changed}] }`,
+  'a text for a group': `api: ${changed}`,
+  'an alias': `api: { key: *${changed} }`,
+  'a quote without its end': `web: { token: "${changed} }`,
+  'half a variable': `mail: { url: "smtp://u:\${${changed}@h" }`,
+  'no variable': `mail: { url: "smtp://u:\${${changed}!}@h" }`,
+  'no URL': `operators: { webhook: { url: "${changed}" } }`,
+  'open HTTP': `operators: { ping: { url: "http://example.com/${changed}" } }`,
+  'no PEM': `mail: { dkim: { domain: a.b, selector: c, key: "${changed}" } }`,
+  'too short': `web: { token: "${changed}, short" }`,
+}
+
+/** What a person or the database would be told, and what is logged of it, with all causes. */
+async function listen(secrets: readonly string[]) {
+  const said: string[] = []
+  const log = await openLog({
+    ...{ level: 'debug', pretty: false, color: false, secrets },
+    write: (line) => said.push(line),
+  })
+  const hear = async (kind: string, deed: () => Promise<unknown>): Promise<void> => {
+    const thrown = await deed().then(
+      () => null,
+      (error: unknown) => error,
+    )
+    expect(thrown, kind).toBeInstanceOf(LeadsheetError)
+    said.push(errorText(thrown), (thrown as LeadsheetError).hint ?? '')
+    log.error({ err: thrown, kind }, errorText(thrown))
+  }
+  return { said, log, hear }
+}
+
+describe('no secret is in what is told and logged', () => {
+  it('of an upstream that quotes the key (row 66)', async () => {
+    const { said, log, hear } = await listen([key])
+    await using upstream = await startUpstream(0)
+    for (const [kind, fault] of Object.entries(OF_UPSTREAM)) {
+      upstream.faults.splice(0, Number.POSITIVE_INFINITY, fault, fault)
+      const source = openSource({
+        ...{ profile: PROFILE, baseUrl: upstream.url, apiKey: key, maxWaitMs: 0, log },
+        ...{ backoff: { attempts: 2, baseMs: 0, maxMs: 0 }, deadlines: { attemptMs: 300 } },
+      })
+      await hear(kind, () => source.listLeads({}, null, 10))
+      await source.close()
+    }
+    expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
+  })
+
+  it('of a mail server that quotes the password (row 66)', async () => {
+    const { said, log, hear } = await listen([password])
+    for (const [kind, script] of Object.entries(OF_MAIL)) {
+      await using server = await openScriptedServer(script)
+      const url = smtpUrl(server.port)
+      await using transport = openTransport(url, { log })
+      await hear(kind, () => transport.send(LETTER, { signal: new AbortController().signal }))
+    }
+    expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
+  })
+
+  it('of settings with mistakes (row 66)', async () => {
+    const { said, hear } = await listen([])
+    for (const [kind, yaml] of Object.entries(OF_SETTINGS)) {
+      const cwd = folderWith({ 'leadsheet.yaml': yaml })
+      await hear(kind, async () => loadConfig({ cwd, env: {} }))
+    }
+    expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
+  })
+
+  it('of a webhook and a dead-man switch that do not take what they are sent (row 66)', async () => {
+    await using receiver = await openReceiver()
+    await using poster = openPoster()
+    const { origin } = new URL(receiver.url)
+    const said: string[] = []
+    for (const url of [`${origin}/hook/${webhook}`, `${origin}/ping/${ping}`, `http://127.0.0.1:1/${ping}`]) {
+      for (const status of [302, 404, 500]) {
+        receiver.answer = (response) => response.writeHead(status, { location: url }).end(url)
+        const outcome = await poster.post(new URL(url), 'text/plain', '', new AbortController().signal)
+        expect(outcome.isTaken).toBe(false)
+        said.push(outcome.said)
+      }
+    }
+    expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
+  })
+})
+
+function answer(status: number, type: string, text: string, headers: Record<string, string> = {}): Fault {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': type, ...headers }).end(text)
+    return true
+  }
+}
