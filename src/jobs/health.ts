@@ -2,15 +2,15 @@
  * Whether the installation is well: one judgement from what the store says, which `status`, `doctor`, /readyz, the
  * metrics and the window tell. Quick enough to be asked at any time: no network, no table that grows is read through.
  */
+import { counted } from '../report/numbers.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import { countLeads } from '../store/lead.ts'
 import type { Db } from '../store/open.ts'
 import { checkFreshness, type ResourceFreshness, readFreshness } from './health/data.ts'
 import { type HealthCheck, type Installation, type Subject, tellSpan } from './health/installation.ts'
 import { checkMachine } from './health/machine.ts'
-import { checkHeldRecords, checkLetters, checkNotices } from './health/post.ts'
+import { checkHeldRecords, checkLetters, checkNotices, readOpenNotices } from './health/post.ts'
 import { checkSchedules, readDaemon } from './health/work.ts'
-import { counted } from './troubles/watch.ts'
 
 export interface Health {
   /** That of the worst check. What can be lived with for a day only warns. */
@@ -27,6 +27,7 @@ export async function readHealth(installation: Installation, now: Date): Promise
   const { db } = installation.store
   const daemon = await readDaemon(db, now)
   const freshness = await readFreshness(installation, daemon.life !== 'none', now)
+  const notices = await readOpenNotices(db)
   const [database, ...machine] = await checkMachine(installation, now)
   const checks = [
     ...(database === undefined ? [] : [database]),
@@ -34,7 +35,7 @@ export async function readHealth(installation: Installation, now: Date): Promise
     ...freshness.map((one) => checkFreshness(one, now)),
     ...(daemon.life === 'alive' ? [await checkSchedules(installation, now)] : []),
     await checkLetters(db, now),
-    await checkNotices(db),
+    checkNotices(notices),
     await checkHeldRecords(db, now),
     ...machine,
   ]
@@ -42,20 +43,23 @@ export async function readHealth(installation: Installation, now: Date): Promise
     checks.filter((check) => check.verdict === verdict),
   )
   const sentence = wrong[0]
-    ? tellWrong(wrong[0], wrong.slice(1))
+    ? tellWrong(
+        wrong[0],
+        wrong.slice(1).flatMap(({ what }) => (what === 'notices' ? notices.titles : what)),
+      )
     : await tellWell(db, installation, freshness, now)
   return { verdict: wrong[0]?.verdict ?? 'ok', sentence, checks, freshness }
 }
 
-function tellWrong({ what, found }: HealthCheck, others: readonly HealthCheck[]): string {
+function tellWrong({ what, found }: HealthCheck, others: readonly string[]): string {
   const said = found.replace(/\.$/, '')
   const first = capitalized(NAMED.includes(what) ? `${what}: ${said}` : said)
   if (others.length === 0) return `${first}.`
-  return `${first}. And ${others.length} more: ${others.map((other) => other.what).join(', ')}.`
+  return `${first}. And ${others.length} more: ${others.join(', ')}.`
 }
 
 /** What these find says not by itself what it is about. */
-const NAMED: readonly Subject[] = ['schedules', 'letters', 'notices']
+const NAMED: readonly Subject[] = ['letters', 'notices']
 
 async function tellWell(
   db: Db,

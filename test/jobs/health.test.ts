@@ -134,7 +134,7 @@ describe('where not', () => {
     await store.write((trx) => saveNotices(trx, [notice(1, {})]))
     const { verdict, sentence, checks } = await health()
     expect(verdict).toBe('fail')
-    expect(sentence).toBe('The daemon has given no sign of life for 3 h. And 2 more: leads, notices.')
+    expect(sentence).toBe('The daemon has given no sign of life for 3 h. And 2 more: leads, sync failing.')
     for (const { verdict, remedy } of checks) expect(remedy === null).toBe(verdict === 'ok')
   })
 
@@ -275,7 +275,7 @@ describe('schedules', () => {
     await slot('sync', 60, 'done')
     expect(await check('schedules')).toMatchObject({
       verdict: 'fail',
-      found: 'behind: sync since 2026-11-21 11:15 UTC',
+      found: 'not begun: schedule sync since 2026-11-21 11:15 UTC',
     })
   })
 
@@ -283,7 +283,7 @@ describe('schedules', () => {
     await slot('report:daily', 31, 'due')
     expect(await check('schedules')).toMatchObject({
       verdict: 'fail',
-      found: 'behind: report:daily since 2026-11-21 11:29 UTC',
+      found: 'not begun: report daily since 2026-11-21 11:29 UTC',
     })
   })
 
@@ -291,6 +291,7 @@ describe('schedules', () => {
     await slot('report:daily', 300, 'held')
     expect(await check('schedules')).toMatchObject({
       verdict: 'warn',
+      found: 'report daily of 2026-11-21 07:00 UTC: held until a person lets it go',
       remedy: expect.stringContaining('release'),
     })
   })

@@ -1,5 +1,6 @@
 /** Whether letters leave the house, and what operators have been told of. */
 import type { Instant } from '../../model.ts'
+import { counted } from '../../report/numbers.ts'
 import { ok, warn } from '../../source/checkup.ts'
 import { countHeldRows, countHeldSince } from '../../store/held-row.ts'
 import { countWaiting, listInDoubt, listRefused } from '../../store/letter-trouble.ts'
@@ -8,7 +9,7 @@ import { listNotices } from '../../store/notice.ts'
 import type { Db } from '../../store/open.ts'
 import { factsOf, type Reason } from '../notice-reasons.ts'
 import { PUT_OFF_MINUTES, WEEK_MINUTES } from '../troubles/mail.ts'
-import { counted, minutesBefore } from '../troubles/watch.ts'
+import { minutesBefore } from '../troubles/watch.ts'
 import { type HealthCheck, tellSpan } from './installation.ts'
 
 const DAY_MINUTES = 24 * 60
@@ -59,19 +60,28 @@ function tellWaiting(letters: number, since: Instant | null, now: Date): string 
     : `${counted(letters, 'letter')} wait, the oldest for ${span}`
 }
 
-/** Those of which an operator has said that they know are not told again. */
-export async function checkNotices(db: Db): Promise<HealthCheck> {
+export interface OpenNotices {
+  readonly open: number
+  /** Those of which no operator has said that they know, and what they are called. */
+  readonly news: number
+  readonly titles: readonly string[]
+}
+
+/** Without what another check finds. */
+export async function readOpenNotices(db: Db): Promise<OpenNotices> {
   const open = (await listNotices(db, 'open', NOTICES_MAX)).filter(
     ({ reason }) => !FOUND_ELSEWHERE.includes(reason),
   )
   const news = open.filter(({ acknowledgedAt }) => acknowledgedAt === null)
-  if (news.length === 0) {
-    return ok('notices', open.length === 0 ? 'none is open' : `${open.length} open, all acknowledged`)
-  }
   const titles = [...new Set(news.map(({ reason }) => factsOf(reason).title))]
+  return { open: open.length, news: news.length, titles }
+}
+
+export function checkNotices({ open, news, titles }: OpenNotices): HealthCheck {
+  if (news === 0) return ok('notices', open === 0 ? 'none is open' : `${open} open, all acknowledged`)
   return warn(
     'notices',
-    `${counted(news.length, 'trouble')}: ${titles.join(', ')}`,
+    `${counted(news, 'trouble')}: ${titles.join(', ')}`,
     '`leadsheet notices` tells more',
   )
 }

@@ -48,18 +48,22 @@ export async function checkSchedules(
   const held: string[] = []
   for (const schedule of schedules) {
     const late = await findLate(db, schedule, now)
-    if (late !== null) behind.push(`${schedule.name} since ${tellInstant(late.toISOString())}`)
+    if (late !== null) behind.push(`${called(schedule)} since ${tellInstant(late.toISOString())}`)
     const last = await findLastSlot(db, schedule.name, now.toISOString())
-    if (last?.state === 'held') held.push(`${schedule.name} of ${tellInstant(last.slot)}`)
+    if (last?.state === 'held') held.push(`${called(schedule)} of ${tellInstant(last.slot)}`)
   }
   const hint = '`leadsheet schedule` shows what is due, and `leadsheet status` what runs and what waits'
-  if (behind.length > 0) return fail('schedules', `behind: ${behind.join(', ')}`, hint)
+  if (behind.length > 0) return fail('schedules', `not begun: ${behind.join(', ')}`, hint)
   if (held.length === 0) return ok('schedules', 'none is behind')
   return warn(
     'schedules',
-    `held until a person lets it go: ${held.join(', ')}`,
+    `${held.join(', ')}: held until a person lets it go`,
     '`leadsheet status` says why; `leadsheet schedule release REPORT` lets it go',
   )
+}
+
+function called({ name }: ScheduleSettings): string {
+  return name.startsWith('report:') ? name.replace(':', ' ') : `schedule ${name}`
 }
 
 /** The first due time that nobody has noted, or that was noted and has waited for too long to be begun. */
