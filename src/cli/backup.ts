@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { LeadsheetError } from '../errors.ts'
+import { counted } from '../report/numbers.ts'
 import { makeBackup } from '../store/backup.ts'
 import type { BackupContent } from '../store/backup-check.ts'
 import { addExamples } from './command.ts'
@@ -36,15 +37,12 @@ export function contentJson({ schema, runId, leadsAsOf, rows }: BackupContent) {
 
 /** `3,003 leads, 9,120 versions, 12 reports, as of 2026-11-21 06:00Z` */
 export function contentLine({ leadsAsOf, rows }: BackupContent): string {
-  const counted = (table: string, noun: string): string => {
-    const count = rows[table] ?? 0
-    return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
-  }
+  const rowsOf = (table: string, noun: string) => counted(rows[table] ?? 0, noun)
   const asOf = leadsAsOf === null ? 'before the first whole sync' : `as of ${formatInstant(leadsAsOf)}`
   return [
-    counted('lead', 'lead'),
-    counted('lead_version', 'version'),
-    counted('report_edition', 'report'),
+    rowsOf('lead', 'lead'),
+    rowsOf('lead_version', 'version'),
+    rowsOf('report_edition', 'report'),
     asOf,
   ].join(', ')
 }

@@ -1,5 +1,4 @@
 /** Whether our clock can be believed: by that of the upstream, and by what the database has already lived through. */
-
 import { tellSpan } from '../jobs/health/installation.ts'
 import { tellInstant } from '../jobs/schedule.ts'
 import { CLOCK_AHEAD_MAX_MS } from '../jobs/troubles/machine.ts'

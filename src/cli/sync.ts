@@ -5,6 +5,7 @@ import { ERROR_CODES, type ErrorCode, LeadsheetError } from '../errors.ts'
 import { SYNC_PARTS, sync } from '../jobs/sync.ts'
 import type { SyncOptions } from '../jobs/sync-run.ts'
 import type { ScanReport, SyncPart, SyncProgress, SyncResult } from '../model.ts'
+import { counted } from '../report/numbers.ts'
 import type { Store } from '../store/open.ts'
 import { listWholeScans } from '../store/scan-verdict.ts'
 import { addExamples } from './command.ts'
@@ -236,8 +237,4 @@ function jsonOf(result: SyncResult) {
     problems: result.problems,
     not_before: result.notBefore,
   }
-}
-
-function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }

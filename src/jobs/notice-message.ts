@@ -1,8 +1,8 @@
 /** What a message to operators says: the troubles as lines, the subject, and the letter of it. */
-
 import type { Instant } from '../model.ts'
 import { type NoticeLine, type NoticeMessage, sectionsOf, tellTime } from '../notify/message.ts'
 import type { NoticeLetterView } from '../report/notice-letter.ts'
+import { counted } from '../report/numbers.ts'
 import type { Notice } from '../store/notice.ts'
 import type { Telling } from './notice.ts'
 import { factsOf } from './notice-reasons.ts'
@@ -64,13 +64,9 @@ function subjectOf(
   reminded: readonly NoticeLine[],
   recovered: readonly NoticeLine[],
 ): string {
-  if (raised.length > 0) return `${troubles(raised.length)}: ${titlesOf(raised)}`
-  if (reminded.length > 0) return `still ${troubles(reminded.length)}: ${titlesOf(reminded)}`
+  if (raised.length > 0) return `${counted(raised.length, 'trouble')}: ${titlesOf(raised)}`
+  if (reminded.length > 0) return `still ${counted(reminded.length, 'trouble')}: ${titlesOf(reminded)}`
   return `over: ${titlesOf(recovered)}`
-}
-
-function troubles(count: number): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? 'trouble' : 'troubles'}`
 }
 
 /** Each reason once, with its subject where only one is meant. */

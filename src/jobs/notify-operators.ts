@@ -2,7 +2,6 @@
  * The beat of the notices: looks for troubles, and writes what is to be told into the ledger of letters and the queue
  * of the webhook in one transaction. What leaves the house does so later, and fails without failing anything else.
  */
-
 import type { Log } from '../log.ts'
 import { messageId } from '../mail/letter.ts'
 import type { Instant, Letter } from '../model.ts'

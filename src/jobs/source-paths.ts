@@ -1,5 +1,4 @@
 /** Where the upstream's records have what the columns of the store hold, by the profile that maps them. */
-
 import { pathText } from '../source/field-path.ts'
 import type { FieldRule } from '../source/field-rule.ts'
 import type { Profile } from '../source/profile.ts'

@@ -40,6 +40,11 @@ export function numbersOf(locale: string): Numbers {
   return found
 }
 
+/** For operators, in English: `1 lead`, `5,706 leads` */
+export function counted(count: number, noun: string): string {
+  return `${numbersOf('en').count(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** `+9`, `−3`, `±0` */
 export function signed(difference: number, write: (size: number) => string): string {
   if (difference === 0) return '±0'

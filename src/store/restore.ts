@@ -2,7 +2,6 @@
  * Puts a backup in the place of the store. The file that was there stays under another name, and at no moment is
  * there none: a daemon that found no file would begin afresh and mail again what it has mailed.
  */
-
 import { existsSync } from 'node:fs'
 import { constants, copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'

@@ -2,7 +2,6 @@
  * A mail program that knows nothing of a mail's own dark colours and turns them round by itself, as Gmail's app
  * does. It does so while it paints, so that only the pixels tell what came of it.
  */
-
 import type { Browser, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

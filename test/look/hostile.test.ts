@@ -1,5 +1,4 @@
 /** Leads whose names are meant to do harm, in mails: a browser builds the same page of them as of plain names. */
-
 import type { Browser, Page } from 'playwright-core'
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -2,7 +2,6 @@
  * Fetches one page in a process of its own and prints what came of it, with the memory that it took:
  * `node fetch-once.ts URL`.
  */
-
 import { pino } from 'pino'
 import { LeadsheetError } from '../../src/errors.ts'
 import { openSource } from '../../src/source/open.ts'

@@ -1,5 +1,4 @@
 /** A schedule with a store, a clock and signs of life of a daemon, ticked by hand. */
-
 import { noteSlots } from '../../src/jobs/note-slots.ts'
 import type { PulseDeps } from '../../src/jobs/pulse.ts'
 import { openPulse } from '../../src/jobs/pulse.ts'

@@ -1,10 +1,11 @@
 /** What is odd about what the syncs read: leads that are gone, fields that changed, records that cannot be read. */
+import { counted } from '../../report/numbers.ts'
 import { listDrift } from '../../store/field-drift.ts'
 import { countHeldSince } from '../../store/held-row.ts'
 import { listWholeScans, type WholeScan } from '../../store/scan-verdict.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
-import { counted, minutesBefore, type Watch } from './watch.ts'
+import { minutesBefore, type Watch } from './watch.ts'
 
 const DAY_MINUTES = 24 * 60
 /** Fewer than these may halve or double, and it means nothing. */

@@ -1,4 +1,5 @@
 /** What is wrong with letters, and with the mail server that should take them. */
+import { counted } from '../../report/numbers.ts'
 import { listRefusing, type RefusingRecipient } from '../../store/delivery-list.ts'
 import {
   countWaiting,
@@ -11,7 +12,7 @@ import { findMailOutage, type MailOutage } from '../../store/mail-outage.ts'
 import { listSubscriptions } from '../../store/subscription.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
-import { counted, minutesBefore, type Watch } from './watch.ts'
+import { minutesBefore, type Watch } from './watch.ts'
 
 export const PUT_OFF_MINUTES = 120
 /** So many editions are no accident. */

@@ -1,10 +1,11 @@
 /** What is wrong with the due times of reports. */
 import type { FailedSection } from '../../figures.ts'
+import { counted } from '../../report/numbers.ts'
 import { listLastFailed } from '../../store/edition.ts'
 import { findLastSlot, listSlotsNotedSince, type Slot } from '../../store/schedule-slot.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
-import { counted, minutesBefore, type Watch } from './watch.ts'
+import { minutesBefore, type Watch } from './watch.ts'
 
 /** A report, or any other due time, is late then. */
 export const REPORT_LATE_MINUTES = 30

@@ -1,10 +1,11 @@
 /** What is wrong with the syncs, by the runs in the store. */
 import type { Instant } from '../../model.ts'
+import { counted } from '../../report/numbers.ts'
 import { findLastWholeRun, listRuns, type RunSummary } from '../../store/sync-run.ts'
 import { readWatermark } from '../../store/watermark.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
-import { counted, minutesBefore, type Watch } from './watch.ts'
+import { minutesBefore, type Watch } from './watch.ts'
 
 /** Looked back over: a day at the usual pace. */
 const RUNS_MAX = 100

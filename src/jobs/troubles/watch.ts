@@ -33,8 +33,3 @@ const MINUTE_MS = 60_000
 export function minutesBefore(now: Date, minutes: number): Instant {
   return new Date(now.getTime() - minutes * MINUTE_MS).toISOString()
 }
-
-/** `1 letter`, `1,204 letters`. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
-}

@@ -39,7 +39,7 @@ export const REACHED = {
   FROM stage WHERE in_funnel = 1 AND EXISTS (SELECT 1 FROM reach) ORDER BY position`,
 } as const
 
-export const STAYS_BY_PIPELINE = {
+const STAYS_BY_PIPELINE = {
   title: 'Days in stage by pipeline',
   meaning: 'the figure time_in_stage of each pipeline',
   reads: ['ended'],

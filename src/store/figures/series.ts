@@ -28,7 +28,7 @@ export const TREND = {
   sql: `SELECT ${COUNTS} FROM span ORDER BY place`,
 } as const
 
-export const TREND_BY_PIPELINE = {
+const TREND_BY_PIPELINE = {
   title: 'Trend by pipeline',
   meaning: 'the trend of each pipeline; days on which nothing was new or won have no row',
   reads: TREND.reads,

@@ -2,7 +2,6 @@
  * What /metrics shows of the installation, one row a metric: named and measured as Prometheus has it, in seconds and
  * bytes, and each series from the beginning, so that an alert on it needs no case for its absence.
  */
-
 import type { Measures } from '../../jobs/measures.ts'
 import { REASONS } from '../../jobs/notice-reasons.ts'
 import type { Instant } from '../../model.ts'

@@ -8,7 +8,7 @@ import { type AgentsView, composeAgents } from './agents/view.ts'
 import { type CountingView, countingOf } from './counting.ts'
 import { frameOf } from './frame.ts'
 import { clockOf } from './moment.ts'
-import { LOCALE } from './pipelines/words.ts'
+import { LOCALE } from './numbers.ts'
 import type { WindowDeps } from './window.ts'
 
 export interface AgentsDeps extends WindowDeps {

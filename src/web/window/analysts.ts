@@ -1,5 +1,4 @@
 /** Where whoever wants to see single leads finds them: a program that is made for it, on the snapshot. */
-import { existsSync } from 'node:fs'
 import { readSnapshotInfo } from '../../store/snapshot.ts'
 import type { Clock, Moment } from './moment.ts'
 
@@ -18,7 +17,7 @@ export interface AnalystsView {
 }
 
 export function composeAnalysts({ snapshot, metadata }: SnapshotFiles, clock: Clock): AnalystsView {
-  const info = existsSync(snapshot) ? readSnapshotInfo(snapshot) : null
+  const info = readSnapshotInfo(snapshot)
   return {
     file: snapshot,
     command: `datasette ${quoted(snapshot)} -m ${quoted(metadata)}`,

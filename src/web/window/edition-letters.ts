@@ -5,9 +5,9 @@ import { oneLine } from '../../report/text.ts'
 import type { DeliveryRowState } from '../../store/delivery.ts'
 import type { EditionLetter } from '../../store/kept-letters.ts'
 import { type Button, pauseButton, resendButton, resendFailedButton, resumeButton } from './buttons.ts'
-import { count } from './counted.ts'
 import { editionHref } from './edition-line.ts'
 import type { Clock, Moment } from './moment.ts'
+import { count } from './numbers.ts'
 import type { Tag } from './status/tag.ts'
 
 export interface LettersView {

@@ -6,10 +6,10 @@ import { tellDates } from '../../report/period.ts'
 import type { EditionName } from '../../store/edition-list.ts'
 import type { EditionLetter } from '../../store/kept-letters.ts'
 import { type Button, testButton } from './buttons.ts'
-import { bytes } from './counted.ts'
 import { composeLetters, type LettersView, letterHref, letterName, tagOf } from './edition-letters.ts'
 import { aboutEdition, type EditionLine, editionHref, editionLine, editionTag } from './edition-line.ts'
 import type { Clock, Moment } from './moment.ts'
+import { bytes } from './numbers.ts'
 import type { Tag } from './status/tag.ts'
 
 /** What stands above each page about an edition. */

@@ -4,10 +4,10 @@ import { localDates } from '../../report/period.ts'
 import { countEditions, type ListedEdition } from '../../store/edition-list.ts'
 import { EDITION_STATES, type EditionState, listEditionReports } from '../../store/edition-search.ts'
 import { type AddRoutes, sendPage } from '../server.ts'
-import { count } from './counted.ts'
 import { type EditionLine, editionLine } from './edition-line.ts'
 import { frameOf } from './frame.ts'
 import { type Clock, clockOf } from './moment.ts'
+import { count } from './numbers.ts'
 import type { WindowDeps } from './window.ts'
 
 interface EditionsView {

@@ -2,6 +2,7 @@
 import { tellSpan } from '../../jobs/health/installation.ts'
 import type { Instant } from '../../model.ts'
 import { datesOf } from '../../report/dates.ts'
+import { LOCALE } from './numbers.ts'
 
 /** What `{{> window-time}}` shows. */
 export interface Moment {
@@ -24,8 +25,6 @@ interface Tell {
   (instant: Instant): Moment
   (instant: Instant | null): Moment | null
 }
-
-const LOCALE = 'en-GB'
 
 export function clockOf(timeZone: string, now: Date): Clock {
   const { recent } = datesOf(LOCALE, timeZone, now.toISOString())

@@ -8,11 +8,11 @@ import { type AnalystsView, composeAnalysts, type SnapshotFiles } from './analys
 import { type CountingView, countingOf } from './counting.ts'
 import { frameOf } from './frame.ts'
 import { clockOf } from './moment.ts'
+import { LOCALE } from './numbers.ts'
 import { composeList, type PipelineLine } from './pipelines/list.ts'
 import { composeMeanings, type MeaningsView } from './pipelines/meanings.ts'
 import { composePipeline, type PipelineView } from './pipelines/one.ts'
 import { trendDaysOf } from './pipelines/trend.ts'
-import { LOCALE } from './pipelines/words.ts'
 import type { WindowDeps } from './window.ts'
 
 export interface PipelinesDeps extends WindowDeps {

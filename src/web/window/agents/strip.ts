@@ -1,7 +1,7 @@
 /** How an agent has been, as a strip of time: heights tell the states apart, so that colour is not all. */
+import { counted } from '../../../report/numbers.ts'
 import type { AgentSpan, AgentState } from '../../../store/figures/agent-spans.ts'
-import { counted } from '../counted.ts'
-import { lengthOf } from './length.ts'
+import { lengthOf } from '../numbers.ts'
 
 /** What `{{> window-strip}}` shows. */
 export interface StripView {
@@ -19,7 +19,7 @@ export interface StripView {
 }
 
 /** An hour of 30 days; a window of any length is as wide. */
-export const STRIP_WIDTH = 720
+const STRIP_WIDTH = 720
 /** Shorter spans are drawn so wide, or nobody would see them. */
 const LEAST_WIDTH = 2
 /** Of a strip that is 20 high. */

@@ -2,15 +2,15 @@
 import type { Outage } from '../../../figures.ts'
 import { type AgentHealth, healthOf } from '../../../report/blocks/agents.ts'
 import { formatLocalDay } from '../../../report/dates.ts'
+import { counted } from '../../../report/numbers.ts'
 import { nameStatus } from '../../../report/status.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../../../report/text.ts'
 import type { Voice } from '../../../report/voice.ts'
 import type { ListedAgent } from '../../../store/agent-list.ts'
 import type { Overview } from '../../../store/figures/overview.ts'
-import { count, counted } from '../counted.ts'
 import type { Clock, Moment } from '../moment.ts'
+import { count, lengthOf } from '../numbers.ts'
 import type { Tag } from '../status/tag.ts'
-import { lengthOf } from './length.ts'
 import { composeStrip, type StripView } from './strip.ts'
 
 export interface AgentsView {
@@ -76,8 +76,8 @@ export function composeAgents(
   )
   return {
     sentence: sentenceOf(agents),
-    readAt: readAt === null ? null : clock.at(readAt),
-    readAgo: readAt === null ? null : clock.ago(readAt),
+    readAt: clock.at(readAt),
+    readAgo: clock.ago(readAt),
     agents: agents
       .toSorted((one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other)))
       .map((agent) => ({
@@ -104,7 +104,6 @@ function sentenceOf(agents: readonly ListedAgent[]): string {
 }
 
 function rowOf(agent: ListedAgent, voice: Voice, clock: Clock): Omit<AgentRow, 'strip'> {
-  const moment = (at: string | null) => (at === null ? null : clock.at(at))
   const { goneAt, statusChangedAt, taskType, taskPipeline, taskProgress } = agent
   const isErrorNews =
     stateOf(agent) !== 'well' ||
@@ -121,13 +120,13 @@ function rowOf(agent: ListedAgent, voice: Voice, clock: Clock): Omit<AgentRow, '
       goneAt === null
         ? { kind: TAGS[healthOf(agent)], text: nameStatus(agent.status, voice) }
         : { kind: 'warn', text: 'Gone' },
-    since: moment(goneAt ?? statusChangedAt),
+    since: clock.at(goneAt ?? statusChangedAt),
     task: goneAt === null ? task.filter(Boolean).join(' ') : '',
-    lastSeen: moment(agent.lastSeenAt),
+    lastSeen: clock.at(agent.lastSeenAt),
     tasks: agent.tasks24h === null ? '' : count(agent.tasks24h),
     errors: agent.errors24h === null ? '' : count(agent.errors24h),
     error: (isErrorNews && oneLineOrNull(agent.lastErrorMessage, ERROR_LENGTH)) || '',
-    errorAt: moment(agent.lastErrorAt),
+    errorAt: clock.at(agent.lastErrorAt),
   }
 }
 
@@ -153,7 +152,7 @@ function outageOf({ agentName, beganAt, endedAt, hours }: Outage, clock: Clock) 
   return {
     agent: oneLine(agentName, NAME_LENGTH),
     began: clock.at(beganAt),
-    ended: endedAt === null ? null : clock.at(endedAt),
+    ended: clock.at(endedAt),
     length: lengthOf(hours * HOUR_MS),
   }
 }

@@ -5,7 +5,8 @@ import { layoutSparkline } from '../../../report/charts/sparkline.ts'
 import { type Point, pathOf } from '../../../report/charts/svg.ts'
 import { capitalise } from '../../../report/text.ts'
 import type { PipelineOverview } from '../../../store/figures/overview.ts'
-import { count, moneys, nameOf, share } from './words.ts'
+import { count } from '../numbers.ts'
+import { moneys, nameOf, share } from './words.ts'
 
 export interface PipelineLine {
   /** Null of all together. */

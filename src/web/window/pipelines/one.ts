@@ -1,15 +1,16 @@
 /** One pipeline: where it stands, its trend, its funnel, and what the service counts beside what we do. */
 import type { Funnel } from '../../../figures.ts'
-import { numbersOf, signed } from '../../../report/numbers.ts'
+import { signed } from '../../../report/numbers.ts'
 import { nameStatus } from '../../../report/status.ts'
 import { capitalise } from '../../../report/text.ts'
 import type { Voice } from '../../../report/voice.ts'
 import type { PipelineOverview } from '../../../store/figures/overview.ts'
 import type { StatPair } from '../../../store/figures/service-stats.ts'
 import type { Clock, Moment } from '../moment.ts'
+import { count, numbers } from '../numbers.ts'
 import { cellsOf, type PipelineLine } from './list.ts'
 import { composeTrend, type TrendDays, type TrendView } from './trend.ts'
-import { count, LOCALE, NONE, nameOf, share } from './words.ts'
+import { NONE, nameOf, share } from './words.ts'
 
 export interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
   readonly id: string
@@ -43,8 +44,6 @@ interface StatisticsView {
   }[]
 }
 
-const numbers = numbersOf(LOCALE)
-
 export function composePipeline(
   pipeline: PipelineOverview,
   days: TrendDays,
@@ -64,7 +63,7 @@ export function composePipeline(
 function composeFunnel({ asOf, stages }: Funnel, voice: Voice, clock: Clock): FunnelView {
   const most = Math.max(1, ...stages.map(({ reached }) => reached))
   return {
-    asOf: asOf === null ? null : clock.at(asOf),
+    asOf: clock.at(asOf),
     stages: stages.map(({ status, reached, medianDays }, index) => {
       const before = stages[index - 1]
       return {

@@ -7,9 +7,9 @@ import { chartLabels } from '../../../report/charts/labels.ts'
 import { MEAN_DAYS, meansOfWeek, writeMean } from '../../../report/charts/mean.ts'
 import { type Point, pathOf, type Run, tenth } from '../../../report/charts/svg.ts'
 import { layoutTrend, type TrendLayout } from '../../../report/charts/trend-layout.ts'
-import { numbersOf } from '../../../report/numbers.ts'
 import type { Voice } from '../../../report/voice.ts'
-import { count, LOCALE, NONE } from './words.ts'
+import { count, LOCALE, numbers } from '../numbers.ts'
+import { NONE } from './words.ts'
 
 export interface TrendView {
   readonly days: number
@@ -49,7 +49,6 @@ const EDGE = 0.06
 
 const NAMES = { newLeads: 'new', won: 'won' } as const
 const TITLES = { newLeads: 'New leads', won: 'Won' } as const
-const numbers = numbersOf(LOCALE)
 
 export function trendDaysOf(wanted: unknown): TrendDays {
   return CHOICES.find((days) => String(days) === wanted) ?? DAYS_DEFAULT

@@ -1,16 +1,13 @@
 /** How the pages of pipelines write numbers: a dash stands for what there is not. */
 import type { Money, Ratio } from '../../../model.ts'
-import { FEW, numbersOf } from '../../../report/numbers.ts'
+import { FEW } from '../../../report/numbers.ts'
 import { oneLine } from '../../../report/text.ts'
+import { count, numbers } from '../numbers.ts'
 
-export const LOCALE = 'en-GB'
 export const NONE = '–'
 
 const NAME_LENGTH = 80
 const CURRENCIES = 3
-const numbers = numbersOf(LOCALE)
-
-export const { count } = numbers
 
 /** `24%`; of few `3 of 7`, since a percentage would say too much. */
 export function share({ part, whole }: Ratio): string {

@@ -1,12 +1,13 @@
 /** How fresh each resource is, and what waits to be read. */
 import type { Health } from '../../../jobs/health.ts'
+import { counted } from '../../../report/numbers.ts'
 import { countAgents } from '../../../store/agent.ts'
 import { countDetails } from '../../../store/detail.ts'
 import { countLeads } from '../../../store/lead.ts'
 import type { Db } from '../../../store/open.ts'
 import { readSnapshotInfo } from '../../../store/snapshot.ts'
-import { count, counted } from '../counted.ts'
 import type { Clock, Moment } from '../moment.ts'
+import { count } from '../numbers.ts'
 import type { Tag } from './tag.ts'
 
 export interface FreshnessView {

@@ -3,8 +3,8 @@ import { readSettingsInForce } from '../../../jobs/settings-in-force.ts'
 import { findLastSpan } from '../../../store/daemon-span.ts'
 import { readRoom } from '../../../store/file-system.ts'
 import type { Store } from '../../../store/open.ts'
-import { bytes } from '../counted.ts'
 import type { Clock, Moment } from '../moment.ts'
+import { bytes } from '../numbers.ts'
 
 /** What is known without looking. */
 export interface InstallationFacts {

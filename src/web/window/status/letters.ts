@@ -1,4 +1,5 @@
 /** The last editions and their letters: what went out, what waits, what is in doubt, and whether the mail server is there. */
+import { counted } from '../../../report/numbers.ts'
 import { listEditions } from '../../../store/edition-list.ts'
 import {
   countWaiting,
@@ -8,7 +9,6 @@ import {
 } from '../../../store/letter-trouble.ts'
 import { listMailOutages, type MailOutage } from '../../../store/mail-outage.ts'
 import type { Db } from '../../../store/open.ts'
-import { counted } from '../counted.ts'
 import { type EditionLine, editionHref, editionLine } from '../edition-line.ts'
 import type { Clock, Moment } from '../moment.ts'
 

@@ -1,9 +1,10 @@
 /** The sync under way, and how far it is. */
+import { counted } from '../../../report/numbers.ts'
 import { countLeads } from '../../../store/lead.ts'
 import type { Db } from '../../../store/open.ts'
 import { findSyncUnderWay, type SyncUnderWay } from '../../../store/sync-progress.ts'
-import { count, counted } from '../counted.ts'
 import type { Clock, Moment } from '../moment.ts'
+import { count } from '../numbers.ts'
 
 export interface ProgressView {
   /** What it does now. */

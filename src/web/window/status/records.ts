@@ -1,9 +1,10 @@
 /** What could not be read of the upstream, and how its records have changed. */
+import { counted } from '../../../report/numbers.ts'
 import { listDrift, listGoneFields } from '../../../store/field-drift.ts'
 import { countHeldRows, listLastHeld } from '../../../store/held-row.ts'
 import type { Db } from '../../../store/open.ts'
-import { count, counted } from '../counted.ts'
 import type { Clock, Moment } from '../moment.ts'
+import { count } from '../numbers.ts'
 
 const HELD_MAX = 20
 const DRIFT_DAYS = 30

@@ -6,8 +6,8 @@ import { type Gap, listGaps } from '../../../store/daemon-span.ts'
 import type { Db } from '../../../store/open.ts'
 import type { Slot } from '../../../store/schedule-slot.ts'
 import { type Button, releaseButton } from '../buttons.ts'
-import { count, duration } from '../counted.ts'
 import type { Clock, Moment } from '../moment.ts'
+import { count, duration } from '../numbers.ts'
 import type { Tag } from './tag.ts'
 
 const DAYS_BACK = 7

@@ -1,5 +1,4 @@
 /** What is wrong, with what to do about it: what operators were told of, and what the judgement of now finds beside it. */
-
 import type { HealthCheck, Subject } from '../../../jobs/health/installation.ts'
 import type { Health } from '../../../jobs/health.ts'
 import { factsOf, type Reason } from '../../../jobs/notice-reasons.ts'

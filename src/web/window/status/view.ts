@@ -1,5 +1,4 @@
 /** All that the status page shows, read at one go: part by part, as its templates take them. */
-
 import type { Installation } from '../../../jobs/health/installation.ts'
 import { readHealth } from '../../../jobs/health.ts'
 import type { Store } from '../../../store/open.ts'

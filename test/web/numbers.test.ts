@@ -1,7 +1,8 @@
 /** Numbers, sizes and times as the pages of the window write them. */
 import { expect, it } from 'vitest'
-import { bytes, counted, duration } from '../../src/web/window/counted.ts'
+import { counted } from '../../src/report/numbers.ts'
 import { clockOf } from '../../src/web/window/moment.ts'
+import { bytes, duration } from '../../src/web/window/numbers.ts'
 import { said } from '../../src/web/window/said.ts'
 
 it.each([
