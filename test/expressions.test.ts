@@ -62,7 +62,8 @@ function growthOf(pattern: RegExp, piece: string): number {
     `${piece.repeat(Math.ceil(length / piece.length)).slice(0, length)}\n\u0000`
   const telling = LENGTHS.find((length) => timeOf(pattern, textOf(length), 1) > TELLING_MS)
   if (telling === undefined) return 0
-  return timeOf(pattern, textOf(telling), 3) / timeOf(pattern, textOf(telling / 4), 5)
+  const longMs = timeOf(pattern, textOf(telling), 3)
+  return longMs < TELLING_MS ? 0 : longMs / timeOf(pattern, textOf(telling / 4), 5)
 }
 
 describe('the expressions', () => {
