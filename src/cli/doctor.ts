@@ -3,16 +3,8 @@ import type { Command } from 'commander'
 import type { Check } from '../source/checkup.ts'
 import { addExamples } from './command.ts'
 import { examine } from './examination.ts'
-import type { Ending } from './exit-status.ts'
 import type { Terminal } from './terminal.ts'
-
-const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
-
-/** What fails ends with 1, what only warns with 3. */
-export const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const satisfies Record<
-  Check['verdict'],
-  Ending
->
+import { VERDICT_COLORS, VERDICT_ENDINGS, worstOf } from './verdict.ts'
 
 interface Options {
   readonly whole?: boolean
@@ -37,17 +29,11 @@ async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
   }
   const verdict = worstOf(checks)
   if (terminal.json) terminal.printJson({ verdict, checks })
-  terminal.end(ENDINGS[verdict])
-}
-
-export function worstOf(checks: readonly Check[]): Check['verdict'] {
-  return (
-    (['fail', 'warn'] as const).find((verdict) => checks.some((check) => check.verdict === verdict)) ?? 'ok'
-  )
+  terminal.end(VERDICT_ENDINGS[verdict])
 }
 
 function printCheck(terminal: Terminal, { what, verdict, found, remedy }: Check): void {
-  const mark = terminal.style(MARKS[verdict], verdict.padEnd(4))
+  const mark = terminal.style(VERDICT_COLORS[verdict], verdict.padEnd(4))
   terminal.print(`${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`)
   if (remedy !== null) terminal.print(`${' '.repeat(22)}${terminal.style('dim', remedy)}`)
 }

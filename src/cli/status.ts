@@ -17,9 +17,9 @@ import { noticeJson } from './notices.ts'
 import { type ConfiguredSchedule, heldText } from './schedules.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
+import { VERDICT_COLORS } from './verdict.ts'
 
 const ROWS = { runs: 5, slots: 5, editions: 5, notices: 100 }
-const COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
 type Status = StatusOf<ConfiguredSchedule>
 
@@ -103,7 +103,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
   const letters = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
   const failure = status.lastFailure
   const { verdict, sentence } = status.health
-  terminal.print(terminal.style(COLORS[verdict], sentence), '')
+  terminal.print(terminal.style(VERDICT_COLORS[verdict], sentence), '')
   await terminal.printFields({
     Database: database,
     Leads: status.leads.toLocaleString('en'),

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { ENDINGS, worstOf } from '../../src/cli/doctor.ts'
 import { examine } from '../../src/cli/examination.ts'
 import { EXIT_STATUS } from '../../src/cli/exit-status.ts'
 import { checkRuntime } from '../../src/cli/runtime-check.ts'
+import { VERDICT_ENDINGS, worstOf } from '../../src/cli/verdict.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Service } from '../../src/service/open.ts'
 import type { Check } from '../../src/source/checkup.ts'
@@ -78,7 +78,7 @@ async function diagnose(cwd: string, change: Readonly<Record<string, string>> = 
   for await (const check of examine(patient, { whole: true })) checks.push(check)
   const told = checks.filter(({ what }) => what !== 'file system')
   return {
-    status: EXIT_STATUS[ENDINGS[worstOf(told)]].status,
+    status: EXIT_STATUS[VERDICT_ENDINGS[worstOf(told)]].status,
     wrong: told.filter(({ verdict }) => verdict !== 'ok'),
   }
 }

@@ -8,13 +8,12 @@ import { localTime } from '../local-time.ts'
 import { plainText } from '../plain-text.ts'
 import { schedulesOf } from '../schedules.ts'
 import type { Terminal } from '../terminal.ts'
+import { VERDICT_COLORS } from '../verdict.ts'
 import type { Written } from './files.ts'
-
-const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
 /** One of several checks: a line, and the remedy below it. */
 export function checkLines(terminal: Terminal, { what, verdict, found, remedy }: Check): string[] {
-  const mark = terminal.style(MARKS[verdict], verdict.padEnd(4))
+  const mark = terminal.style(VERDICT_COLORS[verdict], verdict.padEnd(4))
   const line = `  ${mark}  ${what}: ${plainText(found).replaceAll('\n', ' ')}`
   return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
 }
