@@ -38,8 +38,8 @@ async function openOperated() {
       const page = await ask(`${window.url}${done.headers.location}`, {
         headers: { ...AS_BROWSER, cookie: session.cookie },
       })
-      const [, how, told] = /<div class="message (\w+)" role="\w+"><p>([^<]*)<\/p>/.exec(page.text) ?? []
-      return `${how}: ${wordsOf(told ?? '').replaceAll('&#x60;', '`')}`
+      const [, how, told] = /<div class="message (\w+)" role="\w+"><p>(.*?)<\/p>/.exec(page.text) ?? []
+      return `${how}: ${wordsOf((told ?? '').replace(/<\/?code>/g, '`'))}`
     },
     page: async (path: string) =>
       (await ask(`${window.url}${path}`, { headers: { ...AS_BROWSER, cookie: session.cookie } })).text,

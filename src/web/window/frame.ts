@@ -1,6 +1,6 @@
 /** What stands around every page of the window: the way to the others, who looks, and what became of what they did. */
-import type { Told } from '../told.ts'
 import type { Visitor } from '../visitor.ts'
+import { type Said, said } from './said.ts'
 
 const PLACES = [
   { path: '/', name: 'Status' },
@@ -17,7 +17,7 @@ export interface Frame {
   readonly places: readonly { readonly path: string; readonly name: string; readonly isHere: boolean }[]
   /** What forms of the page bring along; null where nothing can be done. */
   readonly acts: { readonly formToken: string; readonly back: string } | null
-  readonly told: Told | null
+  readonly told: { readonly text: Said; readonly isWrong: boolean } | null
 }
 
 interface Asked {
@@ -28,11 +28,12 @@ interface Asked {
 /** @param place under which of the places the page belongs; null for none */
 export function frameOf({ visitor, url }: Asked, title: string, place: Place | null): Frame {
   const session = visitor?.session ?? null
+  const told = visitor?.told ?? null
   return {
     title,
     places: PLACES.map(({ path, name }) => ({ path, name, isHere: path === place })),
     acts: session && { formToken: session.formToken, back: url },
-    told: visitor?.told ?? null,
+    told: told && { text: said(told.text), isWrong: told.isWrong },
   }
 }
 
