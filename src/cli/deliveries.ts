@@ -4,7 +4,7 @@ import { LeadsheetError } from '../errors.ts'
 import { tellDates } from '../report/period.ts'
 import type { DeliveryRowState } from '../store/delivery.ts'
 import { findDeliveries, type ListedDelivery, listRefusing } from '../store/delivery-list.ts'
-import { listMailOutages, type MailOutage } from '../store/mail-outage.ts'
+import { listMailOutages, type MailOutage, nextTry } from '../store/mail-outage.ts'
 import type { Store } from '../store/open.ts'
 import { type Finding, settleLetter } from '../store/requeued-letter.ts'
 import { instant, wholeNumber } from './arguments.ts'
@@ -84,7 +84,7 @@ function printDeliveries(
       { title: 'STATE', value: stateText, isWhole: true },
       { title: 'TRIES', value: ({ attempts }) => attempts },
       { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt), isOptional: true },
-      { title: 'NEXT', value: (one) => formatInstant(nextAttempt(one, outages)), isWhole: true },
+      { title: 'NEXT', value: (one) => formatInstant(nextTry(one.nextAttemptAt, outages)), isWhole: true },
       { title: 'ANSWER', value: ({ response }) => response },
     ],
     deliveries,
@@ -116,12 +116,6 @@ export function wordOf(state: string): string {
   return state === 'pending' ? 'waiting' : state === 'data' ? 'sending' : state.replace('_', ' ')
 }
 
-/** Not before the server is tried again. */
-function nextAttempt({ nextAttemptAt }: ListedDelivery, outages: readonly MailOutage[]): string | null {
-  if (nextAttemptAt === null) return null
-  return [nextAttemptAt, ...outages.map((outage) => outage.nextAttemptAt)].sort().at(-1) ?? null
-}
-
 function deliveryJson(one: ListedDelivery, outages: readonly MailOutage[]) {
   const { period } = one
   return {
@@ -135,7 +129,7 @@ function deliveryJson(one: ListedDelivery, outages: readonly MailOutage[]) {
     doubts: one.doubts,
     queued_at: one.queuedAt,
     state_at: one.stateAt,
-    next_attempt_at: nextAttempt(one, outages),
+    next_attempt_at: nextTry(one.nextAttemptAt, outages),
     reply_code: one.replyCode,
     response: one.response,
   }

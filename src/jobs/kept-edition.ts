@@ -14,6 +14,7 @@ import {
   listEditionsOf,
 } from '../store/edition-list.ts'
 import { type EditionLetter, listEditionLetters } from '../store/kept-letters.ts'
+import { listMailOutages, nextTry } from '../store/mail-outage.ts'
 import type { Db } from '../store/open.ts'
 import { listSubscriptions, type Subscription } from '../store/subscription.ts'
 import { drawPictures } from './content.ts'
@@ -23,6 +24,7 @@ import { findRequest } from './recompute-edition.ts'
 export interface KeptEdition {
   readonly edition: Edition
   readonly line: ListedEdition
+  /** With the next try as it will be: of none while the mail server is away. */
   readonly letters: readonly EditionLetter[]
   /** By address, in lower case; of the whole report. */
   readonly wishes: ReadonlyMap<string, Subscription>
@@ -41,11 +43,13 @@ export async function readKeptEdition(db: Db, id: string, now: Date): Promise<Ke
   const edition = await readEdition(db, id)
   const [line] = edition === undefined ? [] : await listEditionsOf(db, [id])
   if (edition === undefined || line === undefined) return null
+  const outages = await listMailOutages(db)
+  const letters = await listEditionLetters(db, id)
   const wishes = await listSubscriptions(db, edition.report)
   const lastEnd = await findLastMailedEnd(db, edition.report, now.toISOString())
   return {
     ...{ edition, line, ...(await findNeighbours(db, line)) },
-    letters: await listEditionLetters(db, id),
+    letters: letters.map((one) => ({ ...one, nextAttemptAt: nextTry(one.nextAttemptAt, outages) })),
     wishes: new Map(wishes.map((one) => [one.address, one])),
     beside: await listBeside(db, line),
     isLast: edition.isMailed && edition.period.to === lastEnd,

@@ -44,6 +44,12 @@ export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void
     .execute()
 }
 
+/** When a letter that is to be tried at some time is tried: not before its server is. */
+export function nextTry(at: Instant | null, outages: readonly MailOutage[]): Instant | null {
+  if (at === null) return null
+  return [at, ...outages.map(({ nextAttemptAt }) => nextAttemptAt)].sort().at(-1) ?? at
+}
+
 /**
  * At the start of a daemon: who has mended a setting is not to wait for an hour, and a server that the settings name no
  * more is of no matter.

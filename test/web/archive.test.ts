@@ -5,12 +5,13 @@ import { enqueueResend, planResend } from '../../src/jobs/resend.ts'
 import { periodBetween } from '../../src/report/period.ts'
 import { saveEdition } from '../../src/store/edition.ts'
 import { readLetter } from '../../src/store/letter.ts'
+import { saveMailOutage } from '../../src/store/mail-outage.ts'
 import type { Store } from '../../src/store/open.ts'
 import { saveSubscription } from '../../src/store/subscription.ts'
 import { dispositionOf } from '../../src/web/download.ts'
 import { openArchive, PEOPLE, REPORT } from '../support/archive.ts'
 import { busyDay } from '../support/figures.ts'
-import { makeDue } from '../support/mailing.ts'
+import { enqueueDue, makeDue } from '../support/mailing.ts'
 import { AS_BROWSER, ask, NOW, openWindow, signIn, TOKEN } from '../support/window.ts'
 
 const AS_OPERATOR = { ...AS_BROWSER, authorization: `Bearer ${TOKEN}` }
@@ -203,6 +204,22 @@ describe('an edition in the archive', () => {
     expect(wordsOf((await get(url, '/archive?state=in_doubt')).text)).toContain(
       'sent to 1 of 3, 1 refused, 1 in doubt',
     )
+  })
+
+  it('says when a letter is tried next: not before the mail server is', async () => {
+    const { url, store, deps } = await openArchive()
+    await enqueueDue(deps, PEOPLE, REPORT)
+    const minutes = (after: number) => new Date(NOW.getTime() + after * 60_000).toISOString()
+    const times = { beganAt: minutes(-5), nextAttemptAt: minutes(15) }
+    await store.write((trx) =>
+      saveMailOutage(trx, {
+        ...{ server: 'smtp://mail.example.com', kind: 'transient', failures: 3, ...times },
+        ...{ replyCode: null, response: 'connect ECONNREFUSED' },
+      }),
+    )
+    const { text } = await get(url, await pathOf(store))
+    expect(text).toContain(`next try <time datetime="${minutes(15)}">`)
+    expect(text).not.toContain(`next try <time datetime="${minutes(0)}">`)
   })
 
   it('shows in its frame the mail to the byte, but for where its pictures are', async () => {
