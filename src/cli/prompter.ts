@@ -32,6 +32,8 @@ export interface Console {
   readonly output: NodeJS.WritableStream
 }
 
+const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' })
+
 interface Line {
   readonly isHidden?: boolean
   /** Already in the line, to be changed. */
@@ -92,12 +94,13 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
     ask,
     askHidden: (text) => readLine(`  ${text}: `, { isHidden: true }),
     confirm: async (text) => {
-      const fault = (answer: string) => (/^(y|yes|n|no)$/i.test(answer) ? null : 'y or n')
+      const fault = (answer: string) => (/^(y|yes|n|no)$/i.test(answer) ? null : 'expected y or n')
       return /^y/i.test(await ask({ text: `${text} y/n`, standard: 'y', fault }))
     },
     choose: async (text, words) => {
       const meant = (answer: string) => words.filter((word) => word.startsWith(answer.toLowerCase()))
-      const fault = (answer: string) => (meant(answer).length === 1 ? null : words.join(', '))
+      const fault = (answer: string) =>
+        meant(answer).length === 1 ? null : `expected ${oneOf.format(words)}`
       return meant(await ask({ text, standard: words[0], fault }))[0] ?? words[0]
     },
   }
