@@ -45,7 +45,7 @@ function closedWindow({ web }: Settings, draft: Draft): string[] {
   return [mistakeLine(origin, `the window can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
 }
 
-/** Secrets that stand in a settings file which everyone can read; a folder for mails is none. */
+/** Secrets that stand in a settings file which everyone can read. */
 function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
   if (!file?.isWorldReadable) return []
   const fromVariables = file.filled.map(({ path }) => pathText(path))
@@ -55,8 +55,12 @@ function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
       value !== undefined &&
       isSecret(path) &&
       origin.name === pathText(path) &&
-      !String(value).startsWith('file:')
+      (pathText(path) !== 'mail.url' || hasPassword(String(value)))
     if (!stands || fromVariables.includes(pathText(path))) return []
     return [mistakeLine(origin, `every user of this machine can read ${file.path}; chmod 600 it`)]
   })
+}
+
+function hasPassword(url: string): boolean {
+  return URL.parse(url)?.password !== ''
 }

@@ -203,11 +203,14 @@ describe('secrets', () => {
     ])
   })
 
-  test('are none in a folder that receives mails', () => {
-    const cwd = folderWith({ 'leadsheet.yaml': 'mail: { url: "file:./outbox" }' })
-    chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
-    expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
-  })
+  test.each(['file:./outbox', 'smtp://mail.example.com:25'])(
+    'are none in %s, which has no password',
+    (url) => {
+      const cwd = folderWith({ 'leadsheet.yaml': `mail: { url: "${url}" }` })
+      chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
+      expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
+    },
+  )
 
   test('sent over plain http to another machine are a warning', () => {
     const warned = load('api: { url: "http://leads.example.com" }').config.warnings
