@@ -75,11 +75,11 @@ export const GERMAN_PAGE: PageWords = {
   notices: {
     unknown: {
       title: 'Dieser Link führt nirgendwohin',
-      text: 'Vielleicht wurde er beim Kopieren abgeschnitten oder gilt nicht mehr. Öffnen Sie den Link der neuesten Mail, oder antworten Sie auf sie, um abzubestellen.',
+      text: 'Vielleicht wurde er beim Kopieren abgeschnitten oder gilt nicht mehr. Öffnen Sie den Link der neuesten Mail, oder antworten Sie auf sie, um abzubestellen. (Wer leadsheet betreibt, beginnt bei /.)',
     },
     wish: {
       title: 'Das wurde nicht verstanden',
-      text: 'Es wurde nichts geändert. Öffnen Sie den Link aus der Mail noch einmal.',
+      text: 'Es wurde nichts geändert. Öffnen Sie den Link aus der Mail noch einmal. (Wer leadsheet betreibt, beginnt bei /.)',
     },
     tooMany: {
       title: 'Zu viele Anfragen',
