@@ -60,10 +60,12 @@ function htmlEncoded(text: string): string {
 
 /** Alone, and as it stands in a longer text: logins of SMTP and HTTP encode the user together with the password. */
 function base64Encoded(text: string): string[] {
-  const alone = Buffer.from(text).toString('base64')
+  const bytes = Buffer.from(text)
   const inside = text.length < SHORTEST_INSIDE ? [] : [0, 1, 2].map((before) => base64Inside(text, before))
-  const forms = [alone, ...inside]
-  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))]
+  return [
+    ...[bytes.toString('base64'), bytes.toString('base64url'), ...inside],
+    ...inside.map((letters) => letters.replaceAll('+', '-').replaceAll('/', '_')),
+  ]
 }
 
 /** The letters that hang on nothing but the text, where so many bytes stand before it, counted from a multiple of 3. */
