@@ -43,11 +43,12 @@ async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'
   const { prompter, tell } = asking
   prompter.say('', '2 of 5  The mail server, or a folder that gets the mails as .eml files')
   let { given } = asking
+  let sender: string | undefined
   for (let standard = 'file:./outbox'; ; ) {
     const mailUrl = await askMailUrl(prompter, given.mailUrl, standard)
     const from = await answerOf(prompter, given.from, {
       text: 'Sender',
-      standard: senderFor(mailUrl.value),
+      standard: sender ?? senderFor(mailUrl.value),
       fault: (text) => settingFault(['mail', 'from'], text),
     })
     const check = await patiently(prompter, tryMail(mailUrl.value, asking))
@@ -56,6 +57,7 @@ async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'
     if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return { mailUrl, from }
     given = changeable(given)
     standard = withoutLogin(mailUrl.value)
+    sender = from.value === senderFor(mailUrl.value) ? undefined : from.value
   }
 }
 

@@ -154,7 +154,7 @@ describe('the mail server', () => {
     expect(answers.operators.value).toEqual(['ana@example.com'])
   })
 
-  test('is offered again without the login that was typed with it', async () => {
+  test('is offered again without the login that was typed with it, and so is the sender', async () => {
     const { answers, screen } = await ask({
       Address: ['smtp://dana:p@ss%2Fw@127.0.0.1:9?insecure=true', 'file:./outbox', 'ana@example.com', 'none'],
       Sender: ['reports@example.com', ''],
@@ -162,6 +162,7 @@ describe('the mail server', () => {
     })
     expect(screen).toContain('[smtp://127.0.0.1:9?insecure=true]: file:./outbox')
     expect(answers.mailUrl.value).toBe('file:./outbox')
+    expect(answers.from.value).toBe('reports@example.com')
   })
 
   test('may be a folder, which is not made before the first mail', async () => {
