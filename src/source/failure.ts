@@ -82,7 +82,7 @@ export function refusal({ status, url, detail, headers, attempts, isPassing }: R
   if (isPassing) {
     const times = attempts === 1 ? '' : ` to ${attempts} attempts`
     return new LeadsheetError('api_unreachable', `${at} answered ${status}${times}${said}`, {
-      hint: 'What was read is kept; a later run goes on from there.',
+      hint: 'The service has trouble of its own. What a sync has read is kept, and the next one goes on from there.',
     })
   }
   if (status === 401) {

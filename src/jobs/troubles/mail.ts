@@ -59,7 +59,7 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, letters
     message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${tellInstant(beganAt)}, and ${counted(letters, 'letter')} ${letters === 1 ? 'waits' : 'wait'}: ${response}`,
     hint: isSetting
       ? 'Check user, password, port and protocol of mail.url; `leadsheet doctor` tries them. Nothing is lost.'
-      : 'Nothing is lost: it is tried again, and the letters go out once it answers.',
+      : 'Nothing is lost: it is tried again, and the letters go out once it answers. `leadsheet reload` has it tried at once.',
     // A setting does not mend itself.
     failures: isSetting ? Number.POSITIVE_INFINITY : failures,
   }
