@@ -34,7 +34,7 @@ export async function readHealth(installation: Installation, now: Date): Promise
     daemon.check,
     ...freshness.map((one) => checkFreshness(one, now)),
     ...(daemon.life === 'alive' ? [await checkSchedules(installation, now)] : []),
-    await checkLetters(db, now),
+    await checkLetters(db, notices.known, now),
     checkNotices(notices),
     await checkHeldRecords(db, now),
     ...machine,

@@ -9,6 +9,8 @@ export interface LetterTrouble {
   readonly letters: number
   /** When the first of them came to it. */
   readonly since: Instant
+  /** And the last. */
+  readonly last: Instant
   /** One of them, the last, and what the mail server said of it. */
   readonly recipient: string
   readonly response: string | null
@@ -21,7 +23,7 @@ export interface LetterTrouble {
 export async function listRefused(db: Db, since: Instant): Promise<LetterTrouble[]> {
   const { rows } = await sql<LetterTrouble>`
     SELECT edition.report, count(*) AS letters, min(letter.state_at) AS since, letter.recipient, letter.response,
-      max(letter.state_at)
+      max(letter.state_at) AS last
     FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
     WHERE letter.state = 'failed' AND letter.state_at >= ${since}
       AND NOT EXISTS (SELECT 1 FROM delivery AS later LEFT JOIN report_edition ON report_edition.id = later.edition_id
@@ -35,7 +37,7 @@ export async function listRefused(db: Db, since: Instant): Promise<LetterTrouble
 export async function listInDoubt(db: Db, since: Instant): Promise<LetterTrouble[]> {
   const { rows } = await sql<LetterTrouble>`
     SELECT edition.report, count(*) AS letters, min(letter.state_at) AS since, letter.recipient, letter.response,
-      max(letter.state_at)
+      max(letter.state_at) AS last
     FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
     WHERE letter.state = 'in_doubt' AND letter.state_at >= ${since} AND letter.next_attempt_at IS NULL
     GROUP BY edition.report ORDER BY edition.report`.execute(db)
@@ -68,7 +70,7 @@ export async function listDoubtful(db: Db, since: Instant, limit: number): Promi
 export async function listPutOff(db: Db, before: Instant): Promise<LetterTrouble[]> {
   const { rows } = await sql<LetterTrouble>`
     SELECT edition.report, count(*) AS letters, min(letter.put_off_at) AS since, letter.recipient, letter.response,
-      max(letter.put_off_at)
+      max(letter.put_off_at) AS last
     FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
     WHERE letter.next_attempt_at IS NOT NULL AND letter.put_off_at < ${before}
     GROUP BY edition.report ORDER BY edition.report`.execute(db)

@@ -6,7 +6,7 @@ import type { HealthCheck, Installation, Subject } from '../../src/jobs/health/i
 import { type Health, readHealth } from '../../src/jobs/health.ts'
 import type { ScheduleSettings } from '../../src/jobs/schedule.ts'
 import { addSpan, endSpan, touchSpan } from '../../src/store/daemon-span.ts'
-import { enqueueNotice } from '../../src/store/delivery.ts'
+import { enqueueNotice, moveDelivery } from '../../src/store/delivery.ts'
 import { saveHeldRows } from '../../src/store/held-row.ts'
 import { claimLease } from '../../src/store/lease.ts'
 import { saveMailOutage } from '../../src/store/mail-outage.ts'
@@ -124,6 +124,25 @@ describe('where all is well', () => {
   it('an acknowledged notice is known, and told no more', async () => {
     await store.write((trx) => saveNotices(trx, [notice(1, { acknowledgedAt: minutesAgo(5) })]))
     expect(await health()).toMatchObject({ verdict: 'ok' })
+  })
+
+  it('so are letters that were refused before it was acknowledged, but none after', async () => {
+    const refuse = (messageId: string, at: string) =>
+      store.write(async (trx) => {
+        await enqueueNotice(trx, { ...LETTER, messageId }, at)
+        const refused = { state: 'failed', at, nextAttemptAt: null, response: '550 no such user' } as const
+        await moveDelivery(trx, messageId, ['pending'], refused)
+      })
+    await refuse('<1@example.com>', minutesAgo(60))
+    expect(await check('letters')).toMatchObject({ verdict: 'warn' })
+    const about = { reason: 'letters_failed', subject: 'notices' } as const
+    await store.write((trx) => saveNotices(trx, [notice(1, { ...about, acknowledgedAt: minutesAgo(30) })]))
+    expect(await check('letters')).toMatchObject({ verdict: 'ok' })
+    await refuse('<2@example.com>', minutesAgo(10))
+    expect(await check('letters')).toMatchObject({
+      verdict: 'warn',
+      found: '2 letters of the last week refused or given up',
+    })
   })
 })
 

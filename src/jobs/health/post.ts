@@ -3,12 +3,12 @@ import type { Instant } from '../../model.ts'
 import { counted } from '../../report/numbers.ts'
 import { ok, warn } from '../../source/checkup.ts'
 import { countHeldRows, countHeldSince } from '../../store/held-row.ts'
-import { countWaiting, listInDoubt, listRefused } from '../../store/letter-trouble.ts'
+import { countWaiting, type LetterTrouble, listInDoubt, listRefused } from '../../store/letter-trouble.ts'
 import { listMailOutages } from '../../store/mail-outage.ts'
-import { listNotices } from '../../store/notice.ts'
+import { listNotices, type Notice } from '../../store/notice.ts'
 import type { Db } from '../../store/open.ts'
 import { factsOf, type Reason } from '../notice-reasons.ts'
-import { PUT_OFF_MINUTES, WEEK_MINUTES } from '../troubles/mail.ts'
+import { PUT_OFF_MINUTES, subjectOf, WEEK_MINUTES } from '../troubles/mail.ts'
 import { minutesBefore } from '../troubles/watch.ts'
 import { type HealthCheck, tellSpan } from './installation.ts'
 
@@ -29,12 +29,12 @@ const FOUND_ELSEWHERE: readonly string[] = [
   'letters_in_doubt',
 ] satisfies readonly Reason[]
 
-export async function checkLetters(db: Db, now: Date): Promise<HealthCheck> {
+/** @param known troubles of which an operator has said that they know */
+export async function checkLetters(db: Db, known: readonly Notice[], now: Date): Promise<HealthCheck> {
   const { letters, since } = await countWaiting(db)
   const weekAgo = minutesBefore(now, WEEK_MINUTES)
-  const [refused, doubted] = [await listRefused(db, weekAgo), await listInDoubt(db, weekAgo)].map((groups) =>
-    groups.reduce((sum, group) => sum + group.letters, 0),
-  )
+  const refused = countNews(await listRefused(db, weekAgo), 'letters_failed', known)
+  const doubted = countNews(await listInDoubt(db, weekAgo), 'letters_in_doubt', known)
   const waiting = tellWaiting(letters, since, now)
   const isAway = (await listMailOutages(db)).length > 0
   const isLate = since !== null && since < minutesBefore(now, PUT_OFF_MINUTES)
@@ -52,6 +52,19 @@ export async function checkLetters(db: Db, now: Date): Promise<HealthCheck> {
   )
 }
 
+/** A letter that meets the same fate later is news again. */
+function countNews(groups: readonly LetterTrouble[], reason: Reason, known: readonly Notice[]): number {
+  const isKnown = (group: LetterTrouble) =>
+    known.some(
+      (notice) =>
+        notice.reason === reason &&
+        notice.subject === subjectOf(group) &&
+        notice.acknowledgedAt !== null &&
+        notice.acknowledgedAt >= group.last,
+    )
+  return groups.reduce((sum, group) => sum + (isKnown(group) ? 0 : group.letters), 0)
+}
+
 function tellWaiting(letters: number, since: Instant | null, now: Date): string {
   if (since === null) return 'none waits'
   const span = tellSpan(now.getTime() - Date.parse(since))
@@ -65,16 +78,18 @@ export interface OpenNotices {
   /** Those of which no operator has said that they know, and what they are called. */
   readonly news: number
   readonly titles: readonly string[]
+  /** The others, those that another check finds too. */
+  readonly known: readonly Notice[]
 }
 
-/** Without what another check finds. */
+/** Counted without what another check finds. */
 export async function readOpenNotices(db: Db): Promise<OpenNotices> {
-  const open = (await listNotices(db, 'open', NOTICES_MAX)).filter(
-    ({ reason }) => !FOUND_ELSEWHERE.includes(reason),
-  )
+  const all = await listNotices(db, 'open', NOTICES_MAX)
+  const open = all.filter(({ reason }) => !FOUND_ELSEWHERE.includes(reason))
   const news = open.filter(({ acknowledgedAt }) => acknowledgedAt === null)
   const titles = [...new Set(news.map(({ reason }) => factsOf(reason).title))]
-  return { open: open.length, news: news.length, titles }
+  const known = all.filter(({ acknowledgedAt }) => acknowledgedAt !== null)
+  return { open: open.length, news: news.length, titles, known }
 }
 
 export function checkNotices({ open, news, titles }: OpenNotices): HealthCheck {

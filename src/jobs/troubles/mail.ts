@@ -75,15 +75,20 @@ function failing({ recipient, report, editions, since, response }: RefusingRecip
 
 function putOff(one: LetterTrouble): Trouble {
   return {
-    ...{ reason: 'letters_waiting', subject: one.report ?? 'notices' },
+    ...{ reason: 'letters_waiting', subject: subjectOf(one) },
     message: `${lettersOf(one)} ${verb(one)} put off by the mail server since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: 'They are tried for two days, then given up; ask whoever runs the mail server of the recipients.',
   }
 }
 
+/** Of the notice about them. */
+export function subjectOf({ report }: Pick<LetterTrouble, 'report'>): string {
+  return report ?? 'notices'
+}
+
 function refused(one: LetterTrouble): Trouble {
   return {
-    ...{ reason: 'letters_failed', subject: one.report ?? 'notices' },
+    ...{ reason: 'letters_failed', subject: subjectOf(one) },
     message: `${lettersOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: `\`leadsheet deliveries --state failed\` lists them.${resendHint(one, (report) => `Once the address is mended, \`leadsheet resend ${report} --failed\` sends them again.`)}`,
   }
@@ -91,7 +96,7 @@ function refused(one: LetterTrouble): Trouble {
 
 function inDoubt(one: LetterTrouble): Trouble {
   return {
-    ...{ reason: 'letters_in_doubt', subject: one.report ?? 'notices' },
+    ...{ reason: 'letters_in_doubt', subject: subjectOf(one) },
     message: `${lettersOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: `\`leadsheet deliveries --state in_doubt\` lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, \`leadsheet resend ${report} --in-doubt\` sends them again.`)}`,
   }
