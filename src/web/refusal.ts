@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bareFrame, frameOf } from './window/frame.ts'
 import type { WindowPages } from './window/pages.ts'
+import { type Said, said } from './window/said.ts'
 
 export interface Refusal {
   readonly title: string
@@ -9,6 +10,12 @@ export interface Refusal {
   readonly text: string
   /** Path of the page that leads on, where one does. */
   readonly next?: string
+}
+
+export interface RefusalView {
+  readonly title: string
+  readonly text: Said
+  readonly next: string | null
 }
 
 export type Refuse = (
@@ -20,14 +27,17 @@ export type Refuse = (
 
 /** @throws LeadsheetError report_template */
 export function createRefuse(pages: WindowPages): Refuse {
-  const page = pages.page<Omit<Refusal, 'next'> & { readonly next: string | null }>('refusal')
+  const page = pages.page<RefusalView>('refusal')
   return (request, reply, status, refusal) => {
     const { title, text, next = null } = refusal
     if (!wantsPage(request))
       return reply.code(status).type('text/plain; charset=utf-8').send(`${title}: ${text}\n`)
     // Who was let in finds the way back by the frame.
     const frame = request.visitor === null ? bareFrame(title) : frameOf(request, title, null)
-    return reply.code(status).type('text/html; charset=utf-8').send(page({ title, text, next }, frame))
+    return reply
+      .code(status)
+      .type('text/html; charset=utf-8')
+      .send(page({ title, text: said(text), next }, frame))
   }
 }
 

@@ -93,6 +93,7 @@ describe('who may see the window', () => {
     const { url, config } = await openWindow(`${OUTSIDE}\n${PUBLIC}`)
     const page = await ask(url, { headers: AS_BROWSER })
     expect(page.text).toContain('<h1>The window is closed</h1>')
+    expect(page.text).toContain('<code>openssl rand -hex 24</code>')
     expect(page.text).toContain('Set web.token_file (LEADSHEET_WEB_TOKEN_FILE)')
     expect(config.warnings.join()).toContain('the window can be reached from outside, and is closed. Set web')
     const open = ['/healthz', '/web.css', '/window.css', '/subscription/x', '/sign-in']

@@ -3,6 +3,7 @@ import type { OverviewKeeper } from '../../jobs/overview.ts'
 import { namePeriod } from '../../report/dates.ts'
 import { createVoice } from '../../report/voice.ts'
 import type { Overview } from '../../store/figures/overview.ts'
+import type { RefusalView } from '../refusal.ts'
 import { type AddRoutes, sendPage } from '../server.ts'
 import { type AnalystsView, composeAnalysts, type SnapshotFiles } from './analysts.ts'
 import { type CountingView, countingOf } from './counting.ts'
@@ -13,6 +14,7 @@ import { composeList, type PipelineLine } from './pipelines/list.ts'
 import { composeMeanings, type MeaningsView } from './pipelines/meanings.ts'
 import { composePipeline, type PipelineView } from './pipelines/one.ts'
 import { trendDaysOf } from './pipelines/trend.ts'
+import { said } from './said.ts'
 import type { WindowDeps } from './window.ts'
 
 export interface PipelinesDeps extends WindowDeps {
@@ -46,16 +48,19 @@ interface PipelinePage {
 }
 
 const PATH = '/pipelines'
-const UNKNOWN = {
+const UNKNOWN: RefusalView = {
   title: 'There is no such pipeline',
-  text: 'No lead that was read belongs to one of this id. Perhaps the address was cut when it was copied.',
+  text: said(
+    'No lead that was read belongs to one of this id. Perhaps the address was cut when it was copied.',
+  ),
+  next: null,
 }
 
 export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
   const { pages, overview, now, timeZone, called, files } = deps
   const list = pages.page<PipelinesPage>('pipelines')
   const one = pages.page<PipelinePage>('pipeline')
-  const unknown = pages.page<typeof UNKNOWN>('refusal')
+  const unknown = pages.page<RefusalView>('refusal')
   return (app) => {
     app.get(PATH, async (request, reply) => {
       const kept = await overview.read()
