@@ -44,7 +44,7 @@ export async function readFreshnessView(
         ...momentsOf(asOf, clock),
         note: null,
       })),
-      await detailsOf(db, leads),
+      ...(await detailsOf(db, leads)),
       snapshotOf(
         snapshotFile,
         checks.some(({ what, verdict }) => what === 'snapshot' && verdict !== 'ok'),
@@ -66,20 +66,19 @@ function momentsOf(at: string | null, clock: Clock) {
   return { asOf: clock.ago(at), at: clock.at(at) }
 }
 
-async function detailsOf(db: Db, leads: number): Promise<ResourceView> {
+/** None where none were ever asked for: the settings need not want them. */
+async function detailsOf(db: Db, leads: number): Promise<ResourceView[]> {
   const { asked, due, failing } = await countDetails(db)
-  const tag: Tag =
-    asked === 0
-      ? NEVER
-      : {
-          kind: asked < leads || due > 0 ? 'off' : 'ok',
-          text: `${count(asked)} of ${counted(leads, 'lead')}`,
-        }
+  if (asked === 0 && due === 0) return []
+  const tag: Tag = {
+    kind: asked < leads || due > 0 ? 'off' : 'ok',
+    text: `${count(asked)} of ${counted(leads, 'lead')}`,
+  }
   const notes = [
     ...(due > 0 ? [`${count(due)} to be asked for again`] : []),
     ...(failing > 0 ? [`${count(failing)} of them could not be read`] : []),
   ]
-  return { name: 'Details', tag, asOf: null, at: null, note: notes.join(', ') || null }
+  return [{ name: 'Details', tag, asOf: null, at: null, note: notes.join(', ') || null }]
 }
 
 function snapshotOf(file: string, isOld: boolean, clock: Clock): ResourceView {
