@@ -15,11 +15,12 @@ export interface EffectiveSetting {
 }
 
 export function effectiveSettings(config: Config): EffectiveSetting[] {
-  const { file: _file, warnings: _warnings, sources, api, web, reports, ...rest } = config
+  const { file: _file, warnings: _warnings, sources, api, details, web, reports, ...rest } = config
   // Of the profile the place: it is a document of its own.
   const settings = {
     api: { ...api, profile: api.profile?.origin ?? null },
     ...rest,
+    details: shownDetails(details),
     web: { ...web, listen: listenText(web.listen) },
     reports: reports.map(({ recipients, filter, ...report }) => ({
       ...report,
@@ -36,6 +37,11 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
         sources[setting] ?? sources[olderName(path)] ?? (value === null ? 'not set' : inheritedFrom(path)),
     }
   })
+}
+
+function shownDetails(details: Config['details']) {
+  if (details === null) return { policy: 'none' }
+  return { policy: details.top === null ? 'changed' : 'top', ...details }
 }
 
 /** The settings whose values differ, secrets included; what has parts of its own, such as a filter, as one. */

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { secretsOf } from '../../src/config/config.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { effectiveSettings } from '../../src/config/overview.ts'
 import { folderWith } from '../support/folder.ts'
 
 const EVERYTHING = { pipelineIds: null, conditions: [] }
@@ -90,6 +91,15 @@ describe('the settings file', () => {
   test('may be empty, and so may its groups', () => {
     expect(load('').config.api.pageSize).toBe(500)
     expect(load('api:\nmail:\n  #from: x\nsync: {}\n').config.mail.from).toBeNull()
+  })
+
+  test.each([
+    ['', 'changed', 'default'],
+    ['details: { policy: top }', 'top', 'leadsheet.yaml:1:20'],
+    ['details: { policy: none }', 'none', 'leadsheet.yaml:1:20'],
+  ])('is told in the overview with the policy of details: %j', (yaml, value, source) => {
+    const settings = effectiveSettings(load(yaml).config)
+    expect(settings.find(({ setting }) => setting === 'details.policy')).toMatchObject({ value, source })
   })
 
   test('gives reports the time zone and the recipients that they do not name', () => {
