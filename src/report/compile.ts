@@ -12,6 +12,8 @@ export const HELPERS = {
   safeUrl: (url: string) => (/^(?:https?|mailto):/i.test(url) ? url : '#'),
   /** Of a file near by. */
   safePath: (path: string) => (/^[\w./-]+$/.test(path) ? path : '#'),
+  /** Of a page of the same server: a path with its query, or either alone; never the name of another host. */
+  safeLink: (link: string) => (/^(?:[?#]|\/(?![/\\]))[^\s\\]*$/.test(link) ? link : '#'),
   /** For pictures that go with the mail or lie beside the page. */
   safeImage: (url: string) => (/^(?:cid:|data:image\/png;base64,|[\w-][\w./-]*$)/.test(url) ? url : ''),
 }

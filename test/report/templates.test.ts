@@ -86,13 +86,16 @@ describe('the templates', () => {
   it.each(pages)('$file quotes every attribute', ({ text }) => {
     const tags = text
       .replace(/<!--.*?-->|\{\{!--.*?--\}\}/gs, '')
+      .replace(/\{\{(?:[#/]|else).*?\}\}/g, '')
       .replace(/\{\{.*?\}\}/g, 'x')
       .match(/<[a-z][^>]*>/g)
-    for (const tag of tags ?? []) expect(tag).toMatch(/^<[a-z0-9]+(?:\s+[\w:-]+="[^"]*")*\s*>$/)
+    const attribute =
+      /\s+(?:[\w:-]+="[^"]*"|autofocus|download|hidden|open|readonly|required|sandbox|selected)(?=[\s/>])/g
+    for (const tag of tags ?? []) expect(tag.replace(attribute, '')).toMatch(/^<[a-z0-9]+\s*\/?>$/)
   })
 
   it.each(pages)('$file has no expression in a style, a script or an address', ({ text: whole }) => {
-    const text = whole.replace(/"\{\{safe(?:Url|Path|Image) [^}"]*\}\}"/g, '""')
+    const text = whole.replace(/"\{\{safe(?:Url|Path|Link|Image) [^}"]*\}\}"/g, '""')
     expect(text).not.toMatch(/(?:style|href|src|on\w+)="[^"]*\{\{/)
     expect(text).not.toMatch(/<(?:script|style)[^>]*>[^<]*\{\{/)
   })
