@@ -16,8 +16,9 @@ function openCheck() {
     () => clock.now,
     async (ms) => void waited.push(ms),
   )
+  let given = 0
   const wrong = async (count: number, address: string) => {
-    for (let each = 0; each < count; each += 1) await check.judge('wrong', address)
+    for (let each = 0; each < count; each += 1) await check.judge(`wrong-${++given}`, address)
   }
   return { check, clock, waited, wrong }
 }
@@ -36,6 +37,14 @@ describe('a network that gives wrong tokens', () => {
     expect(waited).toHaveLength(10)
     expect(await check.judge(TOKEN, '203.0.113.2')).toBe('right')
     clock.now = new Date('2026-11-20T09:05:00Z')
+    expect(await check.judge(TOKEN, '203.0.113.1')).toBe('right')
+  })
+
+  it('is not shut out by a machine that gives an old one again and again', async () => {
+    const { check, waited } = openCheck()
+    for (let each = 0; each < 50; each += 1)
+      expect(await check.judge('the-token-of-last-week', '203.0.113.1')).toBe('wrong')
+    expect(waited.at(-1)).toBe(250)
     expect(await check.judge(TOKEN, '203.0.113.1')).toBe('right')
   })
 
