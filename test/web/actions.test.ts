@@ -163,7 +163,7 @@ describe('a trouble', () => {
     const { acknowledged_at } = await store.db.selectFrom('notice').selectAll().executeTakeFirstOrThrow()
     expect(acknowledged_at).toBe(NOW.toISOString())
     expect(await act('/actions/acknowledge', { what: 'notice=seven' })).toMatch(
-      /^fail: No trouble that is open/,
+      /^fail: notice: found "seven", expected the number of a trouble/,
     )
   })
 })

@@ -81,7 +81,7 @@ export function completed(given: Given): Answers {
       recipients ? '' : '--recipients (or LEADSHEET_RECIPIENTS)',
     ].filter((name) => name !== '')
     const lines = missing.map((name) => `  ${name}`).join('\n')
-    throw new LeadsheetError('usage_invalid', `nobody can be asked here, and these are missing:\n${lines}`, {
+    throw new LeadsheetError('usage_invalid', `answers are missing, and nobody is asked here:\n${lines}`, {
       hint: '`leadsheet init` in a terminal asks for them; `leadsheet init --help` shows all options.',
     })
   }

@@ -20,7 +20,7 @@ function told(work: () => unknown): string {
 
 test('what nobody can know is named, all of it', () => {
   expect(told(() => completed(given({ from: 'reports@example.com' })))).toBe(
-    `usage_invalid nobody can be asked here, and these are missing:
+    `usage_invalid answers are missing, and nobody is asked here:
   --api-url (or LEADSHEET_API_URL)
   --key-file (or LEADSHEET_API_KEY)
   --smtp-url or --smtp-url-file (or LEADSHEET_SMTP_URL)

@@ -26,7 +26,7 @@ export const DEEDS: Readonly<Record<keyof typeof ACTIONS, Deed>> = {
   },
 
   acknowledge: async ({ work }, form) => {
-    const { reason } = await acknowledge(work.store, Number(form.get('notice')), work.now())
+    const { reason } = await acknowledge(work.store, noticeIn(form), work.now())
     return { done: `${factsOf(reason).title}: there are no more reminders of it.` }
   },
 
@@ -41,6 +41,19 @@ export const DEEDS: Readonly<Record<keyof typeof ACTIONS, Deed>> = {
   resume: (deps, form) => wish(deps, form, 'start'),
   resend: (deps, form) => resend(deps, findReport(deps, form), form),
   test: (deps, form) => sendTest(deps, findReport(deps, form), form),
+}
+
+/** @throws LeadsheetError usage_invalid */
+function noticeIn(form: Form): number {
+  const given = form.get('notice') ?? ''
+  if (/^\d{1,15}$/.test(given)) return Number(given)
+  throw new LeadsheetError(
+    'usage_invalid',
+    `notice: found ${JSON.stringify(given)}, expected the number of a trouble`,
+    {
+      hint: '`leadsheet notices` lists them.',
+    },
+  )
 }
 
 /** @throws LeadsheetError report_unknown */
