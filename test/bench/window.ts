@@ -9,8 +9,8 @@ import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { readAddress } from '../support/daemon-address.ts'
 import { clockAt } from '../support/shifted-clock.ts'
 import { furnish } from './furnish.ts'
 import { generateHistory, NOW } from './history.ts'
@@ -41,7 +41,7 @@ try {
   await furnish(file, () => run(['report', 'daily', '--send', '--at', NOW.toISOString()]))
   const daemon = start(['run'])
   try {
-    await measure(await addressOf(daemon), daemon.pid ?? 0)
+    await measure(await readAddress(daemon.stderr), daemon.pid ?? 0)
   } finally {
     daemon.kill('SIGTERM')
     await ended(daemon)
@@ -128,17 +128,6 @@ async function run(args: readonly string[]): Promise<void> {
   })
   const status = await ended(program)
   if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${told}`)
-}
-
-async function addressOf({ stderr }: ReturnType<typeof start>): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const lines = createInterface({ input: stderr })
-  lines.on('line', (line) => {
-    const { listen } = JSON.parse(line)
-    if (typeof listen === 'string') resolve(listen)
-  })
-  lines.on('close', () => reject(new Error('the daemon ended before it served pages')))
-  return promise
 }
 
 function ended(program: ReturnType<typeof start>): Promise<number | null> {

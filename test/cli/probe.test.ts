@@ -1,29 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { CONTACTS } from '../support/contacts.ts'
 import { folderWith } from '../support/folder.ts'
-import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/foreign.ts'
+import { KEY, startForeign } from '../support/foreign.ts'
 import { runLeadsheet } from '../support/leadsheet.ts'
 
-const SHAPE: Shape = {
-  path: '/crm/contacts',
-  lets: inHeader('x-api-key'),
-  record: (number) => {
-    const { first, company, status, score, updated } = factsOf(number)
-    return { id: number + 1, name: first, company, status, score, modified_at: updated.toISOString() }
-  },
-  idOf: (record) => String(record.id),
-  list: (all, url) => {
-    const since = url.searchParams.get('modified_since') ?? ''
-    const matching = all.filter((record) => String(record.modified_at) >= since)
-    const size = numberIn(url, 'per_page', 20, 100)
-    const page = numberIn(url, 'page', 1)
-    return { body: { contacts: matching.slice((page - 1) * size, page * size), total: matching.length } }
-  },
-}
-
 test('probe, sync, doctor: an unknown upstream is read with nothing written by hand', async () => {
-  await using foreign = await startForeign(SHAPE)
+  await using foreign = await startForeign(CONTACTS)
   const cwd = folderWith({ key: KEY })
   const url = `${foreign.url}/crm`
   const probed = await runLeadsheet(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
@@ -63,7 +47,7 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
 })
 
 test('an address without a list fails', async () => {
-  await using foreign = await startForeign(SHAPE)
+  await using foreign = await startForeign(CONTACTS)
   const cwd = folderWith({ key: KEY })
   const { status, stdout } = await runLeadsheet(
     ['probe', `${foreign.url}/nowhere`, '--key-file', 'key', '--json'],

@@ -1,6 +1,6 @@
 /** The pages of recipients as the daemon serves them, and what an operator then sees. */
-import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
+import { readAddress } from '../support/daemon-address.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { startUpstream } from '../support/upstream.ts'
@@ -20,15 +20,7 @@ it('the daemon serves the page that a link leads to, and does what is wished on 
     LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
   }
   const daemon = startLeadsheet(['run'], { cwd, env })
-  const listen = await new Promise<string>((resolve, reject) => {
-    if (!daemon.stderr) return reject(new Error('no stderr'))
-    const lines = createInterface(daemon.stderr)
-    lines.on('line', (line) => {
-      const { msg, listen: at } = JSON.parse(line)
-      if (msg === 'running') resolve(at)
-    })
-    lines.on('close', () => reject(new Error('the daemon ended without serving pages')))
-  })
+  const listen = await readAddress(daemon.stderr)
   const { stdout } = await runLeadsheet(['recipients', 'link', 'ana@example.com', '--json'], { cwd, env })
   const [{ url }] = JSON.parse(stdout).data
   const page = url.replace('https://reports.example.com', listen)

@@ -1,7 +1,6 @@
 /** A daemon with its window open, after it has read a service and sent a report of it. */
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readAddress } from './daemon-address.ts'
 import { at, countSyncs, openInstallation, runUntil, statesIn } from './daemon-run.ts'
 import { startLeadsheet } from './leadsheet.ts'
 import { clockAt } from './shifted-clock.ts'
@@ -27,21 +26,8 @@ export async function startWindowDaemon(): Promise<WindowDaemon> {
       ...{ LEADSHEET_WEB_LISTEN: '127.0.0.1:0', LEADSHEET_WEB_TOKEN: TOKEN },
     },
   })
-  if (stderr === null) throw new Error('the daemon has no log')
   const url = await readAddress(stderr)
   const areSent = () => statesIn(installation).join() === RECIPIENTS.map((each) => `${each} sent`).join()
   while (!areSent()) await sleep(POLL_MS)
   return { url, token: TOKEN }
-}
-
-/** It goes on reading: a daemon whose log nobody takes would stand still. */
-async function readAddress(stderr: Readable): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const lines = createInterface({ input: stderr })
-  lines.on('line', (line) => {
-    const { listen } = JSON.parse(line)
-    if (typeof listen === 'string') resolve(listen)
-  })
-  lines.on('close', () => reject(new Error('the daemon ended before it served pages')))
-  return promise
 }

@@ -6,8 +6,9 @@ import type { Given } from '../../../src/cli/init/answers.ts'
 import { askAll } from '../../../src/cli/init/questions.ts'
 import type { Prompter, Question } from '../../../src/cli/prompter.ts'
 import { parseProfile } from '../../../src/source/profile.ts'
+import { CONTACTS } from '../../support/contacts.ts'
 import { folderWith } from '../../support/folder.ts'
-import { factsOf, inHeader, KEY, numberIn, startForeign } from '../../support/foreign.ts'
+import { KEY, startForeign } from '../../support/foreign.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { startService } from '../../support/service.ts'
 import { SILENT } from '../../support/syncing.ts'
@@ -82,23 +83,7 @@ describe('the service', () => {
   })
 
   test('that works otherwise is probed, and what was found out is tried and kept', async () => {
-    await using foreign = await startForeign({
-      path: '/crm/contacts',
-      lets: inHeader('x-api-key'),
-      record: (number) => {
-        const { first, company, status, score, updated } = factsOf(number)
-        return { id: number + 1, name: first, company, status, score, modified_at: updated.toISOString() }
-      },
-      idOf: (record) => String(record.id),
-      list: (all, url) => {
-        const since = url.searchParams.get('modified_since') ?? ''
-        const matching = all.filter((record) => String(record.modified_at) >= since)
-        const size = numberIn(url, 'per_page', 20, 100)
-        const page = numberIn(url, 'page', 1)
-        const contacts = matching.slice((page - 1) * size, page * size)
-        return { body: { contacts, total: matching.length } }
-      },
-    })
+    await using foreign = await startForeign(CONTACTS)
     const { answers, probed, screen } = await ask({
       'Its address': [`${foreign.url}/crm`],
       'API key': [KEY],

@@ -1,0 +1,19 @@
+/** An upstream that works otherwise than the reference service, and can be probed: numbered pages of contacts. */
+import { factsOf, inHeader, numberIn, type Shape } from './foreign.ts'
+
+export const CONTACTS: Shape = {
+  path: '/crm/contacts',
+  lets: inHeader('x-api-key'),
+  record: (number) => {
+    const { first, company, status, score, updated } = factsOf(number)
+    return { id: number + 1, name: first, company, status, score, modified_at: updated.toISOString() }
+  },
+  idOf: (record) => String(record.id),
+  list: (all, url) => {
+    const since = url.searchParams.get('modified_since') ?? ''
+    const matching = all.filter((record) => String(record.modified_at) >= since)
+    const size = numberIn(url, 'per_page', 20, 100)
+    const page = numberIn(url, 'page', 1)
+    return { body: { contacts: matching.slice((page - 1) * size, page * size), total: matching.length } }
+  },
+}
