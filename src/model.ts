@@ -83,6 +83,29 @@ export interface LeadDetail {
   readonly raw: string
 }
 
+/** What of the copy an event of the upstream is about: one lead, the statistics of one pipeline, or all agents. */
+export type EventResource = 'lead' | 'pipeline' | 'agents'
+
+/** What the upstream has told of by a webhook. */
+export interface UpstreamEvent {
+  /** The upstream's, which comes again with each attempt; made of the message where it has none. */
+  readonly id: string
+  /** In the upstream's words; null where it does not tell. */
+  readonly type: string | null
+  /** By the upstream's clock; null where it does not tell. */
+  readonly occurredAt: Instant | null
+  /** Null where it is about nothing that is kept. */
+  readonly resource: EventResource | null
+  /** The upstream's identifier; empty for all agents. */
+  readonly resourceId: string
+  /** It says that the lead is gone. */
+  readonly isRemoval: boolean
+  /** The whole record of the lead, JSON as sent, where that is to be taken from the event; null where it is asked for. */
+  readonly record: string | null
+  /** Why it cannot be read; null where it can. */
+  readonly problem: string | null
+}
+
 /** An entry in the history of a lead. */
 export interface Activity {
   /** The upstream's; made of the entry where it has none. */

@@ -1,4 +1,4 @@
-/** Where the six endpoints are. */
+/** Where the endpoints are: the six of the API's document, and what the reference service has besides. */
 
 export const API_PREFIX = '/api/v1'
 
@@ -9,6 +9,11 @@ export const PATHS = {
   pipelineStats: `${API_PREFIX}/pipelines/:id/stats`,
   webhooks: `${API_PREFIX}/webhooks`,
   agents: `${API_PREFIX}/agents/status`,
+  webhook: `${API_PREFIX}/webhooks/:id`,
+  webhookAttempts: `${API_PREFIX}/webhooks/:id/attempts`,
+  webhookTest: `${API_PREFIX}/webhooks/:id/test`,
+  webhookRotate: `${API_PREFIX}/webhooks/:id/rotate`,
+  webhookEnable: `${API_PREFIX}/webhooks/:id/enable`,
 } as const
 
 export type EndpointPath = (typeof PATHS)[keyof typeof PATHS]

@@ -16,6 +16,11 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
+/** Of what a webhook is sent when somebody tries it: no event of a pipeline, and nobody can ask for it. */
+export const PING_TYPE = 'webhook.ping'
+/** Of the payloads. A change that readers would have to know of comes as another one; fields may be added to this. */
+export const EVENT_VERSION = '1'
+
 export const webhookCreateSchema = z
   .strictObject({
     url: z.url({ protocol: /^https?$/ }).max(2000),
@@ -25,18 +30,58 @@ export const webhookCreateSchema = z
   .meta({ id: 'WebhookCreate' })
 export type WebhookCreate = z.infer<typeof webhookCreateSchema>
 
-export const webhookSchema = z
-  .object({
-    id: z.string(),
-    url: z.string(),
-    events: z.array(z.enum(EVENT_TYPES)),
-    description: z.string().nullable(),
-    status: z.enum(['active', 'disabled']),
-    secret: z.string().meta({ description: 'signs deliveries; shown only in this answer' }),
-    created_at: instantSchema,
-  })
-  .meta({ id: 'Webhook' })
+/** Why a webhook is sent nothing any more: its address answered 410, or it did not take anything for days. */
+export const DISABLED_REASONS = ['gone', 'failing'] as const
+
+const webhookShape = {
+  id: z.string(),
+  url: z.string(),
+  events: z.array(z.enum(EVENT_TYPES)),
+  description: z.string().nullable(),
+  status: z.enum(['active', 'disabled']),
+  disabled_reason: z.enum(DISABLED_REASONS).nullable(),
+  disabled_at: instantSchema.nullable(),
+  failing_since: instantSchema.nullable().meta({
+    description: 'when the first of the attempts failed since which none has succeeded',
+  }),
+  created_at: instantSchema,
+}
+
+/** Without its secret, as all answers but that of its registration and of a rotation have it. */
+export const webhookSchema = z.object(webhookShape).meta({ id: 'Webhook' })
 export type WireWebhook = z.infer<typeof webhookSchema>
+
+export const webhookWithSecretSchema = z
+  .object({
+    ...webhookShape,
+    secret: z.string().meta({ description: 'signs what is sent; no later answer shows it' }),
+  })
+  .meta({ id: 'WebhookWithSecret' })
+export type WireWebhookWithSecret = z.infer<typeof webhookWithSecretSchema>
+
+export const webhookListSchema = z.object({ data: z.array(webhookSchema) }).meta({ id: 'WebhookList' })
+
+/** One time that a message was sent, or tried to be. */
+export const webhookAttemptSchema = z
+  .object({
+    message_id: z
+      .string()
+      .meta({ description: 'the `webhook-id` header, the same for each attempt of a message' }),
+    type: z.string().meta({ description: 'that of the event' }),
+    attempt: z.int().min(1),
+    at: instantSchema,
+    outcome: z.enum(['delivered', 'failed']),
+    status: z.int().nullable().meta({ description: 'of the answer; null where there was none' }),
+    error: z.string().nullable().meta({ description: 'why it failed; null where it did not' }),
+    duration_ms: z.int().nonnegative(),
+    next_attempt_at: instantSchema.nullable().meta({ description: 'null where there is none to come' }),
+  })
+  .meta({ id: 'WebhookAttempt' })
+export type WireWebhookAttempt = z.infer<typeof webhookAttemptSchema>
+
+export const webhookAttemptListSchema = z
+  .object({ data: z.array(webhookAttemptSchema).meta({ description: 'the last ones first' }) })
+  .meta({ id: 'WebhookAttemptList' })
 
 const leadKeys = { lead_id: z.string(), pipeline_id: z.string() }
 const leadStatus = z.enum(LEAD_STATUSES)
@@ -46,8 +91,14 @@ const pipelineData = z.object({
   status: z.enum(PIPELINE_STATUSES),
 })
 
-const envelope = <T extends EventType, D extends z.ZodType>(type: T, data: D) =>
-  z.object({ id: z.string(), type: z.literal(type), at: instantSchema, data })
+const envelope = <T extends string, D extends z.ZodType>(type: T, data: D) =>
+  z.object({
+    id: z.string(),
+    type: z.literal(type),
+    version: z.literal(EVENT_VERSION),
+    timestamp: instantSchema.meta({ description: 'when it happened' }),
+    data,
+  })
 
 /** What happened, thin on purpose: it names the resource, whose newest state is a GET away. */
 export const eventSchema = z
@@ -80,6 +131,9 @@ export const eventSchema = z
   ])
   .meta({ id: 'Event', description: 'What is POSTed to a registered webhook.' })
 export type WireEvent = z.infer<typeof eventSchema>
+
+export const pingSchema = envelope(PING_TYPE, z.object({ webhook_id: z.string() })).meta({ id: 'Ping' })
+export type WirePing = z.infer<typeof pingSchema>
 
 /** An event's type with the data that belongs to it. */
 export type EventData = WireEvent extends infer E

@@ -2,7 +2,11 @@
 import type { z } from 'zod'
 import { leadDetailSchema, type WireLeadDetail } from '../contract/lead.ts'
 import { type PipelineCreate, pipelineSchema, type WirePipeline } from '../contract/pipeline.ts'
-import { type WebhookCreate, type WireWebhook, webhookSchema } from '../contract/webhook.ts'
+import {
+  type WebhookCreate,
+  type WireWebhookWithSecret,
+  webhookWithSecretSchema,
+} from '../contract/webhook.ts'
 import type { LeadsheetError } from '../errors.ts'
 import type { Agent, HeldRow, Instant, Lead, LeadDetail, PipelineStat, Stage } from '../model.ts'
 import { redactor } from '../redaction.ts'
@@ -74,7 +78,11 @@ export interface Source {
     signal?: AbortSignal,
   ): Promise<unknown>
   mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | HeldRow
-  registerWebhook(body: WebhookCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhook>
+  registerWebhook(
+    body: WebhookCreate,
+    idempotencyKey: string,
+    signal?: AbortSignal,
+  ): Promise<WireWebhookWithSecret>
   /** The agents as sent, a record each. */
   fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
   mapAgent(raw: unknown): Agent | HeldRow
@@ -183,7 +191,7 @@ export function openSource(options: SourceOptions): Source {
       return readPath(body, profile.envelope.stats)
     },
     mapPipelineStat: (raw, pipelineId, observedAt) => mapPipelineStat(raw, pipelineId, profile, observedAt),
-    registerWebhook: (body, key, signal) => post(at('webhooks'), webhookSchema, body, key, signal),
+    registerWebhook: (body, key, signal) => post(at('webhooks'), webhookWithSecretSchema, body, key, signal),
     async fetchAgents(signal) {
       const url = at('agents')
       const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })

@@ -8,6 +8,7 @@ import { LeadsheetError } from '../errors.ts'
 import { fieldPathSchema } from './field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
 import { explainIssue } from './profile-mistakes.ts'
+import { webhookProfileSchema } from './webhook-profile.ts'
 
 /** A path below the base address, `.` for the base itself, a URL, or `none` where there is no such endpoint. */
 const endpoint = z.string().min(1)
@@ -252,6 +253,8 @@ export const profileSchema = z.strictObject({
       max_pages: z.int().min(1).default(10_000),
     })
     .prefault({}),
+  /** None where the upstream tells of nothing by itself. */
+  webhook: webhookProfileSchema.optional(),
 })
 export type Profile = z.output<typeof profileSchema>
 export type ProfileInput = z.input<typeof profileSchema>

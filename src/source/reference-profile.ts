@@ -112,6 +112,16 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
       in_funnel: FUNNEL_STATUSES.some((step) => step === status),
       qualified: status === 'qualified',
     })),
+    webhook: {
+      verify: { scheme: 'standard' },
+      id: { header: 'webhook-id' },
+      type: 'type',
+      time: 'timestamp',
+      lead: 'data.lead_id',
+      pipeline: 'data.pipeline_id',
+      agent: 'data.agent_id',
+      removed: ['lead.removed'],
+    },
   },
   'reference',
 )

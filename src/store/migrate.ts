@@ -22,6 +22,7 @@ import * as detailCount from './migrations/019-detail-count.ts'
 import * as settingsRead from './migrations/021-settings-read.ts'
 import * as editionSearch from './migrations/022-edition-search.ts'
 import * as counts from './migrations/023-counts.ts'
+import * as events from './migrations/024-events.ts'
 import type { Tables } from './tables.ts'
 import { findUpgradeBackup } from './upgrade-backups.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
@@ -47,6 +48,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '021-settings-read': settingsRead,
   '022-edition-search': editionSearch,
   '023-counts': counts,
+  '024-events': events,
 }
 
 /**

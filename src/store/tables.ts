@@ -4,6 +4,7 @@ import type { PeriodKind } from '../figures.ts'
 import type { ScanStop } from '../model.ts'
 import type { DeliveryTables } from './delivery-tables.ts'
 import type { DetailTables } from './detail-tables.ts'
+import type { EventTables } from './event-tables.ts'
 import type { HistoryTables } from './history-tables.ts'
 import type { NoticeTables } from './notice-tables.ts'
 import type { RetentionTables } from './retention-tables.ts'
@@ -302,6 +303,7 @@ interface Lease {
 export interface Tables
   extends HistoryTables,
     DetailTables,
+    EventTables,
     RetentionTables,
     DeliveryTables,
     SubscriptionTables,

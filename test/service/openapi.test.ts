@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PATHS } from '../../src/contract/paths.ts'
 import { PROBLEMS } from '../../src/contract/problem.ts'
+import { EVENT_VERSION } from '../../src/contract/webhook.ts'
 import { type Answer, startService, type TestService } from './support/service.ts'
 
 interface Operation {
@@ -213,7 +214,10 @@ test('the recorded events are as the document says a webhook receives them', () 
   )
   expect(rows.length).toBeGreaterThan(1000)
   for (const { id, type, at, data } of rows) {
-    validate({ id: `evt_${id}`, type, at: new Date(at).toISOString(), data: JSON.parse(data) })
+    validate({
+      ...{ id: `evt_${id}`, type, version: EVENT_VERSION, timestamp: new Date(at).toISOString() },
+      data: JSON.parse(data),
+    })
     expect(validate.errors).toBeNull()
   }
 })

@@ -1,6 +1,12 @@
 /** Webhooks: registration, and the events that are recorded for them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EVENT_TYPES, eventSchema, type WireEvent, webhookSchema } from '../../src/contract/webhook.ts'
+import {
+  EVENT_TYPES,
+  EVENT_VERSION,
+  eventSchema,
+  type WireEvent,
+  webhookWithSecretSchema,
+} from '../../src/contract/webhook.ts'
 import { DAY_MS, NOW, startService, type TestService } from './support/service.ts'
 
 interface EventRow {
@@ -21,7 +27,10 @@ beforeAll(async () => {
   await api.pass(DAY_MS)
   const rows = api.rows<EventRow>('select * from event order by id')
   events = rows.map(({ id, type, at, data }) =>
-    eventSchema.parse({ id: `evt_${id}`, type, at: new Date(at).toISOString(), data: JSON.parse(data) }),
+    eventSchema.parse({
+      ...{ id: `evt_${id}`, type, version: EVENT_VERSION, timestamp: new Date(at).toISOString() },
+      data: JSON.parse(data),
+    }),
   )
 })
 afterAll(() => api[Symbol.asyncDispose]())
@@ -41,12 +50,14 @@ describe('a registration', () => {
         url: body.url,
         events: ['lead.created'],
         description: 'CRM',
-        status: 'active',
+        ...{ status: 'active', disabled_reason: null, disabled_at: null, failing_since: null },
         secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
         created_at: new Date(NOW + DAY_MS).toISOString(),
       },
     ])
-    expect(webhookSchema.parse(second.json).secret).not.toBe(webhookSchema.parse(first.json).secret)
+    expect(webhookWithSecretSchema.parse(second.json).secret).not.toBe(
+      webhookWithSecretSchema.parse(first.json).secret,
+    )
   })
 
   test('sent twice with one Idempotency-Key shows the same secret again', async () => {
@@ -61,7 +72,7 @@ describe('a registration', () => {
 describe('the recorded events', () => {
   test('are of every type, in order of time', () => {
     expect(new Set(events.map((event) => event.type))).toEqual(new Set(EVENT_TYPES))
-    const lived = events.filter((event) => event.type !== 'pipeline.created').map((event) => event.at)
+    const lived = events.filter((event) => event.type !== 'pipeline.created').map((event) => event.timestamp)
     expect(lived).toEqual([...lived].sort())
   })
 
@@ -88,8 +99,8 @@ describe('the recorded events', () => {
 
   test('have the time of the lead’s last change as its updated_at', async () => {
     const last = new Map<string, string>()
-    for (const { type, at, data } of events)
-      if ('lead_id' in data && type !== 'lead.removed') last.set(data.lead_id, at)
+    for (const { type, timestamp, data } of events)
+      if ('lead_id' in data && type !== 'lead.removed') last.set(data.lead_id, timestamp)
     for (const lead of await api.walk('limit=1000')) expect(last.get(lead.id)).toBe(lead.updated_at)
   })
 

@@ -1,7 +1,7 @@
 /** `POST /webhooks`. */
 import { randomBytes } from 'node:crypto'
 import { PATHS } from '../../contract/paths.ts'
-import { webhookCreateSchema, webhookSchema } from '../../contract/webhook.ts'
+import { webhookCreateSchema, webhookWithSecretSchema } from '../../contract/webhook.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { insertWebhook } from '../store/webhook.ts'
 
@@ -13,7 +13,7 @@ export const registerWebhookEndpoint = endpoint({
   description: 'Keep the `secret` of the answer: no other answer shows it.',
   scope: 'write',
   body: webhookCreateSchema,
-  answer: webhookSchema,
+  answer: webhookWithSecretSchema,
   problems: [],
   answerTo: ({ db, now }, { body }) =>
     insertWebhook(

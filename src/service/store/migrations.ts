@@ -4,6 +4,7 @@ import type { Migration } from 'kysely/migration'
 
 export const MIGRATIONS: Record<string, Migration> = {
   '001_init': { up: (db) => inTransaction(db, INIT) },
+  '002_webhook_messages': { up: (db) => inTransaction(db, WEBHOOK_MESSAGES) },
 }
 
 /** Kysely does not wrap SQLite migrations; half a schema after a crash could not be repaired by rerunning. */
@@ -149,4 +150,40 @@ const INIT = [
     created_at integer not null,
     primary key (key_id, path, idempotency_key)
   ) strict`,
+]
+
+const WEBHOOK_MESSAGES = [
+  sql`alter table webhook add column old_secret text`,
+  sql`alter table webhook add column old_secret_until integer`,
+  sql`alter table webhook add column disabled_reason text`,
+  sql`alter table webhook add column disabled_at integer`,
+  sql`alter table webhook add column failing_since integer`,
+  sql`alter table webhook add column last_event_id integer not null default 0`,
+  // What happened before was never promised to those that are registered.
+  sql`update webhook set last_event_id = (select ifnull(max(id), 0) from event)`,
+
+  sql`create table webhook_message (
+    id text primary key,
+    webhook_id text not null references webhook (id) on delete cascade,
+    event_id integer references event (id),
+    type text not null,
+    body text not null check (json_valid(body)),
+    state text not null check (state in ('waiting', 'delivered', 'failed')),
+    attempts integer not null,
+    created_at integer not null,
+    next_attempt_at integer,
+    unique (webhook_id, event_id)
+  ) strict`,
+  sql`create index webhook_message_due on webhook_message (next_attempt_at) where state = 'waiting'`,
+
+  sql`create table webhook_attempt (
+    id integer primary key autoincrement,
+    message_id text not null references webhook_message (id) on delete cascade,
+    attempt integer not null,
+    at integer not null,
+    status integer,
+    error text,
+    duration_ms integer not null
+  ) strict`,
+  sql`create index webhook_attempt_message on webhook_attempt (message_id)`,
 ]

@@ -4,7 +4,7 @@ import type { AGENT_STATUSES } from '../../contract/agent.ts'
 import type { WireActivity } from '../../contract/lead.ts'
 import type { WirePipeline } from '../../contract/pipeline.ts'
 import type { LeadStatus } from '../../contract/stage.ts'
-import type { EventType } from '../../contract/webhook.ts'
+import type { DISABLED_REASONS, EventType } from '../../contract/webhook.ts'
 
 export interface ServiceTables {
   simulation: SimulationTable
@@ -17,6 +17,8 @@ export interface ServiceTables {
   agent_incident: AgentIncidentTable
   agent_error: AgentErrorTable
   webhook: WebhookTable
+  webhook_message: WebhookMessageTable
+  webhook_attempt: WebhookAttemptTable
   idempotent_answer: IdempotentAnswerTable
 }
 
@@ -151,7 +153,46 @@ interface WebhookTable {
   /** In clear: deliveries are signed with it. */
   secret: string
   created_at: number
+  /** The secret before the last rotation, and until when it signs too. */
+  old_secret: string | null
+  old_secret_until: number | null
+  disabled_reason: (typeof DISABLED_REASONS)[number] | null
+  disabled_at: number | null
+  /** When the first of the attempts failed since which none has succeeded. */
+  failing_since: number | null
+  /** The last event that was looked at for it: those behind it are still to be queued. */
+  last_event_id: number
 }
+export type WebhookRow = Selectable<WebhookTable>
+
+/** One row a message for a webhook: an event, or a ping. Times are of the real clock. */
+interface WebhookMessageTable {
+  /** `msg_…`; the `webhook-id` of each attempt. */
+  id: string
+  webhook_id: string
+  /** Null for a ping. */
+  event_id: number | null
+  type: string
+  /** JSON, as it is sent each time. */
+  body: string
+  state: 'waiting' | 'delivered' | 'failed'
+  attempts: number
+  created_at: number
+  /** Null where none is to come. */
+  next_attempt_at: number | null
+}
+export type WebhookMessageRow = Selectable<WebhookMessageTable>
+
+interface WebhookAttemptTable {
+  id: Generated<number>
+  message_id: string
+  attempt: number
+  at: number
+  status: number | null
+  error: string | null
+  duration_ms: number
+}
+export type WebhookAttemptRow = Selectable<WebhookAttemptTable>
 
 interface IdempotentAnswerTable {
   key_id: string

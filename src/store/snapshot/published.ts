@@ -37,7 +37,7 @@ export const PRIVATE: readonly string[] = [
   ...['edition_search_docsize', 'edition_search_idx'],
   'lead_absence',
   'lead_fingerprint',
-  'detail_queue',
+  ...['detail_queue', 'event', 'event_queue'],
   'delivery',
   'letter',
   'letter_file',

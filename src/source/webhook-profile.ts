@@ -1,0 +1,79 @@
+/** The part of a profile about webhooks: how a message is known to be the upstream's, and what stands where in it. */
+import { z } from 'zod'
+import { STANDARD_PREFIX, TOLERANCE_SECONDS } from '../contract/standard-webhooks.ts'
+import { fieldPathSchema } from './field-path.ts'
+
+const header = z.string().regex(/^[\w-]+$/, 'is the name of a header')
+const tolerance_seconds = z.int().min(1).max(86_400).default(TOLERANCE_SECONDS)
+
+const verifySchema = z.discriminatedUnion('scheme', [
+  /** https://www.standardwebhooks.com: three headers behind a prefix, which is `svix-` for some. */
+  z.strictObject({
+    scheme: z.literal('standard'),
+    header_prefix: header.default(STANDARD_PREFIX),
+    tolerance_seconds,
+  }),
+  /** A header with an HMAC, as of GitHub: `X-Hub-Signature-256: sha256=<hex>`. */
+  z.strictObject({
+    scheme: z.literal('hmac'),
+    header,
+    /** What stands before the signature. */
+    prefix: z.string().default(''),
+    algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
+    encoding: z.enum(['hex', 'base64']).default('hex'),
+    /** How the secret is written down. */
+    key: z.enum(['text', 'hex', 'base64']).default('text'),
+    /** What is signed: `{body}`, with `{timestamp}` where it has a header, `{method}` and `{url}`. */
+    signed: z.string().includes('{body}').default('{body}'),
+    /** Seconds or milliseconds since 1970, or an instant. Without it an old message cannot be told from a new one. */
+    timestamp_header: header.optional(),
+    tolerance_seconds,
+  }),
+  /** A header such as Stripe's: `t=<seconds>,v1=<hex>`, over `<seconds>.<body>`. */
+  z.strictObject({
+    scheme: z.literal('stripe'),
+    header: header.default('Stripe-Signature'),
+    tolerance_seconds,
+  }),
+  /** A text that both know, in a header. */
+  z.strictObject({
+    scheme: z.literal('token'),
+    header: header.default('Authorization'),
+    /** `{secret}` is the secret, `{basic}` its base64 for HTTP Basic: `user:password`. */
+    value: z.string().default('Bearer {secret}'),
+  }),
+  /** Everybody who knows the address is believed: no more than that something may have changed. */
+  z.strictObject({ scheme: z.literal('none') }),
+])
+export type WebhookVerify = z.output<typeof verifySchema>
+
+/** Where a value stands in an event, or in a header of its message. */
+const place = z.union([
+  fieldPathSchema.transform((path) => ({ path })),
+  z.strictObject({ header: z.string().min(1) }),
+])
+
+export const webhookProfileSchema = z
+  .strictObject({
+    verify: verifySchema,
+    /** Where the events stand, if one message has several. */
+    items: fieldPathSchema.optional(),
+    /** The same whenever the event is sent again; made of the event if absent. */
+    id: place.optional(),
+    type: place.optional(),
+    /** When it happened. */
+    time: place.optional(),
+    /** The ids of what it is about; the first that is there counts. */
+    lead: fieldPathSchema.optional(),
+    pipeline: fieldPathSchema.optional(),
+    agent: fieldPathSchema.optional(),
+    /** The whole record of the lead as the list has it, which is then taken in place of asking for the lead. */
+    record: fieldPathSchema.optional(),
+    /** Types that say that the lead is gone. */
+    removed: z.array(z.string().min(1)).default([]),
+  })
+  .refine(({ lead, record }) => lead !== undefined || record !== undefined, {
+    message: 'says where the id of the lead is',
+    path: ['lead'],
+  })
+export type WebhookProfile = z.output<typeof webhookProfileSchema>

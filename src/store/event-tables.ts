@@ -1,0 +1,44 @@
+/** The tables of what the upstream tells of by webhooks; what each column means stands in migration 024. */
+import type { Generated } from 'kysely'
+import type { EventResource } from '../model.ts'
+
+export type EventOutcome =
+  | 'inserted'
+  | 'updated'
+  | 'unchanged'
+  | 'removed'
+  | 'gone'
+  | 'read'
+  | 'ignored'
+  | 'unreadable'
+  | 'failed'
+
+export interface EventTable {
+  id: string
+  type: string | null
+  occurred_at: string | null
+  received_at: string
+  repeats: Generated<number>
+  resource: EventResource | null
+  resource_id: string
+  done_at: string | null
+  outcome: EventOutcome | null
+  problem: string | null
+}
+
+export interface EventQueueTable {
+  resource: EventResource
+  resource_id: string
+  asked_at: string
+  last_at: string
+  events: number
+  is_removal: number
+  record: string | null
+  not_before: string | null
+  failures: number
+}
+
+export interface EventTables {
+  event: EventTable
+  event_queue: EventQueueTable
+}

@@ -1,0 +1,37 @@
+/** What the upstream tells of by webhooks, and what is to be read since it did. */
+import { type Kysely, sql } from 'kysely'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await statement.execute(db)
+}
+
+const STATEMENTS = [
+  sql`CREATE TABLE event ( -- one row an event that the upstream has told of by a webhook, for a week
+    id TEXT PRIMARY KEY, -- the upstream's identifier; made of the event (sha256:…) where it has none
+    type TEXT, -- in the upstream's words, such as lead.status_changed; null where it does not tell
+    occurred_at TEXT, -- UTC, by the upstream's clock; null where it does not tell
+    received_at TEXT NOT NULL, -- UTC, by our clock: when it first came
+    repeats INTEGER NOT NULL DEFAULT 0, -- how often it came again, which changes nothing
+    resource TEXT CHECK (resource IN ('lead', 'pipeline', 'agents')), -- what it is about; null where that is nothing that is kept
+    resource_id TEXT NOT NULL, -- lead.id or pipeline.id; empty for all agents
+    done_at TEXT, -- UTC, by our clock: when what it told of was in the copy; null while it waits
+    outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'removed', 'gone', 'read', 'ignored', 'unreadable', 'failed')), -- of a lead what became of it (gone: the upstream no longer knew it), else read; ignored: about nothing that is kept; null while it waits
+    problem TEXT -- why it could not be read or followed; null where it could
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX event_by_time ON event (received_at)`,
+  sql`CREATE INDEX event_waiting ON event (resource, resource_id) WHERE done_at IS NULL`,
+
+  sql`CREATE TABLE event_queue ( -- one row for each that is to be read since an event told of it, however many events did
+    resource TEXT NOT NULL CHECK (resource IN ('lead', 'pipeline', 'agents')),
+    resource_id TEXT NOT NULL, -- as in event
+    asked_at TEXT NOT NULL, -- UTC, by our clock: when the first event came that waits for it
+    last_at TEXT NOT NULL, -- UTC, by our clock: when the last one came
+    events INTEGER NOT NULL, -- how many came since it was last read
+    is_removal INTEGER NOT NULL CHECK (is_removal IN (0, 1)), -- 1: one of them says that the lead is gone
+    record TEXT, -- the record of the lead, JSON as the last event had it; null where it is asked for
+    not_before TEXT, -- UTC, by our clock: not to be asked for until then, since it failed
+    failures INTEGER NOT NULL, -- failures in a row
+    PRIMARY KEY (resource, resource_id)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX event_queue_by_time ON event_queue (asked_at)`,
+]
