@@ -29,6 +29,11 @@ export interface ServiceOptions {
   readonly seed?: number
   /** Simulated seconds per real second, 1 by default. */
   readonly speed?: number
+  /**
+   * An instant at which simulated time begins, where the history in the file is not past it: what has been since is
+   * played with `speed`, never beyond the real present, and from then on it is real time.
+   */
+  readonly playFrom?: Date | undefined
   /** The real clock. */
   readonly now?: () => number
   /** How far back a new history starts, 90 by default; it then begins at midnight (UTC). */
@@ -62,7 +67,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const db = await openServiceDatabase(options.file)
   try {
     const life = await openLife(db, { seed, companies, historyDays, now: now() })
-    const clock = createClock(now, speed, life.until())
+    const playFrom = options.playFrom?.getTime()
+    const clock = createClock(now, { speed, notBefore: life.until(), playFrom })
     await life.advance(clock.now(), { stretchMs: DAY_MS, onProgress: options.onProgress })
     const context = { db, life, now: () => Math.max(clock.now(), life.until()) }
     const limiter = createRateLimiter(rateLimitPerMinute, now)

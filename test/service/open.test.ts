@@ -109,6 +109,27 @@ describe('an open service', () => {
     expect(api.service.now()).toEqual(new Date(NOW + 2 * HOUR_MS))
   })
 
+  test('plays the time since an instant faster, but not beyond the present, and then goes on in real time', async () => {
+    const clock = { at: NOW }
+    const options = optionsIn(folderWith(), { now: () => clock.at, speed: 60 })
+    await using service = await openService({ ...options, playFrom: new Date(NOW - DAY_MS) })
+    expect(service.now()).toEqual(new Date(NOW - DAY_MS))
+    clock.at += 60_000
+    expect(service.now()).toEqual(new Date(NOW - DAY_MS + HOUR_MS))
+    clock.at += HOUR_MS
+    await service.catchUp()
+    expect(service.now()).toEqual(new Date(clock.at))
+    clock.at += 60_000
+    expect(service.now()).toEqual(new Date(clock.at))
+  })
+
+  test('does not go back to an instant that its history is past', async () => {
+    const options = optionsIn(folderWith())
+    await (await openService(options)).close()
+    await using service = await openService({ ...options, playFrom: new Date(NOW - DAY_MS) })
+    expect(service.now()).toEqual(new Date(NOW))
+  })
+
   test('can be closed in the midst of catching up, and goes on from there', async () => {
     const clock = { at: NOW }
     const options = optionsIn(folderWith(), { now: () => clock.at })
