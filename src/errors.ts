@@ -39,6 +39,7 @@ export const ERROR_CODES = {
   store_busy: 'the database is locked by another process',
   usage_invalid: 'a command, option or argument is wrong',
   web_port: 'the pages cannot be served at web.listen',
+  webhook_unreadable: 'what is kept of the registered webhook cannot be read',
 } as const
 
 export type ErrorCode = keyof typeof ERROR_CODES
