@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { InDoubtPolicy, WebhookFormat } from '../choices.ts'
+import { eventSecrets } from './event-settings.ts'
 import type { ProfileData } from './profile-file.ts'
 import { addressOf, type ReportConfig, reportFrom } from './report-config.ts'
 import { Secret } from './secret.ts'
@@ -20,6 +21,8 @@ export interface Config {
   readonly mail: MailConfig
   readonly web: WebConfig
   readonly operators: OperatorsConfig
+  /** Secrets of webhooks that were registered by hand, one a line. */
+  readonly events: { readonly secret: Secret | null }
   /** Addresses of those who get the reports that name none of their own. */
   readonly recipients: readonly string[]
   readonly locale: string
@@ -165,6 +168,7 @@ export function configFrom(
     },
     operators: operatorsFrom(settings.operators),
     web: webFrom(settings.web),
+    events: { secret: secret(settings.events.secret) },
     recipients: settings.recipients.map(addressOf),
     locale: settings.locale,
     leadUrl: settings.lead_url ?? null,
@@ -197,12 +201,13 @@ export function hasDueTimes({ when }: SnapshotConfig): boolean {
 const SECRET_PART = 12
 
 /** Every text of a configuration that must not get into a log. */
-export function secretsOf({ api, mail, operators, web }: Config): string[] {
+export function secretsOf({ api, mail, operators, web, events }: Config): string[] {
   const password = mail.url === null ? '' : new URL(mail.url.reveal()).password
   const { webhook, ping } = operators
   const keys = [api.key, mail.dkim?.key, webhook?.url, ping?.url, web.token].map((key) => key?.reveal() ?? '')
   const parts = [webhook?.url, ping?.url].flatMap((url) => (url ? secretParts(new URL(url.reveal())) : []))
-  return [...keys, ...parts, password, decodeURIComponent(password)].filter((text) => text !== '')
+  const found = [...keys, ...parts, ...eventSecrets(events.secret), password, decodeURIComponent(password)]
+  return found.filter((text) => text !== '')
 }
 
 /** What of an address may be its secret: errors name paths, or a part of them. */

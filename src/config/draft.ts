@@ -30,6 +30,7 @@ const SECRET_FILES = [
   { path: ['operators', 'ping', 'url'], filePath: ['operators', 'ping', 'url_file'] },
   { path: ['mail', 'dkim', 'key'], filePath: ['mail', 'dkim', 'key_file'] },
   { path: ['web', 'token'], filePath: ['web', 'token_file'] },
+  { path: ['events', 'secret'], filePath: ['events', 'secret_file'] },
 ] as const satisfies readonly { path: SettingPath; filePath: SettingPath }[]
 
 const RECIPIENTS_FILE = { path: ['recipients'], filePath: ['recipients_file'] } as const

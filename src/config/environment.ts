@@ -26,6 +26,8 @@ export const VARIABLES = {
   LEADSHEET_WEB_LISTEN: ['web', 'listen'],
   LEADSHEET_WEB_TOKEN: ['web', 'token'],
   LEADSHEET_WEB_TOKEN_FILE: ['web', 'token_file'],
+  LEADSHEET_EVENTS_SECRET: ['events', 'secret'],
+  LEADSHEET_EVENTS_SECRET_FILE: ['events', 'secret_file'],
   LEADSHEET_RECIPIENTS: ['recipients'],
   LEADSHEET_RECIPIENTS_FILE: ['recipients_file'],
   LEADSHEET_LOCALE: ['locale'],

@@ -22,6 +22,7 @@ const SECRET_PATHS: readonly SettingPath[] = [
   ['operators', 'webhook', 'url'],
   ['operators', 'ping', 'url'],
   ['web', 'token'],
+  ['events', 'secret'],
 ]
 
 export function isSecret(path: SettingPath): boolean {

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../choices.ts'
+import { eventsSchema } from './event-settings.ts'
 import { mailSchema } from './mail-settings.ts'
 import { operatorsSchema } from './operator-settings.ts'
 import { recipients } from './recipient-settings.ts'
@@ -75,6 +76,10 @@ export const settingsSchema = section({
   operators: operatorsSchema.prefault({}).meta({ description: 'Who is told of troubles, and how.' }),
   web: webSchema.prefault({}).meta({
     description: 'The pages that the daemon serves: the window of operators, and those of recipients.',
+  }),
+  events: eventsSchema.prefault({}).meta({
+    description:
+      'How messages of the upstream about what happened are known to be its own, beside those of `leadsheet webhooks register --self`.',
   }),
   recipients: recipients.default([]).meta({
     description:

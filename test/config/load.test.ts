@@ -42,6 +42,7 @@ describe('without a file and without variables', () => {
         ...{ hosts: [], trustedProxies: ['loopback'] },
       },
       operators: { recipients: [], webhook: null, ping: null, afterFailures: 3, remindHours: 24 },
+      events: { secret: null },
       recipients: [],
       locale: 'en-GB',
       leadUrl: null,

@@ -34,7 +34,7 @@ test('the example shows every setting, and all of them are right', () => {
   const shown = new Set([...leavesOf(parse(wholeExample))].map(([path]) => settingAt(path)))
   const known = new Set(settingPaths(settingsJsonSchema()).map(settingAt))
   expect([...shown].sort()).toEqual([...known].sort())
-  const oneOfEach = wholeExample.replace(/^ *(key|url|token|recipients)_file:.*$/gm, '')
+  const oneOfEach = wholeExample.replace(/^ *(key|url|token|secret|recipients)_file:.*$/gm, '')
   const cwd = folderWith({
     'leadsheet.yaml': oneOfEach,
     'profile.yaml': 'name: mine',
@@ -43,7 +43,10 @@ test('the example shows every setting, and all of them are right', () => {
   expect(
     loadConfig({
       cwd,
-      env: { LEADS_KEY: 'k-123456', WINDOW_TOKEN: 't-1234567890123456', DKIM_KEY: privateKey() },
+      env: {
+        ...{ LEADS_KEY: 'k-123456', WINDOW_TOKEN: 't-1234567890123456', DKIM_KEY: privateKey() },
+        EVENTS_SECRET: 'whsec_12345678',
+      },
     }).warnings,
   ).toEqual([])
 })
