@@ -1,4 +1,4 @@
-/** The tables of what the upstream tells of by webhooks; what each column means stands in migration 024. */
+/** The tables of what the upstream tells of by webhooks; what each column means stands in migrations 024 and 025. */
 import type { Generated } from 'kysely'
 import type { EventResource } from '../model.ts'
 
@@ -34,11 +34,26 @@ export interface EventQueueTable {
   events: number
   is_removal: number
   record: string | null
+  record_at: string | null
   not_before: string | null
   failures: number
 }
 
+export interface EventCountTable {
+  hour: string
+  outcome: EventOutcome
+  events: number
+  seconds: number
+}
+
+interface ScanEventTable {
+  seq: Generated<number>
+  lead_no: number
+}
+
 export interface EventTables {
+  sync_scan_event: ScanEventTable
+  event_count: EventCountTable
   event: EventTable
   event_queue: EventQueueTable
 }

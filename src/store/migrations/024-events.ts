@@ -15,7 +15,7 @@ const STATEMENTS = [
     resource TEXT CHECK (resource IN ('lead', 'pipeline', 'agents')), -- what it is about; null where that is nothing that is kept
     resource_id TEXT NOT NULL, -- lead.id or pipeline.id; empty for all agents
     done_at TEXT, -- UTC, by our clock: when what it told of was in the copy; null while it waits
-    outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'removed', 'gone', 'read', 'ignored', 'unreadable', 'failed')), -- of a lead what became of it (gone: the upstream no longer knew it), else read; ignored: about nothing that is kept; null while it waits
+    outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'removed', 'gone', 'read', 'ignored', 'unreadable', 'failed')), -- of a lead what became of it (gone: the upstream no longer knew it; read: by a sync), of others read; ignored: about nothing that is kept; null while it waits
     problem TEXT -- why it could not be read or followed; null where it could
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX event_by_time ON event (received_at)`,
@@ -28,10 +28,16 @@ const STATEMENTS = [
     last_at TEXT NOT NULL, -- UTC, by our clock: when the last one came
     events INTEGER NOT NULL, -- how many came since it was last read
     is_removal INTEGER NOT NULL CHECK (is_removal IN (0, 1)), -- 1: one of them says that the lead is gone
-    record TEXT, -- the record of the lead, JSON as the last event had it; null where it is asked for
+    record TEXT, -- the record of the lead, JSON as the latest event had it; null where it is asked for
+    record_at TEXT, -- event.occurred_at of the one that had it
     not_before TEXT, -- UTC, by our clock: not to be asked for until then, since it failed
     failures INTEGER NOT NULL, -- failures in a row
     PRIMARY KEY (resource, resource_id)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX event_queue_by_time ON event_queue (asked_at)`,
+
+  sql`CREATE TABLE sync_scan_event ( -- leads that events have read while the scan of sync_scan is under way, so that it does not take them for what they were before
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order of their reading
+    lead_no INTEGER NOT NULL UNIQUE -- lead.no
+  ) STRICT`,
 ]

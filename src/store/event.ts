@@ -1,0 +1,83 @@
+/**
+ * What the upstream has told of, each event once however often it comes. An event and its place in the queue go in
+ * together, so that none is known and never followed.
+ */
+import { sql } from 'kysely'
+import type { EventResource, Instant, UpstreamEvent } from '../model.ts'
+import { queueEvents } from './event-queue.ts'
+import type { EventOutcome, EventTable } from './event-tables.ts'
+import type { Trx } from './open.ts'
+import { insertRows, listOf } from './sqlite.ts'
+
+/**
+ * Keeps those that are new, and counts the others as repeats.
+ * @returns whether there is anything to follow
+ */
+export async function saveEvents(trx: Trx, events: readonly UpstreamEvent[], at: Instant): Promise<boolean> {
+  const known = await findKnown(trx, [...new Set(events.map(({ id }) => id))])
+  const fresh = new Map<string, UpstreamEvent>()
+  const repeated: string[] = []
+  for (const event of events) {
+    if (known.has(event.id) || fresh.has(event.id)) repeated.push(event.id)
+    else fresh.set(event.id, event)
+  }
+  const arrived = [...fresh.values()]
+  await insertRows(
+    trx,
+    'event',
+    arrived.map((event) => rowOf(event, at)),
+  )
+  await countRepeats(trx, repeated)
+  const followed = arrived.filter((event) => fateOf(event) === null)
+  await queueEvents(trx, followed, at)
+  return followed.length > 0
+}
+
+/** Of what is done: those that told of it until an instant. */
+export async function finishEvents(
+  trx: Trx,
+  of: { readonly resource: EventResource; readonly resourceId: string; readonly until: Instant },
+  end: { readonly at: Instant; readonly outcome: EventOutcome; readonly problem: string | null },
+): Promise<void> {
+  await trx
+    .updateTable('event')
+    .where('done_at', 'is', null)
+    .where('resource', '=', of.resource)
+    .where('resource_id', '=', of.resourceId)
+    .where('received_at', '<=', of.until)
+    .set({ done_at: end.at, outcome: end.outcome, problem: end.problem })
+    .execute()
+}
+
+async function findKnown(trx: Trx, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await trx.selectFrom('event').where('id', 'in', listOf(ids)).select('id').execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function countRepeats(trx: Trx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql`UPDATE event SET repeats = repeats + again.times
+    FROM (SELECT value AS id, count(*) AS times FROM json_each(${JSON.stringify(ids)}) GROUP BY value) AS again
+    WHERE event.id = again.id`.execute(trx)
+}
+
+function rowOf(event: UpstreamEvent, at: Instant): Omit<EventTable, 'repeats'> {
+  const fate = fateOf(event)
+  return {
+    id: event.id,
+    type: event.type,
+    occurred_at: event.occurredAt,
+    received_at: at,
+    resource: event.resource,
+    resource_id: event.resourceId,
+    done_at: fate === null ? null : at,
+    outcome: fate,
+    problem: event.problem,
+  }
+}
+
+/** Null for what is to be followed. */
+function fateOf(event: UpstreamEvent): 'unreadable' | 'ignored' | null {
+  if (event.problem !== null) return 'unreadable'
+  return event.resource === null ? 'ignored' : null
+}
