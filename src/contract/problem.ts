@@ -15,6 +15,7 @@ export const PROBLEMS = {
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be application/json' },
   idempotency_conflict: { status: 409, title: 'The idempotency key was used for another request' },
+  too_many_webhooks: { status: 409, title: 'There are as many webhooks as there may be' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'The service failed' },
 } as const satisfies Record<string, { status: number; title: string }>

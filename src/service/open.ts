@@ -5,6 +5,7 @@ import { API_PREFIX } from '../contract/paths.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import { createClock } from './clock.ts'
 import type { Faults } from './faults/rules.ts'
+import type { Context } from './http/endpoint.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { createServer, type ServiceLog } from './http/server.ts'
 import { ENDPOINTS } from './routes/endpoints.ts'
@@ -70,13 +71,21 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     const playFrom = options.playFrom?.getTime()
     const clock = createClock(now, { speed, notBefore: life.until(), playFrom })
     await life.advance(clock.now(), { stretchMs: DAY_MS, onProgress: options.onProgress })
-    const context = { db, life, now: () => Math.max(clock.now(), life.until()) }
+    const context: Context = {
+      db,
+      life,
+      now: () => Math.max(clock.now(), life.until()),
+      realNow: now,
+      webhooks: {
+        ping: () => Promise.reject(new Error('nothing sends webhooks yet')),
+        checkAddress: async () => null,
+      },
+    }
     const limiter = createRateLimiter(rateLimitPerMinute, now)
     const app = createServer({
       context,
       endpoints: ENDPOINTS,
       limiter,
-      realNow: now,
       log,
       faults: options.faults,
     })

@@ -33,6 +33,11 @@ const CASES: Readonly<Record<Exclude<ProblemCode, 'internal' | 'rate_limited'>, 
     await api.post('/pipelines', PIPELINE, { headers })
     return api.post('/pipelines', { ...PIPELINE, name: 'another' }, { headers })
   },
+  too_many_webhooks: async () => {
+    const body = { url: 'https://a.example', events: ['lead.created'] }
+    for (let made = 0; made < 50; made++) await api.post('/webhooks', body)
+    return api.post('/webhooks', body)
+  },
 }
 
 describe('each code', () => {
@@ -180,7 +185,9 @@ describe('other refusals', () => {
     ['/leads/ld_x', 'PATCH', 'GET, HEAD'],
     ['/pipelines', 'GET', 'POST'],
     ['/pipelines/pl_emea/stats', 'PUT', 'GET, HEAD'],
-    ['/webhooks', 'DELETE', 'POST'],
+    ['/webhooks', 'DELETE', 'GET, HEAD, POST'],
+    ['/webhooks/wh_x', 'POST', 'GET, HEAD, DELETE'],
+    ['/webhooks/wh_x/test', 'GET', 'POST'],
     ['/agents/status', 'OPTIONS', 'GET, HEAD'],
     ['/openapi.json', 'POST', 'GET, HEAD'],
   ] as const)('%s does not take %s', async (path, method, allowed) => {

@@ -23,7 +23,7 @@ export function parseIdempotencyKey(header: string | readonly string[] | undefin
 }
 
 /**
- * @param body the parsed body: the same request is one that means the same, blanks and key order aside
+ * @param body the parsed body, if it has one: the same request is one that means the same, blanks and key order aside
  * @param create makes the answer inside the transaction that it is given
  * @throws ProblemError idempotency_conflict when the key has been used with another body
  */
@@ -37,7 +37,9 @@ export function answerOnce(
   return db.transaction().execute(async (trx) => {
     await deleteOldAnswers(trx, now)
     if (name === undefined) return { answer: await create(trx), isReplay: false }
-    const requestSha256 = createHash('sha256').update(JSON.stringify(body)).digest('hex')
+    const requestSha256 = createHash('sha256')
+      .update(JSON.stringify(body ?? null))
+      .digest('hex')
     const kept = await findAnswer(trx, name)
     if (kept !== undefined && kept.requestSha256 !== requestSha256) {
       throw new ProblemError(

@@ -14,11 +14,10 @@ const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'rate_limited',
   'internal',
 ]
-/** What any endpoint that writes may refuse with besides. */
+/** What any endpoint that writes may refuse with besides, whether it has a body or was sent one. */
 const WRITE_PROBLEMS: readonly ProblemCode[] = [
   'forbidden',
   'invalid_json',
-  'idempotency_conflict',
   'body_too_large',
   'unsupported_media_type',
 ]
@@ -105,25 +104,31 @@ const IDEMPOTENCY_PARAMETER: Json = {
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 }
 
+const EXTENSION = "An extension: not in the API's document."
+
+const SUCCESSES = { 200: 'As asked for', 201: 'Created', 204: 'Deleted' }
+
 function describeEndpoint(endpoint: Endpoint, components: Components): Json {
-  const { method, path, operationId, summary, description, body, answer, scope, problems } = endpoint
-  const isPost = method === 'POST'
-  const allProblems = [...new Set([...problems, ...COMMON_PROBLEMS, ...(isPost ? WRITE_PROBLEMS : [])])]
+  const { path, operationId, summary, body, answer, scope, status, isExtension, actsOnce } = endpoint
+  const description = [isExtension ? EXTENSION : [], endpoint.description ?? []].flat().join(' ')
   const success = {
-    description: isPost ? 'Created' : 'As asked for',
-    headers: headerRefs([...RATE_HEADERS, ...(isPost ? ['Idempotency-Replayed'] : [])]),
-    content: { 'application/json': { schema: components.refer(answer, 'output') } },
+    description: SUCCESSES[status],
+    headers: headerRefs([...RATE_HEADERS, ...(actsOnce ? ['Idempotency-Replayed'] : [])]),
+    ...(answer === undefined
+      ? {}
+      : { content: { 'application/json': { schema: components.refer(answer, 'output') } } }),
   }
   return {
     operationId,
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...(description === '' ? {} : { description }),
+    ...(isExtension ? { 'x-extension': true } : {}),
     tags: TAGS.map((tag) => tag.name).filter((name) => path.includes(`/${name}`)),
     security: [{ apiKey: [scope] }],
     parameters: [
       ...pathParameters(path),
       ...queryParameters(endpoint),
-      ...(isPost ? [IDEMPOTENCY_PARAMETER] : []),
+      ...(actsOnce ? [IDEMPOTENCY_PARAMETER] : []),
     ],
     ...(body === undefined
       ? {}
@@ -133,8 +138,15 @@ function describeEndpoint(endpoint: Endpoint, components: Components): Json {
             content: { 'application/json': { schema: components.refer(body, 'input') } },
           },
         }),
-    responses: { [isPost ? '201' : '200']: success, ...problemResponses(allProblems, components) },
+    responses: { [String(status)]: success, ...problemResponses(problemsOf(endpoint), components) },
   }
+}
+
+function problemsOf({ method, problems, body, actsOnce }: Endpoint): readonly ProblemCode[] {
+  const ofWriting = method === 'GET' ? [] : WRITE_PROBLEMS
+  // Without a body no two requests differ.
+  const ofKeys: readonly ProblemCode[] = actsOnce && body !== undefined ? ['idempotency_conflict'] : []
+  return [...new Set([...problems, ...COMMON_PROBLEMS, ...ofWriting, ...ofKeys])]
 }
 
 function pathParameters(path: string): readonly Json[] {

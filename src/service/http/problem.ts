@@ -48,10 +48,11 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown, what: string
 function fieldErrors(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): FieldErrors {
   if (issue.code !== 'unrecognized_keys')
     return [{ path: pathOf(value, issue.path), message: explain(value, issue) }]
-  const accepted = acceptedKeys(schemaAt(schema, issue.path))
+  const keys = acceptedKeys(schemaAt(schema, issue.path))
+  const accepted = keys.length === 0 ? 'none is accepted' : `accepted are ${keys.join(', ')}`
   return issue.keys.map((key) => ({
     path: [...issue.path, key].join('.'),
-    message: `there is no such name here; accepted are ${accepted.join(', ')}`,
+    message: `there is no such name here; ${accepted}`,
   }))
 }
 

@@ -1,16 +1,12 @@
 /** The HTTP server: every endpoint behind the same checks, and every failure a problem. */
 import type { Socket } from 'node:net'
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type HTTPMethods,
-} from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { API_PREFIX } from '../../contract/paths.ts'
 import { PROBLEM_TYPE, type ProblemCode } from '../../contract/problem.ts'
 import { injectFaults } from '../faults/inject.ts'
 import type { Faults } from '../faults/rules.ts'
+import type { ServiceDatabase } from '../store/database.ts'
 import { authenticate } from './authentication.ts'
 import type { Context, Endpoint } from './endpoint.ts'
 import { answerOnce, IDEMPOTENCY_HEADER, parseIdempotencyKey, REPLAYED_HEADER } from './idempotency.ts'
@@ -34,8 +30,6 @@ export interface ServerOptions {
   readonly context: Context
   readonly endpoints: readonly Endpoint[]
   readonly limiter: RateLimiter
-  /** The real clock, for how long idempotent answers are kept. */
-  readonly realNow: () => number
   readonly log: ServiceLog
   /** Faults to have; none by default. */
   readonly faults?: Faults | undefined
@@ -60,9 +54,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   if (options.faults !== undefined) injectFaults(app, options.faults)
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options)
+  for (const [path, own] of Map.groupBy(options.endpoints, (endpoint) => endpoint.path)) {
+    refuseOtherMethods(
+      app,
+      path,
+      own.map((endpoint) => endpoint.method),
+    )
+  }
   const document = describeApi(options.endpoints)
   app.get(OPENAPI_PATH, async () => document)
-  refuseOtherMethods(app, OPENAPI_PATH, ['GET', 'HEAD'])
+  refuseOtherMethods(app, OPENAPI_PATH, ['GET'])
   return app
 }
 
@@ -73,19 +74,28 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, options: ServerOp
     method: endpoint.method,
     url: endpoint.path,
     onRequest: async (request, reply) => {
+      if (endpoint.body === undefined && !hasBody(request)) delete request.headers['content-type']
       callers.set(request, await authenticate(context.db, limiter, endpoint.scope, request, reply))
     },
     handler: (request, reply) => answer(endpoint, options, callers.get(request) ?? '', request, reply),
   })
-  refuseOtherMethods(app, endpoint.path, endpoint.method === 'GET' ? ['GET', 'HEAD'] : ['POST'])
+}
+
+/** Some clients name the type of a body that they do not send, which Fastify would then miss. */
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 const pathParameters = z.object({ id: z.string().default('') })
 const noQuery = z.strictObject({})
+const noBody = z
+  .strictObject({})
+  .nullish()
+  .transform(() => undefined)
 
 async function answer(
   endpoint: Endpoint,
-  { context, realNow }: ServerOptions,
+  { context }: ServerOptions,
   keyId: string,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -93,21 +103,26 @@ async function answer(
   const call = {
     id: pathParameters.parse(request.params).id,
     query: parseInput(endpoint.query ?? noQuery, request.query, 'query'),
-    body: endpoint.body && parseInput(endpoint.body, request.body, 'body'),
+    body: parseInput(endpoint.body ?? noBody, request.body, 'body'),
   }
-  // Parsed on the way out as well: what does not fit the contract must not leave. 1,000 leads take 2 ms.
-  if (endpoint.method === 'GET') return endpoint.answer.parse(await endpoint.answerTo(context, call))
-  const idempotencyKey = parseIdempotencyKey(request.headers[IDEMPOTENCY_HEADER])
-  const name = idempotencyKey === undefined ? undefined : { keyId, path: endpoint.path, idempotencyKey }
-  const once = await answerOnce(context.db, name, call.body, realNow(), async (trx) =>
-    endpoint.answer.parse(await endpoint.answerTo({ ...context, db: trx }, call)),
-  )
+  const answerFrom = async (db: ServiceDatabase): Promise<unknown> => {
+    const given = await endpoint.answerTo({ ...context, db }, call)
+    // Parsed on the way out as well: what does not fit the contract must not leave. 1,000 leads take 2 ms.
+    return endpoint.answer?.parse(given)
+  }
+  const idempotencyKey = endpoint.actsOnce && parseIdempotencyKey(request.headers[IDEMPOTENCY_HEADER])
+  await endpoint.check?.(context, call)
+  reply.code(endpoint.status)
+  if (endpoint.actsOnce !== true) return answerFrom(context.db)
+  const path = endpoint.path.replace(':id', call.id)
+  const name = idempotencyKey === undefined ? undefined : { keyId, path, idempotencyKey }
+  const once = await answerOnce(context.db, name, call.body, context.realNow(), answerFrom)
   if (once.isReplay) reply.header(REPLAYED_HEADER, 'true')
-  reply.code(201)
   return once.answer
 }
 
-function refuseOtherMethods(app: FastifyInstance, url: string, allowed: readonly HTTPMethods[]): void {
+function refuseOtherMethods(app: FastifyInstance, url: string, own: readonly string[]): void {
+  const allowed = METHODS.filter((one) => own.includes(one === 'HEAD' ? 'GET' : one))
   const refuse = async (request: FastifyRequest): Promise<never> => {
     const allow = allowed.join(', ')
     throw new ProblemError('method_not_allowed', `${request.method} is not for ${url}; it takes ${allow}.`, {

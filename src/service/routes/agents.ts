@@ -13,6 +13,7 @@ export const agentsEndpoint = endpoint({
   operationId: 'getAgentsStatus',
   summary: 'What each agent is doing and how it fared in the last 24 hours',
   scope: 'read',
+  status: 200,
   answer: agentListSchema,
   problems: ['invalid_request'],
   answerTo: async ({ db, life }) => {

@@ -1,10 +1,21 @@
-/** All endpoints, in the order of the OpenAPI document. */
+/** All endpoints, in the order of the OpenAPI document: the six of the API's document, then the extensions. */
 import type { Endpoint } from '../http/endpoint.ts'
 import { agentsEndpoint } from './agents.ts'
 import { listLeadsEndpoint, showLeadEndpoint } from './leads.ts'
 import { pipelineStatsEndpoint } from './pipeline-stats.ts'
 import { createPipelineEndpoint } from './pipelines.ts'
-import { registerWebhookEndpoint } from './webhooks.ts'
+import {
+  enableWebhookEndpoint,
+  listWebhookAttemptsEndpoint,
+  rotateWebhookEndpoint,
+  testWebhookEndpoint,
+} from './webhook-actions.ts'
+import {
+  deleteWebhookEndpoint,
+  listWebhooksEndpoint,
+  registerWebhookEndpoint,
+  showWebhookEndpoint,
+} from './webhooks.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   listLeadsEndpoint,
@@ -13,4 +24,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   pipelineStatsEndpoint,
   registerWebhookEndpoint,
   agentsEndpoint,
+  listWebhooksEndpoint,
+  showWebhookEndpoint,
+  deleteWebhookEndpoint,
+  listWebhookAttemptsEndpoint,
+  rotateWebhookEndpoint,
+  testWebhookEndpoint,
+  enableWebhookEndpoint,
 ]

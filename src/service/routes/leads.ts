@@ -33,6 +33,7 @@ export const listLeadsEndpoint = endpoint({
     'that moves during the walk may be passed over. `limit` may differ from page to page, filters and sort may not.',
   scope: 'read',
   query: leadQuerySchema,
+  status: 200,
   answer: leadListSchema,
   problems: ['invalid_request', 'invalid_cursor'],
   answerTo: ({ db }, { query }) => pageOf(db, query),
@@ -44,6 +45,7 @@ export const showLeadEndpoint = endpoint({
   operationId: 'getLead',
   summary: 'One lead with its enrichment and its activity history',
   scope: 'read',
+  status: 200,
   answer: leadDetailSchema,
   problems: ['invalid_request', 'not_found'],
   answerTo: async ({ db }, { id }) => {

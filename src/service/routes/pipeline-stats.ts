@@ -17,6 +17,7 @@ export const pipelineStatsEndpoint = endpoint({
     'they stand now. Leads that were removed do not count.',
   scope: 'read',
   query: statsQuerySchema,
+  status: 200,
   answer: pipelineStatsSchema,
   problems: ['invalid_request', 'not_found'],
   answerTo: async ({ db, life }, { id, query }) => {

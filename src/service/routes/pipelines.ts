@@ -17,8 +17,10 @@ export const createPipelineEndpoint = endpoint({
     'its limit is reached or nothing more matches its criteria.',
   scope: 'write',
   body: pipelineCreateSchema,
+  status: 201,
   answer: pipelineSchema,
   problems: [],
+  actsOnce: true,
   answerTo: async ({ db, now }, { body }) => {
     const at = now()
     const pipeline: PipelineRow = {

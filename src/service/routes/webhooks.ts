@@ -1,31 +1,118 @@
-/** `POST /webhooks`. */
+/** Registrations of webhooks: `POST /webhooks`, and what the reference service has besides. */
 import { randomBytes } from 'node:crypto'
 import { PATHS } from '../../contract/paths.ts'
-import { webhookCreateSchema, webhookWithSecretSchema } from '../../contract/webhook.ts'
+import {
+  webhookCreateSchema,
+  webhookListSchema,
+  webhookSchema,
+  webhookWithSecretSchema,
+} from '../../contract/webhook.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { insertWebhook } from '../store/webhook.ts'
+import { ProblemError } from '../http/problem.ts'
+import type { WebhookRow } from '../store/tables.ts'
+import {
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  toWireWebhook,
+  toWireWebhookWithSecret,
+} from '../store/webhook.ts'
+
+const MAX_WEBHOOKS = 50
 
 export const registerWebhookEndpoint = endpoint({
   method: 'POST',
   path: PATHS.webhooks,
   operationId: 'registerWebhook',
   summary: 'Register an address that is told of events',
-  description: 'Keep the `secret` of the answer: no other answer shows it.',
+  description:
+    'It is told of what happens from then on. Keep the `secret` of the answer: no other answer shows it. ' +
+    `The address must be a public one, with https. There may be ${MAX_WEBHOOKS} registrations.`,
   scope: 'write',
   body: webhookCreateSchema,
+  status: 201,
   answer: webhookWithSecretSchema,
-  problems: [],
-  answerTo: ({ db, now }, { body }) =>
-    insertWebhook(
-      db,
-      {
-        id: `wh_${randomBytes(8).toString('hex')}`,
-        url: body.url,
-        events: [...new Set(body.events)],
-        description: body.description ?? null,
-        // The key in base64 after the prefix, as the Standard Webhooks specification has it.
-        secret: `whsec_${randomBytes(32).toString('base64')}`,
-      },
-      now(),
-    ),
+  problems: ['too_many_webhooks'],
+  actsOnce: true,
+  check: async ({ webhooks }, { body }) => {
+    const why = await webhooks.checkAddress(body.url)
+    if (why === null) return
+    throw new ProblemError('invalid_request', `The body is wrong: url: ${why}.`, {
+      errors: [{ path: 'url', message: why }],
+    })
+  },
+  answerTo: async ({ db, now }, { body }) => {
+    if ((await countWebhooks(db)) >= MAX_WEBHOOKS) {
+      throw new ProblemError(
+        'too_many_webhooks',
+        `There are ${MAX_WEBHOOKS} webhooks, which is as many as there may be; delete one that is not needed.`,
+      )
+    }
+    const webhook = {
+      id: `wh_${randomBytes(8).toString('hex')}`,
+      url: body.url,
+      events: [...new Set(body.events)],
+      description: body.description ?? null,
+      secret: newSecret(),
+    }
+    return toWireWebhookWithSecret(await insertWebhook(db, webhook, now()))
+  },
 })
+
+export const listWebhooksEndpoint = endpoint({
+  method: 'GET',
+  path: PATHS.webhooks,
+  operationId: 'listWebhooks',
+  summary: 'All registered webhooks, the oldest first',
+  scope: 'read',
+  status: 200,
+  answer: webhookListSchema,
+  problems: [],
+  isExtension: true,
+  answerTo: async ({ db }) => ({ data: (await listWebhooks(db)).map(toWireWebhook) }),
+})
+
+export const showWebhookEndpoint = endpoint({
+  method: 'GET',
+  path: PATHS.webhook,
+  operationId: 'getWebhook',
+  summary: 'One webhook, with whether it is sent anything and since when it fails',
+  scope: 'read',
+  status: 200,
+  answer: webhookSchema,
+  problems: ['not_found'],
+  isExtension: true,
+  answerTo: async ({ db }, { id }) => toWireWebhook(found(await findWebhook(db, id), id)),
+})
+
+export const deleteWebhookEndpoint = endpoint({
+  method: 'DELETE',
+  path: PATHS.webhook,
+  operationId: 'deleteWebhook',
+  summary: 'End a registration',
+  description: 'Nothing is sent any more, not even what waits; only what is on its way still arrives.',
+  scope: 'write',
+  status: 204,
+  problems: ['not_found'],
+  isExtension: true,
+  answerTo: async ({ db }, { id }) => {
+    if (!(await deleteWebhook(db, id))) throw noSuchWebhook(id)
+  },
+})
+
+/** The key in base64 after the prefix, as the Standard Webhooks specification has it. */
+export function newSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+/** @throws ProblemError not_found */
+export function found(webhook: WebhookRow | undefined, id: string): WebhookRow {
+  if (webhook === undefined) throw noSuchWebhook(id)
+  return webhook
+}
+
+function noSuchWebhook(id: string): ProblemError {
+  return new ProblemError('not_found', `There is no webhook ${JSON.stringify(id)}.`)
+}

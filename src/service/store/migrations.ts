@@ -158,6 +158,7 @@ const WEBHOOK_MESSAGES = [
   sql`alter table webhook add column disabled_reason text`,
   sql`alter table webhook add column disabled_at integer`,
   sql`alter table webhook add column failing_since integer`,
+  sql`alter table webhook add column paused_until integer`,
   sql`alter table webhook add column last_event_id integer not null default 0`,
   // What happened before was never promised to those that are registered.
   sql`update webhook set last_event_id = (select ifnull(max(id), 0) from event)`,
@@ -174,10 +175,12 @@ const WEBHOOK_MESSAGES = [
     next_attempt_at integer,
     unique (webhook_id, event_id)
   ) strict`,
-  sql`create index webhook_message_due on webhook_message (next_attempt_at) where state = 'waiting'`,
+  sql`create index webhook_message_due on webhook_message (webhook_id, next_attempt_at) where state = 'waiting'`,
+  sql`create index webhook_message_created on webhook_message (created_at)`,
 
   sql`create table webhook_attempt (
     id integer primary key autoincrement,
+    webhook_id text not null references webhook (id) on delete cascade,
     message_id text not null references webhook_message (id) on delete cascade,
     attempt integer not null,
     at integer not null,
@@ -185,5 +188,6 @@ const WEBHOOK_MESSAGES = [
     error text,
     duration_ms integer not null
   ) strict`,
+  sql`create index webhook_attempt_webhook on webhook_attempt (webhook_id, id)`,
   sql`create index webhook_attempt_message on webhook_attempt (message_id)`,
 ]

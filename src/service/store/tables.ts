@@ -160,6 +160,8 @@ interface WebhookTable {
   disabled_at: number | null
   /** When the first of the attempts failed since which none has succeeded. */
   failing_since: number | null
+  /** Until when it asked for nothing to be sent to it. */
+  paused_until: number | null
   /** The last event that was looked at for it: those behind it are still to be queued. */
   last_event_id: number
 }
@@ -185,6 +187,7 @@ export type WebhookMessageRow = Selectable<WebhookMessageTable>
 
 interface WebhookAttemptTable {
   id: Generated<number>
+  webhook_id: string
   message_id: string
   attempt: number
   at: number

@@ -5,24 +5,77 @@ import type { ServiceDatabase } from './database.ts'
 import { instantOf } from './instant.ts'
 import type { WebhookRow } from './tables.ts'
 
+const NEWEST_EVENT = sql<number>`(select ifnull(max(id), 0) from event)`
+
 /** It is told of what happens from now on. */
-export async function insertWebhook(
+export function insertWebhook(
   db: ServiceDatabase,
   webhook: Pick<WireWebhookWithSecret, 'id' | 'url' | 'events' | 'description' | 'secret'>,
   now: number,
-): Promise<WireWebhookWithSecret> {
-  const row = await db
+): Promise<WebhookRow> {
+  return db
     .insertInto('webhook')
     .values({
       ...webhook,
       status: 'active',
       events: JSON.stringify(webhook.events),
       created_at: now,
-      last_event_id: sql<number>`(select ifnull(max(id), 0) from event)`,
+      last_event_id: NEWEST_EVENT,
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return { ...toWireWebhook(row), secret: row.secret }
+}
+
+export async function countWebhooks(db: ServiceDatabase): Promise<number> {
+  const { count } = await db
+    .selectFrom('webhook')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** The oldest first. */
+export function listWebhooks(db: ServiceDatabase): Promise<WebhookRow[]> {
+  return db.selectFrom('webhook').selectAll().orderBy('created_at').orderBy('id').execute()
+}
+
+export function findWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow | undefined> {
+  return db.selectFrom('webhook').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** With its messages and their attempts. @returns false where there is none */
+export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('webhook').where('id', '=', id).executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** The secret until now signs beside the new one until `oldUntil`; one from before it ends with this. */
+export function rotateWebhookSecret(
+  db: ServiceDatabase,
+  id: string,
+  secret: string,
+  oldUntil: number,
+): Promise<WebhookRow | undefined> {
+  return db
+    .updateTable('webhook')
+    .set((eb) => ({ secret, old_secret: eb.ref('secret'), old_secret_until: oldUntil }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Makes a disabled one active, from the newest event on; an active one stays as it is. */
+export async function enableWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow | undefined> {
+  await db
+    .updateTable('webhook')
+    .set({
+      ...{ status: 'active', disabled_reason: null, disabled_at: null, failing_since: null },
+      last_event_id: NEWEST_EVENT,
+    })
+    .where('id', '=', id)
+    .where('status', '=', 'disabled')
+    .execute()
+  return findWebhook(db, id)
 }
 
 export function toWireWebhook(row: WebhookRow): WireWebhook {
@@ -38,4 +91,9 @@ export function toWireWebhook(row: WebhookRow): WireWebhook {
     failing_since: instant(row.failing_since),
     created_at: instantOf(row.created_at),
   }
+}
+
+/** For the two answers that show it. */
+export function toWireWebhookWithSecret(row: WebhookRow): WireWebhookWithSecret {
+  return { ...toWireWebhook(row), secret: row.secret }
 }
