@@ -18,7 +18,7 @@ export interface SignedMessage {
 
 /** `v1,…` for one secret: `whsec_` and a key in base64. */
 export function signStandard(secret: string, { id, timestamp, body }: SignedMessage): string {
-  const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body)
+  const signature = createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.`).update(body)
   return `v1,${signature.digest('base64')}`
 }
 
@@ -31,6 +31,7 @@ export function standardHeaders(secrets: readonly string[], message: SignedMessa
   }
 }
 
-function keyOf(secret: string): Buffer {
+/** The bytes of a secret: `whsec_` and base64. */
+export function standardKey(secret: string): Buffer {
   return Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
 }

@@ -18,6 +18,6 @@ export function authorize(
 }
 
 /** RFC 7617; a key without a password is the user. */
-function basicOf(key: string): string {
+export function basicOf(key: string): string {
   return Buffer.from(key.includes(':') ? key : `${key}:`).toString('base64')
 }

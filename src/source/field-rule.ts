@@ -84,6 +84,11 @@ export function toText(value: unknown): string | null {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
 }
 
+/** What a record is told from others by: text or a number, digit for digit; `true` is no id. */
+export function toId(value: unknown): string | null {
+  return typeof value === 'boolean' ? null : toText(value)
+}
+
 function applyTransform(value: unknown, transform: Transform): unknown {
   switch (transform) {
     case 'lower':

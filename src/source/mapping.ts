@@ -12,6 +12,7 @@ import {
   readInstant,
   readNumber,
   readText,
+  toId,
   toText,
 } from './field-rule.ts'
 import { isPlaceholderTime, toInstant } from './instant.ts'
@@ -187,10 +188,8 @@ function readTime(record: unknown, rule: FieldRule | undefined): ReadTime {
   return { value, instant, flaw: isPlaceholderTime(value) ? 'placeholder' : 'wrong' }
 }
 
-/** A record is told from others by text or a number, digit for digit; `true` is no id. */
 function readId(raw: unknown, rule: FieldRule | undefined): string | null {
-  const value = readField(raw, rule)
-  return typeof value === 'boolean' ? null : toText(value)
+  return toId(readField(raw, rule))
 }
 
 function placesOf(rule: FieldRule | undefined): string {

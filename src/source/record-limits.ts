@@ -26,7 +26,7 @@ export interface OversizedRecord {
  * @param sent its JSON as it came, which is kept where it is no longer than that
  */
 export function fitRecord(record: unknown, sent?: string): FittingRecord | OversizedRecord {
-  if (isDeeper(record, DEPTH_MAX)) {
+  if (isTooDeep(record)) {
     return { reason: `nested deeper than ${DEPTH_MAX} levels`, stub: writeJson(record) }
   }
   if (sent !== undefined && sent.length <= FIELD_BYTES_MAX / BYTES_A_UNIT)
@@ -48,9 +48,14 @@ export function fitRecord(record: unknown, sent?: string): FittingRecord | Overs
   return cut === 0 ? { record, text, cut } : { record: JSON.parse(short), text: short, cut }
 }
 
+/** Whether a value is nested deeper than a record may be. */
+export function isTooDeep(value: unknown): boolean {
+  return isDeeper(value, DEPTH_MAX)
+}
+
 /** JSON; of what is nested so deep that writing it would exhaust the stack, the names at its top. */
 export function writeJson(value: unknown): string {
-  if (!isDeeper(value, DEPTH_MAX)) return JSON.stringify(value) ?? 'null'
+  if (!isTooDeep(value)) return JSON.stringify(value) ?? 'null'
   return JSON.stringify({ names: Object.keys(Object(value)).slice(0, 100) })
 }
 
