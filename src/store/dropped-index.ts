@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { askChild } from './ask-child.ts'
 import type { IndexJob } from './index-child.ts'
-import type { Store } from './open.ts'
+import type { Store, Trx } from './open.ts'
 import { programFile } from './program-file.ts'
 import type { Tables } from './tables.ts'
 
@@ -14,13 +14,17 @@ import type { Tables } from './tables.ts'
 const LEADS_IN_PLACE_MAX = 50_000
 
 /** Of some tables; primary keys stay. */
-export async function dropIndexes(store: Store, tables: readonly (keyof Tables)[]): Promise<void> {
-  await store.write(async (trx) => {
-    const { rows } = await sql<{ name: string; sql: string }>`SELECT name, sql FROM sqlite_schema
-      WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (${sql.join(tables)})`.execute(trx)
-    if (rows.length > 0) await trx.insertInto('sync_dropped_index').values(rows).execute()
-    for (const { name } of rows) await sql`DROP INDEX ${sql.ref(name)}`.execute(trx)
-  })
+export async function dropIndexes(trx: Trx, tables: readonly (keyof Tables)[]): Promise<void> {
+  const { rows } = await sql<{ name: string; sql: string }>`SELECT name, sql FROM sqlite_schema
+    WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (${sql.join(tables)})`.execute(trx)
+  if (rows.length > 0) await trx.insertInto('sync_dropped_index').values(rows).execute()
+  for (const { name } of rows) await sql`DROP INDEX ${sql.ref(name)}`.execute(trx)
+}
+
+/** While the first load goes on, and after it was killed. */
+export async function hasDroppedIndexes(db: Kysely<Tables>): Promise<boolean> {
+  const dropped = await db.selectFrom('sync_dropped_index').select('name').executeTakeFirst()
+  return dropped !== undefined
 }
 
 /**
@@ -28,8 +32,7 @@ export async function dropIndexes(store: Store, tables: readonly (keyof Tables)[
  * @throws the reason of the signal; those that are not made by then stay aside
  */
 export async function restoreIndexes(store: Store, signal: AbortSignal): Promise<void> {
-  const dropped = await store.db.selectFrom('sync_dropped_index').select('name').executeTakeFirst()
-  if (dropped === undefined) return
+  if (!(await hasDroppedIndexes(store.db))) return
   const { rows } = await sql<{ no: number | null }>`SELECT max(no) AS no FROM lead`.execute(store.db)
   const isLarge = store.file !== ':memory:' && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
   // What stopped the child shows below again, as the error that it is.

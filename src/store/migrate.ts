@@ -23,6 +23,7 @@ import * as settingsRead from './migrations/021-settings-read.ts'
 import * as editionSearch from './migrations/022-edition-search.ts'
 import * as counts from './migrations/023-counts.ts'
 import * as events from './migrations/024-events.ts'
+import * as eventCounts from './migrations/025-event-counts.ts'
 import type { Tables } from './tables.ts'
 import { findUpgradeBackup } from './upgrade-backups.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
@@ -49,6 +50,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '022-edition-search': editionSearch,
   '023-counts': counts,
   '024-events': events,
+  '025-event-counts': eventCounts,
 }
 
 /**

@@ -8,6 +8,12 @@ export async function findProfileHash(db: Db): Promise<string | null> {
   return row?.sha256 ?? null
 }
 
+/** When a reading by another profile than before had ended; null before the first whole one. */
+export async function findProfileSince(db: Db): Promise<Instant | null> {
+  const row = await db.selectFrom('upstream_profile').select('since').executeTakeFirst()
+  return row?.since ?? null
+}
+
 export async function saveProfileHash(trx: Trx, sha256: string, at: Instant): Promise<void> {
   await trx
     .insertInto('upstream_profile')
