@@ -28,7 +28,7 @@ function argumentsIn(line: string): string[] {
   return words.split(/\s+/)
 }
 
-test('a report is made, looked at and sent by following the README', { timeout: 180_000 }, async () => {
+test('a report is made, looked at and sent by following the README', async () => {
   const cwd = folderWith()
   const env: Record<string, string> = {}
   const run = async (args: readonly string[]): Promise<void> => {

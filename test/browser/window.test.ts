@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser())('every page of the window', () => {
       ...{ javaScriptEnabled: false, storageState: await visitor.storageState() },
     })
     for (const found of pages) await readWithoutScript(plain, url, found)
-  }, 180_000)
+  })
 })
 
 /** What it complains of goes into `faults`: errors, what a policy forbids, and requests to anybody else. */

@@ -140,5 +140,5 @@ describe('sync --accept-removals', () => {
     const accepted = await accept('--full', '--yes', '--json')
     expect(JSON.parse(accepted.stdout).leads).toMatchObject({ removed: 10 })
     expect((await accept('--full', '--yes')).stderr).toContain('there is nothing to accept')
-  }, 60_000)
+  })
 })

@@ -54,7 +54,7 @@ it('a daemon that is told to reload goes by the new settings, or by the old ones
   expect(status).toBe(0)
   expect(stderr).toContain('[redacted]')
   expect(stderr).not.toContain('canary-key')
-}, 90_000)
+})
 
 it.each([
   ['node /app/dist/main.js run', true],

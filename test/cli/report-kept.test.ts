@@ -34,7 +34,7 @@ function reportIn(folder: string, args: readonly string[]) {
   return runLeadsheet(['report', 'daily', '--at', NOW.toISOString(), ...args], { cwd: folder })
 }
 
-test('--as-sent writes the letter as it went out, byte for byte', { timeout: 60_000 }, async () => {
+test('--as-sent writes the letter as it went out, byte for byte', async () => {
   const { folder, report } = await openSent()
   const shown = await report('--as-sent', '--for', 'ben@example.com', '--preview', 'ben.eml')
   expect(shown.stdout).toMatch(/To +ben@example\.com\nState +sent /)
@@ -54,7 +54,7 @@ test('--as-sent writes the letter as it went out, byte for byte', { timeout: 60_
   expect(missing.stderr).toContain('No letter of daily to eve@example.com for 2025-11-20 is kept')
 })
 
-test('--diff says that nothing differs, and what does', { timeout: 60_000 }, async () => {
+test('--diff says that nothing differs, and what does', async () => {
   const { folder, report } = await openSent()
   for (const how of [['--diff'], ['--diff', '--as-known']]) {
     const same = await report(...how)

@@ -89,7 +89,7 @@ describe('the package that npm pack makes', () => {
       code: 2,
       stderr: expect.stringMatching(/^error: leadsheet needs Node 24 or newer; this is Node [\d.]+\n$/),
     })
-  }, 60_000)
+  })
 })
 
 describe.skipIf(!CAN_CONTAIN)('the image, run with a read-only root and as nobody', () => {
@@ -132,7 +132,7 @@ describe.skipIf(!CAN_CONTAIN)('the image, run with a read-only root and as nobod
     expect(readdirSync(mounts.data)).toEqual(
       expect.arrayContaining(['archive', 'leadsheet.db', 'snapshot.db']),
     )
-  }, 120_000)
+  })
 
   it('can write nothing but its data', async () => {
     const mounts = mountsWith({})

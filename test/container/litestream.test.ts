@@ -14,7 +14,7 @@ import { ROOT } from './support/image.ts'
 const PROGRAM = join(ROOT, 'test/foreign/node_modules/@flydotio/litestream-linux-x64/litestream')
 const IS_THERE = existsSync(PROGRAM)
 const TEXT = readFileSync(join(ROOT, 'deploy/litestream/litestream.yml'), 'utf8')
-const COPIED_WITHIN_MS = 20_000
+const COPIED_WITHIN_MS = 60_000
 
 // biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
 if (!IS_THERE) console.warn('SKIPPED: Litestream, for want of: npm ci --prefix test/foreign')

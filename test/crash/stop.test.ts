@@ -186,7 +186,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       existsSync(file) &&
       existsSync(join(cwd, 'snapshot.db')) &&
       query(file, 'SELECT * FROM lease').length === 1
-    await expect.poll(isDone, { timeout: 30_000, interval: 200 }).toBe(true)
+    await expect.poll(isDone, { interval: 200 }).toBe(true)
     terminal.kill('SIGKILL')
     await expect.poll(() => query(file, 'SELECT * FROM lease'), { timeout: STOPPED_WITHIN_MS }).toEqual([])
     expect(query(file, 'SELECT * FROM daemon_span WHERE ended_at IS NULL')).toEqual([])
@@ -224,7 +224,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       expect(upstream.requests[0]?.path).toContain('cursor=')
       expect(query(file, 'SELECT id FROM lead')).toHaveLength(200)
     }
-  }, 300_000)
+  })
 
   it('in the middle of a mail loses no letter, and sends none twice that it does not doubt (row 56)', async () => {
     const next = random(SEED)

@@ -102,7 +102,7 @@ describe('no secret is anywhere', () => {
       log += chunk
     })
     const ended = finished(daemon)
-    const logged = (text: RegExp) => expect.poll(() => log, { timeout: 20_000 }).toMatch(text)
+    const logged = (text: RegExp) => expect.poll(() => log).toMatch(text)
     await logged(/"listen":"http:/)
     await logged(/not a key: \[redacted\]/)
     const url = /"listen":"(http:[^"]*)"/.exec(log)?.[1] ?? ''

@@ -31,7 +31,7 @@ interface Shown {
   readonly sqls: readonly string[]
 }
 
-test('every SQL of the page runs as it is, and gives the value beside it', { timeout: 30_000 }, async () => {
+test('every SQL of the page runs as it is, and gives the value beside it', async () => {
   const folder = folderWith()
   await using service = await startService(folder, NOW, 8)
   await using syncing = await openSyncing(

@@ -453,7 +453,7 @@ describe('a run that ends among the details', () => {
     await using store = await openStore(join(folder, 'leadsheet.db'), new Date())
     expect(await contentsOf(store)).toEqual(await contentsOf(whole.store))
     expect(await findViolations(store.db, whole.clock.now.toISOString(), 'all')).toEqual([])
-  }, 60_000)
+  })
 })
 
 /** What was read, without when and by which run. */

@@ -52,5 +52,5 @@ describe(`figures of the days of a service (SEED=${SEED})`, () => {
         if (figures) mornings.push({ scope, at: at.toISOString(), figures })
       },
     )
-  }, 60_000)
+  })
 })

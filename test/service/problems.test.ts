@@ -57,9 +57,9 @@ describe('each code', () => {
 
   test('internal hides the cause from the caller and logs it', async () => {
     const sqlite = new SQLite(api.file)
-    sqlite.exec('alter table webhook rename to lost')
-    const answer = await api.post('/webhooks', { url: 'https://a.example/', events: ['lead.created'] })
-    sqlite.exec('alter table lost rename to webhook')
+    sqlite.exec('alter table agent_error rename to lost')
+    const answer = await api.get('/agents/status')
+    sqlite.exec('alter table lost rename to agent_error')
     sqlite.close()
     expect(answer.status).toBe(500)
     expect(problemIn(answer)).toMatchObject({
@@ -68,7 +68,7 @@ describe('each code', () => {
     })
     expect(logged).toEqual([
       {
-        fields: { err: expect.objectContaining({ message: 'no such table: webhook' }) },
+        fields: { err: expect.objectContaining({ message: 'no such table: agent_error' }) },
         message: 'request failed',
       },
     ])

@@ -21,7 +21,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
     await live(world, async () => null)
     expect(await faultsOf(world)).toEqual([])
     expect(world.runs.length).toBeGreaterThan(DAYS * 26)
-  }, 300_000)
+  })
 
   it('misses nothing, does nothing twice and explains what is late, through outages, kills, held-up hours and wrong clocks (row 55)', async () => {
     await using world = await openTroubled()
@@ -29,7 +29,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
     expect(await faultsOf(world)).toEqual([])
     // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
     console.info(`SEED=${SEED}:`, { ...met, runs: world.runs.length, kills: world.kills.length })
-  }, 300_000)
+  })
 
   it.each([
     ['whose tick is the job', tickIsJob, /missing in the ledger/],

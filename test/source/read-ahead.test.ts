@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { adapt } from '../../src/source/guessed-pages.ts'
 import type { RawPage, Source } from '../../src/source/open.ts'
 import { type ProfileInput, parseProfile } from '../../src/source/profile.ts'
@@ -108,7 +108,7 @@ describe('reading ahead', () => {
     const list = listOf(1000, CURSOR, 3)
     const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
     await fetchPage(null)
-    await vi.waitFor(() => expect(list.answered).toBe(4))
+    await expect.poll(() => list.answered).toBe(4)
     expect(list.asked).toEqual([null, '10', '20', '30'])
     expect((await fetchPage('10')).records[0]?.value).toBe(10)
     expect(list.asked).toEqual([null, '10', '20', '30', '40'])
@@ -118,10 +118,10 @@ describe('reading ahead', () => {
     const list = listOf(1000, CURSOR, 2)
     const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
     await fetchPage(null)
-    await vi.waitFor(() => expect(list.asked).toContain('20'))
+    await expect.poll(() => list.asked).toContain('20')
     expect((await fetchPage('500')).records[0]?.value).toBe(500)
     expect(list.aborted).toEqual(['10', '20'])
-    await vi.waitFor(() => expect(list.asked).toEqual([null, '10', '20', '500', '510', '520']))
+    await expect.poll(() => list.asked).toEqual([null, '10', '20', '500', '510', '520'])
   })
 
   it('drops what it guessed when the reader goes on from elsewhere, and guesses anew once that is steady', async () => {

@@ -188,7 +188,7 @@ describe(`changes of random pasts (SEED=${SEED})`, () => {
       }
     }
     expect(kinds.size).toBe(6)
-  }, 30_000)
+  })
 })
 
 function valueThen({ readings }: Life, to: string) {

@@ -215,7 +215,7 @@ describe('the SQL that is shown', () => {
     expect(report.openValue.current[0]?.amount).toBe(await numberOf('open_value'))
     expect(report.stalled.total).toBe(await numberOf('stalled'))
     expect(report.newLeads.current).toBeGreaterThan(5)
-  }, 60_000)
+  })
 
   it('has values quoted that would end a text', async () => {
     await using store = await storeOf([])

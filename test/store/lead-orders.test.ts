@@ -158,5 +158,5 @@ describe('the history of a lead', () => {
       ])
     }
     expect(await findViolations(store.db, instant(START + 60 * DAY_MS), 'all')).toEqual([])
-  }, 60_000)
+  })
 })

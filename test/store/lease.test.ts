@@ -105,13 +105,12 @@ describe('a lease', () => {
     const lease = await claimLease(store, 'sync', () => now)
     now = later(600)
     await vi.advanceTimersByTimeAsync(30_000)
-    await vi.waitFor(async () => {
-      const row = await store.db.selectFrom('lease').selectAll().executeTakeFirstOrThrow()
-      expect(row.expires_at).toBe(later(690).toISOString())
-    })
+    const expiry = async () =>
+      (await store.db.selectFrom('lease').select('expires_at').executeTakeFirstOrThrow()).expires_at
+    await expect.poll(expiry).toBe(later(690).toISOString())
     await holdBy(store, { host: 'other', pid: 1, until: later(999) })
     await vi.advanceTimersByTimeAsync(30_000)
-    await vi.waitFor(() => expect(lease.lost.aborted).toBe(true))
+    await expect.poll(() => lease.lost.aborted).toBe(true)
     expect(lease.lost.reason).toMatchObject({ code: 'job_busy' })
     await lease.release()
     vi.useRealTimers()

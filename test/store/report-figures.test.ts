@@ -291,7 +291,7 @@ describe(`the figures of reports over days of a service (SEED=${SEED})`, () => {
         expect(figures.newLeads.current).toBeGreaterThan(0)
       }
     })
-  }, 120_000)
+  })
 
   it('are the same as known at that time, figure by figure', async () => {
     await withDays(async ({ db }) => {
@@ -304,5 +304,5 @@ describe(`the figures of reports over days of a service (SEED=${SEED})`, () => {
         expect(await readReportFigures(db, known)).toEqual(await readReportFigures(db, request))
       }
     })
-  }, 60_000)
+  })
 })

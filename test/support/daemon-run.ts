@@ -11,7 +11,7 @@ import { startService } from './service.ts'
 import { clockAt } from './shifted-clock.ts'
 
 const POLL_MS = 20
-const WITHIN_MS = 60_000
+const WITHIN_MS = 200_000
 const HISTORY_DAYS = 20
 
 export interface Installation {

@@ -154,5 +154,5 @@ it('ends with the server, at once', async () => {
 })
 
 async function until(isSo: () => boolean): Promise<void> {
-  await expect.poll(isSo, { timeout: 10_000 }).toBe(true)
+  await expect.poll(isSo).toBe(true)
 }

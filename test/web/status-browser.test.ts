@@ -182,7 +182,7 @@ function notice(id: number, reason: string, openedAt = STATUS_AT.toISOString()):
 
 /** Parts come once a second. */
 function eventually<T>(look: () => Promise<T>) {
-  return expect.poll(look, { timeout: 10_000 })
+  return expect.poll(look)
 }
 
 /** A run that failed. */
