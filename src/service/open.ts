@@ -1,5 +1,5 @@
 /** The reference service: opens its store, plays the history up to now, and serves the API over HTTP. */
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, LookupFunction } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { API_PREFIX } from '../contract/paths.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
@@ -16,6 +16,9 @@ import { createApiKey } from './store/api-key.ts'
 import { openServiceDatabase } from './store/database.ts'
 import type { KeyScope } from './store/tables.ts'
 import { startTicker } from './ticker.ts'
+import { createAddressGuard } from './webhooks/address.ts'
+import { createWebhookPoster } from './webhooks/post.ts'
+import { createWebhookSender } from './webhooks/sender.ts'
 
 export interface ServiceOptions {
   /** The service's SQLite file; made if it is not there. */
@@ -43,9 +46,15 @@ export interface ServiceOptions {
   readonly rateLimitPerMinute?: number
   /** Faults to have, for rehearsals and tests; none by default. */
   readonly faults?: Faults | undefined
+  /** Whether webhooks may be sent to this machine, over http too: for trying them out. Not by default. */
+  readonly webhooksToLoopback?: boolean
+  /** What names of webhooks' addresses lead to; the system's resolver by default. */
+  readonly resolve?: LookupFunction
   readonly logger?: ServiceLog
   /** Milliseconds of history played so far while opening, and in all. */
   readonly onProgress?: (done: number, total: number) => void
+  /** Called while it is open, whenever all that has happened until an instant of its own can be read. */
+  readonly onPlayed?: (until: Date) => void
 }
 
 export interface Service extends AsyncDisposable {
@@ -71,15 +80,17 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     const playFrom = options.playFrom?.getTime()
     const clock = createClock(now, { speed, notBefore: life.until(), playFrom })
     await life.advance(clock.now(), { stretchMs: DAY_MS, onProgress: options.onProgress })
+    const simulatedNow = () => Math.max(clock.now(), life.until())
+    const { webhooksToLoopback: toLoopback = false, resolve } = options
+    const guard = createAddressGuard({ toLoopback, resolve })
+    const poster = createWebhookPoster(guard, now)
+    const sender = createWebhookSender({ db, poster, now, simulatedNow, log })
     const context: Context = {
       db,
       life,
-      now: () => Math.max(clock.now(), life.until()),
+      now: simulatedNow,
       realNow: now,
-      webhooks: {
-        ping: () => Promise.reject(new Error('nothing sends webhooks yet')),
-        checkAddress: async () => null,
-      },
+      webhooks: { ping: sender.ping, checkAddress: guard.check },
     }
     const limiter = createRateLimiter(rateLimitPerMinute, now)
     const app = createServer({
@@ -89,10 +100,19 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       log,
       faults: options.faults,
     })
+    // A request may be an event, or make a webhook active.
+    app.addHook('onResponse', async ({ method }) => {
+      if (method !== 'GET') sender.wake()
+    })
     const origin = await listen(app, options.host ?? '127.0.0.1', options.port ?? 0)
-    const ticker = startTicker(life, clock, log)
+    const ticker = startTicker(life, clock, log, () => {
+      options.onPlayed?.(new Date(life.until()))
+      sender.wake()
+    })
+    sender.wake()
     const closeAll = async (): Promise<void> => {
       await ticker.stop()
+      await sender.stop()
       await app.close()
       await db.destroy()
     }

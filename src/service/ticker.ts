@@ -15,13 +15,18 @@ export interface Ticker {
   stop(): Promise<void>
 }
 
-export function startTicker(life: Life, clock: Clock, log: ServiceLog): Ticker {
+/** @param onPlayed called after each stretch, when what has happened in it is in the store */
+export function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed: () => void): Ticker {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let turn = Promise.resolve()
 
   const catchUp = (): Promise<void> => {
-    turn = life.advance(clock.now(), { stretchMs: STRETCH_MS, signal: stopping.signal })
+    turn = life.advance(clock.now(), {
+      stretchMs: STRETCH_MS,
+      onProgress: onPlayed,
+      signal: stopping.signal,
+    })
     return turn
   }
 

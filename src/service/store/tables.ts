@@ -125,6 +125,7 @@ interface EventTable {
   /** JSON of the event's `data` on the wire. */
   data: string
 }
+export type EventRow = Selectable<EventTable>
 export type NewEvent = Insertable<EventTable>
 
 interface AgentIncidentTable {

@@ -1,0 +1,173 @@
+/**
+ * Messages on their way to webhooks: the queue is these rows and nothing else, so that whatever ends the process, all
+ * that has not been delivered is still in it. Instants are of the real clock.
+ */
+import { sql } from 'kysely'
+import type { ServiceDatabase } from './database.ts'
+import type { EventRow, WebhookAttemptRow, WebhookMessageRow, WebhookRow } from './tables.ts'
+
+/** An active webhook, and what of its messages may be sent now and next. */
+export interface WebhookQueue extends WebhookRow {
+  readonly has_due: 0 | 1
+  readonly next_at: number | null
+}
+
+export type NewAttempt = Omit<WebhookAttemptRow, 'id'>
+
+/** Rows that one statement touches at most, so that none blocks the process for long. */
+const BATCH_ROWS = 200
+
+export function listQueues(db: ServiceDatabase, now: number): Promise<WebhookQueue[]> {
+  const waiting = sql`from webhook_message where webhook_id = webhook.id and state = 'waiting'`
+  return db
+    .selectFrom('webhook')
+    .selectAll()
+    .select([
+      sql<0 | 1>`exists (select 1 ${waiting} and next_attempt_at <= ${now})`.as('has_due'),
+      sql<number | null>`(select min(next_attempt_at) ${waiting} and next_attempt_at > ${now})`.as('next_at'),
+    ])
+    .where('status', '=', 'active')
+    .execute()
+}
+
+/** What has waited for longest comes first. */
+export function listDueMessages(
+  db: ServiceDatabase,
+  webhookId: string,
+  now: number,
+  limit: number,
+): Promise<WebhookMessageRow[]> {
+  return db
+    .selectFrom('webhook_message')
+    .selectAll()
+    .where('webhook_id', '=', webhookId)
+    .where('state', '=', 'waiting')
+    .where('next_attempt_at', '<=', now)
+    .orderBy('next_attempt_at')
+    .orderBy(sql`rowid`)
+    .limit(limit)
+    .execute()
+}
+
+/**
+ * Makes messages of events that active webhooks have not been told of, some for each webhook. The messages and how far
+ * the webhook has been told commit together.
+ * @returns whether there are more
+ */
+export async function queueEvents(
+  db: ServiceDatabase,
+  messageOf: (event: EventRow) => Pick<WebhookMessageRow, 'id' | 'type' | 'body'>,
+  now: number,
+): Promise<boolean> {
+  const behind = await db
+    .selectFrom('webhook')
+    .select('id')
+    .where('status', '=', 'active')
+    .where('last_event_id', '<', newestEventId)
+    .execute()
+  let hasMore = false
+  for (const { id } of behind) hasMore = (await queueEventsOf(db, id, messageOf, now)) || hasMore
+  return hasMore
+}
+
+const newestEventId = sql<number>`(select ifnull(max(id), 0) from event)`
+
+function queueEventsOf(
+  db: ServiceDatabase,
+  webhookId: string,
+  messageOf: (event: EventRow) => Pick<WebhookMessageRow, 'id' | 'type' | 'body'>,
+  now: number,
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const webhook = await trx
+      .selectFrom('webhook')
+      .select(['events', 'last_event_id'])
+      .where('id', '=', webhookId)
+      .where('status', '=', 'active')
+      .executeTakeFirst()
+    if (webhook === undefined) return false
+    const events = await trx
+      .selectFrom('event')
+      .selectAll()
+      .where('id', '>', webhook.last_event_id)
+      .orderBy('id')
+      .limit(BATCH_ROWS)
+      .execute()
+    const last = events.at(-1)
+    if (last === undefined) return false
+    const wanted: readonly string[] = JSON.parse(webhook.events)
+    const messages = events
+      .filter(({ type }) => wanted.includes(type))
+      .map((event) => ({
+        ...messageOf(event),
+        ...{ webhook_id: webhookId, event_id: event.id },
+        ...{ state: 'waiting' as const, attempts: 0, created_at: now, next_attempt_at: now },
+      }))
+    if (messages.length > 0) await trx.insertInto('webhook_message').values(messages).execute()
+    await trx.updateTable('webhook').set({ last_event_id: last.id }).where('id', '=', webhookId).execute()
+    return events.length === BATCH_ROWS
+  })
+}
+
+export async function insertMessage(db: ServiceDatabase, message: WebhookMessageRow): Promise<void> {
+  await db.insertInto('webhook_message').values(message).execute()
+}
+
+/** Notes what became of an attempt, and with it of its message. */
+export async function saveAttempt(
+  db: ServiceDatabase,
+  attempt: NewAttempt,
+  message: Pick<WebhookMessageRow, 'state' | 'next_attempt_at'>,
+): Promise<void> {
+  await db.insertInto('webhook_attempt').values(attempt).execute()
+  await db
+    .updateTable('webhook_message')
+    .set({ ...message, attempts: attempt.attempt })
+    .where('id', '=', attempt.message_id)
+    .execute()
+}
+
+/** Nothing is sent there any more: what waits ends here. */
+export async function disableWebhook(
+  db: ServiceDatabase,
+  webhookId: string,
+  reason: NonNullable<WebhookRow['disabled_reason']>,
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('webhook')
+    .set({ status: 'disabled', disabled_reason: reason, disabled_at: now, paused_until: null })
+    .where('id', '=', webhookId)
+    .execute()
+  await db
+    .updateTable('webhook_message')
+    .set({ state: 'failed', next_attempt_at: null })
+    .where('webhook_id', '=', webhookId)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+export async function saveWebhookHealth(
+  db: ServiceDatabase,
+  webhookId: string,
+  health: Pick<WebhookRow, 'failing_since' | 'paused_until'>,
+): Promise<void> {
+  await db.updateTable('webhook').set(health).where('id', '=', webhookId).execute()
+}
+
+/** Forgets messages that are done with, and their attempts. @returns whether there may be more */
+export async function deleteOldMessages(db: ServiceDatabase, before: number): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('webhook_message')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('webhook_message')
+        .select('id')
+        .where('created_at', '<', before)
+        .where('state', '!=', 'waiting')
+        .orderBy('created_at')
+        .limit(BATCH_ROWS),
+    )
+    .executeTakeFirst()
+  return numDeletedRows === BigInt(BATCH_ROWS)
+}

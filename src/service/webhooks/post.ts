@@ -1,0 +1,115 @@
+/**
+ * One attempt to send a message. Never throws, follows no redirect, and ends in time. Of an answer nothing is kept but
+ * its status and how long it asks to be left alone: who registers an address is not shown what is said there.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { Agent } from 'undici'
+import { retryAfterMs } from '../../retry.ts'
+import { type AddressGuard, AddressRefused } from './address.ts'
+
+const CONNECT_MS = 5_000
+/** From looking its name up to the end of its answer. */
+export const TOTAL_MS = 10_000
+const ANSWER_MAX_BYTES = 64 * 1024
+/** Answers that may say when to come again. */
+const BUSY_STATUSES = [429, 503]
+
+export interface PostOutcome {
+  readonly status: number | null
+  /** Why it was not delivered; null where it was. */
+  readonly error: string | null
+  /** How long the receiver wants nothing more, if it says so. */
+  readonly retryAfterMs: number | null
+  readonly durationMs: number
+}
+
+export interface WebhookPoster {
+  post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<PostOutcome>
+  /** Ends what is under way: its outcome is then that it was cut off. */
+  close(): Promise<void>
+}
+
+/** @param totalMs less than usual for tests of receivers that never answer */
+export function createWebhookPoster(
+  guard: AddressGuard,
+  now: () => number,
+  totalMs: number = TOTAL_MS,
+): WebhookPoster {
+  const agent = new Agent({
+    // Said, so that no variable of the environment turns it off.
+    connect: { timeout: CONNECT_MS, rejectUnauthorized: true, lookup: guard.lookup },
+  })
+
+  async function send(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+  ): Promise<Omit<PostOutcome, 'durationMs'>> {
+    // Numeric addresses are looked up nowhere, so the guard's lookup never sees them.
+    const refusal = guard.refusalOf(url)
+    if (refusal !== null) return failed(`the address is refused: ${refusal}`)
+    try {
+      const answer = await agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'leadsheet-service' },
+        body,
+        signal: AbortSignal.timeout(totalMs),
+      })
+      // An answer that is too long or does not end has said what is wanted.
+      await answer.body.dump({ limit: ANSWER_MAX_BYTES }).catch(() => undefined)
+      const { statusCode: status, headers: answered } = answer
+      const asked = BUSY_STATUSES.includes(status) ? askedToWait(answered, new Date(now())) : null
+      return { status, error: errorOf(status), retryAfterMs: asked }
+    } catch (thrown) {
+      return failed(reasonOf(thrown, totalMs))
+    }
+  }
+
+  return {
+    async post(url, headers, body) {
+      const began = performance.now()
+      const outcome = await send(new URL(url), headers, body)
+      return { ...outcome, durationMs: Math.round(performance.now() - began) }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function failed(error: string): Omit<PostOutcome, 'durationMs'> {
+  return { status: null, error, retryAfterMs: null }
+}
+
+function errorOf(status: number): string | null {
+  if (status >= 200 && status <= 299) return null
+  if (status >= 300 && status <= 399) return `it answered ${status}, a redirect, which is not followed`
+  return `it answered ${status}`
+}
+
+/** A date is measured by the clock of who says it, where the answer has that too. */
+function askedToWait(headers: IncomingHttpHeaders, now: Date): number | null {
+  const asked = headers['retry-after']
+  const date = Date.parse(headers.date ?? '')
+  return typeof asked === 'string' ? retryAfterMs(asked, Number.isNaN(date) ? now : new Date(date)) : null
+}
+
+/** From codes alone: the text of an error may say more of the far side than is to be told. */
+function reasonOf(thrown: unknown, totalMs: number): string {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return reasonOf(thrown.errors[0], totalMs)
+  if (thrown instanceof AddressRefused) return `the address is refused: ${thrown.message}`
+  if (!(thrown instanceof Error)) return 'it failed'
+  if (thrown.name === 'TimeoutError') return `no answer within ${totalMs / 1000} s`
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name
+  return WORDS[code] ?? `it failed (${code})`
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
+  ECONNRESET: 'the connection was cut (ECONNRESET)',
+  ENOTFOUND: 'there is no host of that name (ENOTFOUND)',
+  EAI_AGAIN: 'its name cannot be looked up (EAI_AGAIN)',
+  UND_ERR_CONNECT_TIMEOUT: `no connection within ${CONNECT_MS / 1000} s`,
+  UND_ERR_DESTROYED: 'the service was stopped',
+  UND_ERR_SOCKET: 'the connection was cut',
+}

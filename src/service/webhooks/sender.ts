@@ -1,0 +1,223 @@
+/**
+ * Sends messages to webhooks: at least once each, in no promised order, and again by the schedule until they are taken.
+ * What is on its way is known in memory alone. A message counts as delivered only after its answer is in the store, so
+ * that a kill in between sends it again, with the same id and the same bytes.
+ */
+import { setImmediate as breathe } from 'node:timers/promises'
+import { standardHeaders } from '../../contract/standard-webhooks.ts'
+import type { WireWebhookAttempt } from '../../contract/webhook.ts'
+import type { ServiceLog } from '../http/server.ts'
+import type { ServiceDatabase } from '../store/database.ts'
+import type { WebhookMessageRow, WebhookRow } from '../store/tables.ts'
+import { toWireAttempt } from '../store/webhook-attempt.ts'
+import {
+  deleteOldMessages,
+  listDueMessages,
+  listQueues,
+  queueEvents,
+  type WebhookQueue,
+} from '../store/webhook-message.ts'
+import { eventMessage, pingMessage } from './message.ts'
+import type { WebhookPoster } from './post.ts'
+import { GIVEN_UP_AFTER_DAYS } from './retry-schedule.ts'
+import { type Attempt, attemptRow, type Disabled, settleAttempt } from './settle.ts'
+
+const IN_FLIGHT_MAX = 128
+/** Few, so that no receiver holds up the others by being slow. */
+const IN_FLIGHT_MAX_EACH = 8
+/** One that fails is tried with one message at a time until it takes one. */
+const IN_FLIGHT_MAX_FAILING = 1
+/** After a turn that failed, such as by a full disk. */
+const PAUSE_MS = 1_000
+const KEPT_MS = 7 * 24 * 60 * 60_000
+const FORGET_EVERY_MS = 60 * 60_000
+
+export interface WebhookSender {
+  /** Looks for what is to be sent now. */
+  wake(): void
+  /** Sends one message at once and waits for what becomes of it. It is not sent again. */
+  ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
+  /** Cuts off what is on its way, which is sent again after the next start. */
+  stop(): Promise<void>
+}
+
+export interface WebhookSenderOptions {
+  readonly db: ServiceDatabase
+  readonly poster: WebhookPoster
+  /** The real clock. */
+  readonly now: () => number
+  /** That of events. */
+  readonly simulatedNow: () => number
+  readonly log: ServiceLog
+}
+
+export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
+  const { db, poster, now, simulatedNow, log } = options
+  /** Ids of messages by webhook. Those whose outcome is still to be written are among them. */
+  const inFlight = new Map<string, Set<string>>()
+  const attempts = new Set<Promise<void>>()
+  let ended: Attempt[] = []
+  let running: Promise<void> | undefined
+  let isWanted = false
+  let isStopped = false
+  let timer: NodeJS.Timeout | undefined
+  let forgetAt = 0
+
+  function wake(): void {
+    if (isStopped) return
+    isWanted = true
+    running ??= run().finally(() => {
+      running = undefined
+      if (isWanted) wake()
+    })
+  }
+
+  async function run(): Promise<void> {
+    while (isWanted && !isStopped) {
+      isWanted = false
+      clearTimeout(timer)
+      try {
+        await takeTurn()
+      } catch (error) {
+        // A full disk or a locked file may pass: what was not written is looked at again.
+        log.error({ err: error }, 'webhooks could not be sent on')
+        wakeIn(PAUSE_MS)
+      }
+      await breathe()
+    }
+  }
+
+  async function takeTurn(): Promise<void> {
+    await settle()
+    const isBehind = await queueEvents(db, eventMessage, now())
+    const nextAt = await sendDue()
+    const isFull = await forget()
+    if (isBehind || isFull) isWanted = true
+    else if (nextAt !== null) wakeIn(Math.max(1, nextAt - now()))
+  }
+
+  function wakeIn(ms: number): void {
+    if (!isStopped) timer = setTimeout(wake, ms)
+  }
+
+  /** Writes the outcomes that have come, together. */
+  async function settle(): Promise<void> {
+    const settled = ended
+    if (settled.length === 0) return
+    await save(settled)
+    ended = ended.slice(settled.length)
+    for (const { message } of settled) inFlight.get(message.webhook_id)?.delete(message.id)
+  }
+
+  async function save(made: readonly Attempt[]): Promise<void> {
+    const disabled: Disabled[] = []
+    await db.transaction().execute(async (trx) => {
+      for (const attempt of made) {
+        const one = await settleAttempt(trx, attempt, now(), Math.random())
+        if (one !== null) disabled.push(one)
+      }
+    })
+    for (const { webhook, reason } of disabled) {
+      const { host } = new URL(webhook.url)
+      log.error({ webhook: webhook.id, host, reason }, `a webhook was disabled: ${DISABLED_WORDS[reason]}`)
+    }
+  }
+
+  /** @returns when there is something to be sent next, as far as nothing comes before */
+  async function sendDue(): Promise<number | null> {
+    const queues = await listQueues(db, now())
+    for (const id of inFlight.keys()) if (countInFlight(id) === 0) inFlight.delete(id)
+    // Those with the least on their way first, so that what is left in all is shared.
+    queues.sort((a, b) => countInFlight(a.id) - countInFlight(b.id))
+    let left = IN_FLIGHT_MAX - [...inFlight.values()].reduce((sum, { size }) => sum + size, 0)
+    const nextTimes: number[] = []
+    for (const queue of queues) {
+      if (queue.paused_until !== null && queue.paused_until > now()) {
+        nextTimes.push(queue.paused_until)
+        continue
+      }
+      if (queue.next_at !== null) nextTimes.push(queue.next_at)
+      if (queue.has_due === 1 && left > 0) left -= await startSome(queue, left)
+    }
+    return nextTimes.length === 0 ? null : Math.min(...nextTimes)
+  }
+
+  /** @returns how many */
+  async function startSome(queue: WebhookQueue, left: number): Promise<number> {
+    const own = inFlight.get(queue.id) ?? new Set()
+    const most = queue.failing_since === null ? IN_FLIGHT_MAX_EACH : IN_FLIGHT_MAX_FAILING
+    const free = Math.min(left, most - own.size)
+    if (free <= 0) return 0
+    const due = await listDueMessages(db, queue.id, now(), free + own.size)
+    const started = due.filter(({ id }) => !own.has(id)).slice(0, free)
+    for (const message of started) {
+      own.add(message.id)
+      const made = attempt(queue, message).then((done) => {
+        attempts.delete(made)
+        // Cut off by a stop: nothing is known of it, and it stays in the queue.
+        if (isStopped && done.outcome.status === null) return
+        ended.push(done)
+        wake()
+      })
+      attempts.add(made)
+    }
+    inFlight.set(queue.id, own)
+    return started.length
+  }
+
+  async function attempt(webhook: WebhookRow, message: WebhookMessageRow): Promise<Attempt> {
+    const at = now()
+    const signed = { id: message.id, timestamp: Math.floor(at / 1000), body: message.body }
+    const outcome = await poster.post(
+      webhook.url,
+      standardHeaders(secretsOf(webhook, at), signed),
+      message.body,
+    )
+    return { message, at, outcome }
+  }
+
+  function countInFlight(webhookId: string): number {
+    return inFlight.get(webhookId)?.size ?? 0
+  }
+
+  /** @returns whether there is more to forget */
+  async function forget(): Promise<boolean> {
+    if (now() < forgetAt) return false
+    const hasMore = await deleteOldMessages(db, now() - KEPT_MS)
+    if (!hasMore) forgetAt = now() + FORGET_EVERY_MS
+    return hasMore
+  }
+
+  return {
+    wake,
+    async ping(webhook) {
+      const message: WebhookMessageRow = {
+        ...pingMessage(webhook.id, simulatedNow()),
+        ...{ webhook_id: webhook.id, event_id: null, state: 'waiting', attempts: 0 },
+        ...{ created_at: now(), next_attempt_at: null },
+      }
+      const made = await attempt(webhook, message)
+      await save([made])
+      return toWireAttempt(attemptRow(made), { ...message, attempts: 1 })
+    },
+    async stop() {
+      isStopped = true
+      clearTimeout(timer)
+      await poster.close()
+      await Promise.all(attempts)
+      await running
+      // Answers that came before.
+      await settle()
+    },
+  }
+}
+
+/** The newest first; the one before a rotation signs too, for a while. */
+function secretsOf({ secret, old_secret, old_secret_until }: WebhookRow, now: number): readonly string[] {
+  return old_secret === null || (old_secret_until ?? 0) <= now ? [secret] : [secret, old_secret]
+}
+
+const DISABLED_WORDS: Readonly<Record<Disabled['reason'], string>> = {
+  gone: 'its address answered 410, which says that it is gone',
+  failing: `every attempt of ${GIVEN_UP_AFTER_DAYS} days failed`,
+}
