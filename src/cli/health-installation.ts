@@ -5,6 +5,7 @@ import type { Installation } from '../jobs/health/installation.ts'
 import { hasEndpoint } from '../source/address.ts'
 import type { Store } from '../store/open.ts'
 import type { Resource } from '../store/reading.ts'
+import { eventWayOf } from './event-way.ts'
 import { pathsIn } from './installation.ts'
 import { type ConfiguredSchedule, schedulesOf } from './schedules.ts'
 import { profileOf } from './upstream.ts'
@@ -18,6 +19,7 @@ export function installationOf(
     schedules: schedulesOf(config),
     resources: ['leads', ...besideLeads(config)],
     snapshotAfterSync: config.snapshot.when === 'after_sync' ? pathsIn(config.dataDir).snapshot : null,
+    events: eventWayOf(config),
   }
 }
 

@@ -10,6 +10,7 @@ import type { Poster } from '../notify/post.ts'
 import { openNoticeLetter } from '../report/notice-letter.ts'
 import type { Source } from '../source/open.ts'
 import type { Store } from '../store/open.ts'
+import { eventWayOf } from './event-way.ts'
 import { pathsIn, TEMPLATES } from './installation.ts'
 import { ownFolder } from './templates.ts'
 
@@ -35,6 +36,7 @@ export async function openOperators(
       reports: reports.map(({ name }) => name),
       runMinutes: api.runMinutes,
       snapshotAfterSync: snapshot.when === 'after_sync' ? pathsIn(dataDir).snapshot : null,
+      events: eventWayOf(config),
       mailServer: deps.transport.name,
       settingsFile: config.file,
       clockAheadMs: deps.source.clockAheadMs,

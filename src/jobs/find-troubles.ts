@@ -3,6 +3,7 @@ import type { Log } from '../log.ts'
 import { logFailure } from './failure.ts'
 import type { Sighting, Trouble } from './notice.ts'
 import type { Reason } from './notice-reasons.ts'
+import { WATCH_EVENTS } from './troubles/events.ts'
 import { WATCH_LEADS } from './troubles/leads.ts'
 import { WATCH_CLOCK, WATCH_DISK, WATCH_JOBS, WATCH_SNAPSHOT } from './troubles/machine.ts'
 import { WATCH_MAIL } from './troubles/mail.ts'
@@ -15,7 +16,7 @@ import type { Watch, Watched } from './troubles/watch.ts'
 /** Made once: some of them remember what they saw. */
 export function createWatches(): readonly Watch[] {
   return [
-    ...[WATCH_SYNC, WATCH_LEADS, WATCH_REPORTS, WATCH_MAIL],
+    ...[WATCH_SYNC, WATCH_EVENTS, WATCH_LEADS, WATCH_REPORTS, WATCH_MAIL],
     ...[WATCH_DISK, WATCH_SNAPSHOT, WATCH_CLOCK, WATCH_JOBS, WATCH_SETTINGS, createRuleWatch()],
   ]
 }

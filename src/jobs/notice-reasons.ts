@@ -36,6 +36,22 @@ export const REASONS = {
     meaning: 'no sync has read all leads for 26 hours',
     ...AT_ONCE,
   },
+  events_stopped: {
+    title: 'events stopped',
+    meaning:
+      'the webhook brings nothing any more, though two syncs in a row or more found leads new or changed; one that was registered by hand may be silent for three days',
+    ...AT_ONCE,
+  },
+  events_waiting: {
+    title: 'events waiting',
+    meaning: 'leads of which events told have been waiting to be read for half an hour',
+    ...AT_ONCE,
+  },
+  events_failing: {
+    title: 'events failing',
+    meaning: 'a tenth of the events of a day, and five at least, could not be read or followed',
+    ...AT_ONCE,
+  },
   removals_refused: {
     title: 'mass removal refused',
     meaning: 'more than a fifth of the leads were missing from a whole scan, so that none was marked removed',

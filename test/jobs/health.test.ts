@@ -31,6 +31,7 @@ beforeEach(async () => {
     schedules: [schedule('sync', '*/15 * * * *'), schedule('report:daily', '0 15 * * *')],
     resources: ['leads'],
     snapshotAfterSync: null,
+    events: null,
   }
 })
 afterEach(() => store.close())

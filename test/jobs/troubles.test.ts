@@ -37,7 +37,7 @@ let watched: Watched
 beforeEach(async () => {
   store = await openEmptyStore()
   watched = {
-    ...{ store, reports: ['daily'], runMinutes: 15, snapshotAfterSync: null },
+    ...{ store, reports: ['daily'], runMinutes: 15, snapshotAfterSync: null, events: null },
     mailServer: 'smtp://mail.example.com:587',
     settingsFile: null,
     clockAheadMs: () => 0,

@@ -86,7 +86,14 @@ it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail s
   const operators = {
     ...{ store, log: SILENT, now, poster, ping: null, watches: createWatches() },
     watched: {
-      ...{ store, reports: [], runMinutes: 15, snapshotAfterSync: null, mailServer: transport.name },
+      ...{
+        store,
+        reports: [],
+        runMinutes: 15,
+        snapshotAfterSync: null,
+        events: null,
+        mailServer: transport.name,
+      },
       settingsFile: null,
       clockAheadMs: () => null,
     },

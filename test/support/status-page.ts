@@ -33,6 +33,8 @@ export interface StatusPageOptions {
   readonly canAct?: boolean
   readonly now?: Date
   readonly resources?: Installation['resources']
+  /** An upstream without webhooks unless given. */
+  readonly events?: Installation['events']
   /** A free one unless given. */
   readonly port?: number
 }
@@ -40,7 +42,7 @@ export interface StatusPageOptions {
 export const STATUS_AT = new Date('2026-11-21T12:00:00Z')
 
 export async function openStatusPage(options: StatusPageOptions = {}): Promise<StatusPage> {
-  const { canAct = false, resources = ['leads'], port = 0 } = options
+  const { canAct = false, resources = ['leads'], events = null, port = 0 } = options
   const store = options.store ?? (await openEmptyStore())
   const clock = { now: options.now ?? STATUS_AT }
   const now = () => clock.now
@@ -65,7 +67,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
         statusRoutes({
           ...{ store, pages: windowPages, now, timeZone: 'Europe/Vienna', canAct, log: SILENT },
           ...{ version: '1.2.3', settingsFile: null, snapshotFile: join(store.file, '../snapshot.db') },
-          installation: { store, schedules, resources, snapshotAfterSync: null },
+          installation: { store, schedules, resources, snapshotAfterSync: null, events },
         }),
       ],
     },

@@ -28,6 +28,7 @@ async function serve() {
     ],
     resources: ['leads'],
     snapshotAfterSync: null,
+    events: null,
   }
   const metrics = openMetrics({ measure: createMeasuring(installation), now: () => NOW, version: '1.2.3' })
   const pages = await openWebPages(TEMPLATES_FOLDER)

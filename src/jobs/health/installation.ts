@@ -3,6 +3,7 @@ import type { Check } from '../../source/checkup.ts'
 import type { Store } from '../../store/open.ts'
 import type { Resource } from '../../store/reading.ts'
 import type { ScheduleSettings } from '../schedule.ts'
+import type { EventWay } from '../troubles/stopped-events.ts'
 
 export interface Installation {
   readonly store: Pick<Store, 'db' | 'file'>
@@ -11,6 +12,8 @@ export interface Installation {
   readonly resources: readonly Resource[]
   /** Its file; null where the settings want no snapshot, or one at due times of its own. */
   readonly snapshotAfterSync: string | null
+  /** Null where the upstream has no webhooks, or nothing listens to them. */
+  readonly events: EventWay | null
 }
 
 /**
@@ -23,6 +26,7 @@ export type Subject =
   | 'leads'
   | 'statistics'
   | 'agents'
+  | 'events'
   | 'schedules'
   | 'letters'
   | 'notices'

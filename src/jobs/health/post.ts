@@ -27,6 +27,9 @@ const FOUND_ELSEWHERE: readonly string[] = [
   'letters_waiting',
   'letters_failed',
   'letters_in_doubt',
+  'events_stopped',
+  'events_waiting',
+  'events_failing',
 ] satisfies readonly Reason[]
 
 /** @param known troubles of which an operator has said that they know */

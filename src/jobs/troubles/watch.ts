@@ -3,6 +3,7 @@ import type { Instant } from '../../model.ts'
 import type { Store } from '../../store/open.ts'
 import type { Trouble } from '../notice.ts'
 import type { Reason } from '../notice-reasons.ts'
+import type { EventWay } from './stopped-events.ts'
 
 /** What the troubles of an installation are found by. */
 export interface Watched {
@@ -13,6 +14,8 @@ export interface Watched {
   readonly runMinutes: number
   /** Null where the settings want no snapshot, or one at due times of its own. */
   readonly snapshotAfterSync: string | null
+  /** Null where the upstream has no webhooks, or nothing listens to them. */
+  readonly events: EventWay | null
   /** The mail server by its name, such as `smtp://mail.example.com:587`; null where nothing is mailed. */
   readonly mailServer: string | null
   /** Null where they are from the environment alone. */

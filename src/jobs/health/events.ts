@@ -1,0 +1,35 @@
+/** Whether events of the upstream come, and are followed. */
+import { LeadsheetError } from '../../errors.ts'
+import { counted } from '../../report/numbers.ts'
+import { ok, warn } from '../../source/checkup.ts'
+import { countRecentEvents, findLastArrival } from '../../store/event-news.ts'
+import type { Db } from '../../store/open.ts'
+import { countIn, findEventTroubles } from '../troubles/events.ts'
+import type { EventWay } from '../troubles/stopped-events.ts'
+import { type HealthCheck, tellSpan } from './installation.ts'
+
+export async function checkEvents(db: Db, way: EventWay, now: Date): Promise<HealthCheck> {
+  try {
+    const [worst, ...others] = await findEventTroubles(db, way, now)
+    if (worst !== undefined) {
+      return warn('events', [worst, ...others].map(({ message }) => message).join(' '), worst.hint)
+    }
+    return ok('events', await tellArrivals(db, way, now))
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError) || thrown.code !== 'webhook_unreadable') throw thrown
+    return warn('events', thrown.message, thrown.hint ?? '')
+  }
+}
+
+async function tellArrivals(db: Db, way: EventWay, now: Date): Promise<string> {
+  const lastAt = await findLastArrival(db, 'any')
+  if (lastAt !== null) {
+    const recent = countIn(await countRecentEvents(db, now))
+    return `the last one came ${tellSpan(now.getTime() - Date.parse(lastAt))} ago, ${counted(recent, 'event')} in the last 24 hours`
+  }
+  const registration = await way.readRegistration()
+  if (registration !== null) {
+    return `none has come since the webhook was registered, ${tellSpan(now.getTime() - Date.parse(registration.registeredAt))} ago`
+  }
+  return way.isByHand ? 'none has come yet' : 'no webhook is registered: changes come with each sync'
+}

@@ -1,0 +1,133 @@
+/**
+ * Whether events have stopped: said only where nothing else explains that syncs find what no event told of. Everything
+ * is compared by our own clock, so that the upstream's may be wrong.
+ */
+import type { Instant } from '../../model.ts'
+import { counted } from '../../report/numbers.ts'
+import { findLastSpan } from '../../store/daemon-span.ts'
+import { countEvents, type EventCount, findLastArrival } from '../../store/event-news.ts'
+import type { Db } from '../../store/open.ts'
+import { listRuns, type RunSummary } from '../../store/sync-run.ts'
+import { findProfileSince } from '../../store/upstream-profile.ts'
+import { lifeOf } from '../health/beat.ts'
+import type { Trouble } from '../notice.ts'
+import { tellInstant } from '../schedule.ts'
+import type { Registration } from '../webhook-registration.ts'
+import { minutesBefore } from './watch.ts'
+
+/** Looked back over: a day at the usual pace. */
+const RUNS_MAX = 100
+/** A change may be told of a little after a sync has found it: an upstream tries again after some minutes. */
+const GRACE_MINUTES = 10
+/** Syncs that found changes, and changes, before they mean anything. */
+const SYNCS_LEAST = 2
+const CHANGES_LEAST = 3
+/** Nobody knows what a webhook tells of that was registered by hand: a weekend without a word may be all right. */
+const BY_HAND_MINUTES = 3 * 24 * 60
+/** A smaller share of what events brought is no kind of change that they can be relied on to tell of. */
+const KIND_SHARE = 0.1
+/** As long as events are kept. */
+const WEEK_MINUTES = 7 * 24 * 60
+
+/** How events of the upstream come here. */
+export interface EventWay {
+  /**
+   * Null where this installation has registered no webhook.
+   * @throws LeadsheetError webhook_unreadable
+   */
+  readonly readRegistration: () => Promise<Pick<Registration, 'events' | 'registeredAt'> | null>
+  /** Whether the settings have a secret, as they do where somebody registered a webhook by hand. */
+  readonly isByHand: boolean
+  /** Whether the upstream lets a program register one. */
+  readonly canRegister: boolean
+}
+
+type Change = 'inserted' | 'updated'
+
+interface Expected {
+  /** From when on events would have come. */
+  readonly since: Instant
+  /** What they would have told of. */
+  readonly changes: readonly Change[]
+  /** Null where the last one is longer ago than events are kept, or there never was one. */
+  readonly lastAt: Instant | null
+}
+
+/** @throws LeadsheetError webhook_unreadable */
+export async function findStopped(db: Db, way: EventWay, now: Date): Promise<Trouble | null> {
+  const registration = await way.readRegistration()
+  const expected = registration === null ? await expectByHand(db, way, now) : await expect(db, registration)
+  const span = await findLastSpan(db)
+  // While the daemon is away nobody can be told anything, and what was to be told comes late.
+  if (expected === null || span === undefined || lifeOf(span, now) !== 'alive') return null
+  const { since, changes, lastAt } = expected
+  const from = latestOf([since, span.began_at, await findProfileSince(db)])
+  const found = listUntold(await listRuns(db, RUNS_MAX), from, now)
+    .map((run) => changes.reduce((sum, change) => sum + run[change], 0))
+    .filter((count) => count > 0)
+  const count = found.reduce((sum, each) => sum + each, 0)
+  if (found.length < SYNCS_LEAST || count < CHANGES_LEAST) return null
+  const isForgotten = lastAt === null && since <= minutesBefore(now, WEEK_MINUTES)
+  return {
+    ...{ reason: 'events_stopped', subject: '' },
+    message: `No event about a lead has come ${isForgotten ? 'for a week' : `since ${tellInstant(since)}`}, though ${found.length} syncs found ${counted(count, 'change')} meanwhile.`,
+    hint:
+      registration === null
+        ? 'Look at the webhook where it was registered: whether it is on, where it posts to, by which secret it signs. Until it works changes come with each sync.'
+        : '`leadsheet webhooks list` shows whether the upstream still has it on, `leadsheet webhooks test` tries the way to here. Until it works changes come with each sync.',
+  }
+}
+
+async function expect(
+  db: Db,
+  registration: Pick<Registration, 'events' | 'registeredAt'>,
+): Promise<Expected> {
+  const lastAt = await findLastArrival(db, 'lead')
+  const { events, registeredAt } = registration
+  // An update may be a change of the status, or any other.
+  const isToldUpdates = events.includes('lead.updated') && events.includes('lead.status_changed')
+  return {
+    ...{ since: latestOf([registeredAt, lastAt]), lastAt },
+    changes: [
+      ...(events.includes('lead.created') ? (['inserted'] as const) : []),
+      ...(isToldUpdates ? (['updated'] as const) : []),
+    ],
+  }
+}
+
+/** By what events have brought before; null where none was to come yet. */
+async function expectByHand(db: Db, { isByHand }: EventWay, now: Date): Promise<Expected | null> {
+  const lastAt = await findLastArrival(db, 'lead')
+  const since = lastAt ?? minutesBefore(now, WEEK_MINUTES)
+  if (!isByHand || since > minutesBefore(now, BY_HAND_MINUTES)) return null
+  return { since, lastAt, changes: usualChanges(await countEvents(db)) }
+}
+
+function usualChanges(counts: readonly EventCount[]): Change[] {
+  const brought = (['inserted', 'updated'] as const).map((change) => ({
+    change,
+    events: counts.find(({ outcome }) => outcome === change)?.events ?? 0,
+  }))
+  const all = brought.reduce((sum, { events }) => sum + events, 0)
+  return brought.filter(({ events }) => events > KIND_SHARE * all).map(({ change }) => change)
+}
+
+/**
+ * The syncs whose finds have all come about since an instant: all was read, then, by the one before each of them, which
+ * had itself begun later. All leads read after mere changes may show what the changes had passed by long ago.
+ * @param runs newest first
+ */
+function listUntold(runs: readonly RunSummary[], from: Instant, now: Date): RunSummary[] {
+  const whole = runs.filter(({ leadsAsOf }) => leadsAsOf !== null)
+  const until = minutesBefore(now, GRACE_MINUTES)
+  return whole.filter((run, index) => {
+    const before = whole[index + 1]
+    if (before === undefined || (before.leadsAsOf ?? '') <= from) return false
+    const isComparable = run.mode === 'incremental' || before.mode === 'full'
+    return isComparable && run.finishedAt !== null && run.finishedAt <= until
+  })
+}
+
+function latestOf(instants: readonly (Instant | null)[]): Instant {
+  return instants.reduce<Instant>((latest, at) => (at !== null && at > latest ? at : latest), '')
+}
