@@ -2,6 +2,13 @@
 import type { Instant } from '../model.ts'
 import { findLastSpan } from '../store/daemon-span.ts'
 import { countDeliveries } from '../store/delivery.ts'
+import {
+  countEvents,
+  countWaitingEvents,
+  type EventCount,
+  findLastArrival,
+  type WaitingEvents,
+} from '../store/event-news.ts'
 import { type Room, readRoom } from '../store/file-system.ts'
 import { countLeads } from '../store/lead.ts'
 import {
@@ -36,6 +43,10 @@ export interface Measures {
   readonly serversAway: number
   /** A reason for each that is open and that nobody has acknowledged. */
   readonly noticeReasons: readonly string[]
+  /** Those that are done with, since the first. */
+  readonly events: readonly EventCount[]
+  readonly waitingEvents: WaitingEvents
+  readonly lastEventAt: Instant | null
   readonly held: readonly { readonly resource: string; readonly records: number }[]
   readonly room: Room
   readonly snapshotMadeAt: Instant | null
@@ -63,6 +74,9 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     noticeReasons: (await listNotices(db, 'open', NOTICES_MAX))
       .filter(({ acknowledgedAt }) => acknowledgedAt === null)
       .map(({ reason }) => reason),
+    events: await countEvents(db),
+    waitingEvents: await countWaitingEvents(db),
+    lastEventAt: await findLastArrival(db, 'any'),
     held: await countHeldByKind(db),
     room: await readRoom(file),
     snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,

@@ -1,6 +1,6 @@
 /**
  * /metrics, as Prometheus reads it. What the ledgers know is read from the store at each scrape; this process counts
- * only what nobody else knows: the requests for its pages, and what it takes itself.
+ * only what nobody else knows: the requests for its pages, the messages that it refused, and what it takes itself.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Measures } from '../jobs/measures.ts'
@@ -10,6 +10,8 @@ import type { AddRoutes } from './server.ts'
 export interface Metrics {
   /** To be told of each answer to a request for a page. */
   countAnswer(route: string | null, status: number): void
+  /** To be told of each message of the upstream. */
+  countMessage(outcome: 'taken' | 'refused' | 'busy'): void
   /** For operators. */
   readonly routes: AddRoutes
 }
@@ -32,6 +34,13 @@ const HTTP_REQUESTS = {
   labels: ['route', 'status'],
 } as const
 
+const EVENTS_REFUSED = {
+  name: 'leadsheet_events_refused_total',
+  help: "Messages to the webhook that were not taken since this process began to listen: not known to be the upstream's, or too many at once.",
+  labels: ['reason'],
+} as const
+const REFUSALS = { refused: 'unverified', busy: 'busy' } as const
+
 /** Gauges that are called as only counters may be; what each is the sum of stands beside it. */
 const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
   (what) => `nodejs_${what}_total`,
@@ -51,10 +60,15 @@ export function openMetrics({ measure, now, version }: MetricsOptions): Metrics 
   const build = new Gauge({ ...BUILD_INFO, labelNames: BUILD_INFO.labels, registers })
   build.set({ version, node: process.versions.node }, 1)
   const requests = new Counter({ ...HTTP_REQUESTS, labelNames: HTTP_REQUESTS.labels, registers })
+  const refused = new Counter({ ...EVENTS_REFUSED, labelNames: EVENTS_REFUSED.labels, registers })
+  for (const reason of Object.values(REFUSALS)) refused.inc({ reason }, 0)
   const all = Registry.merge([registry, processRegistry()])
   return {
     countAnswer: (route, status) =>
       requests.inc({ route: route ?? 'unknown', status: `${Math.floor(status / 100)}xx` }),
+    countMessage(outcome) {
+      if (outcome !== 'taken') refused.inc({ reason: REFUSALS[outcome] })
+    },
     routes(app) {
       app.get('/metrics', async (_, reply) => {
         const measures = await measure(now())

@@ -7,12 +7,17 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { addSpan } from '../../src/store/daemon-span.ts'
+import { saveEvents } from '../../src/store/event.ts'
 import { addSlot } from '../../src/store/schedule-slot.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync-run.ts'
 import { type Metric, readMetrics } from '../support/prometheus.ts'
 import { ask, NOW, openWindow, TOKEN } from '../support/window.ts'
 
 const AT = NOW.toISOString()
+const PING = {
+  ...{ id: 'msg_1', type: 'webhook.ping', occurredAt: AT, resource: null, resourceId: '' },
+  ...{ isRemoval: false, record: null, problem: null },
+} as const
 /** What Prometheus adds to each series, and the one that it makes itself. */
 const ADDED_LABELS = ['job', 'instance']
 const ITS_OWN = 'up'
@@ -77,6 +82,7 @@ async function scrape(): Promise<Map<string, Metric>> {
     await addSpan(trx, { at: new Date().toISOString(), after: 'down' })
     const slot = { schedule: 'report:daily', slot: AT, state: 'done', noted_at: AT } as const
     await addSlot(trx, { ...slot, not_before: null, message: null })
+    await saveEvents(trx, [PING], AT)
   })
   expect((await ask(`${url}/metrics`)).status).toBe(401)
   const headers = { authorization: `Bearer ${TOKEN}` }
@@ -195,6 +201,7 @@ it('the panels stand side by side, in rows, each with a place and a number of it
     'Is all well',
     'Data',
     'Syncs',
+    'Events',
     'Reports and mail',
     'Process and disk',
   ])

@@ -5,6 +5,7 @@
 import type { Measures } from '../../jobs/measures.ts'
 import { REASONS } from '../../jobs/notice-reasons.ts'
 import type { Instant } from '../../model.ts'
+import type { EventOutcome } from '../../store/event-tables.ts'
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
@@ -24,6 +25,9 @@ const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed
 const RESULTS = ['inserted', 'updated', 'unchanged', 'removed', 'held'] as const
 const SLOT_STATES = ['due', 'running', 'held', 'done', 'failed', 'skipped'] as const
 const LETTER_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'in_doubt', 'withdrawn'] as const
+const EVENT_OUTCOMES = [
+  ...['inserted', 'updated', 'unchanged', 'removed', 'gone', 'read', 'ignored', 'unreadable', 'failed'],
+] as const satisfies readonly EventOutcome[]
 const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 export const DEFINITIONS: readonly Definition[] = [
@@ -98,6 +102,33 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge('leadsheet_sync_last_duration_seconds', 'How long the last sync took that ended.', ({ lastRun }) =>
     lastRun?.durationMs == null ? [] : one(lastRun.durationMs / 1000),
+  ),
+  counter(
+    'leadsheet_events_received_total',
+    'Events of the upstream, each once, by what became of them; those that wait are not among them yet.',
+    ({ events }) =>
+      EVENT_OUTCOMES.map((outcome) => sample({ outcome }, numberIn(events, 'outcome', outcome, 'events'))),
+    ['outcome'],
+  ),
+  counter(
+    'leadsheet_events_lag_seconds_total',
+    'Seconds from when each of these came to when what it told of was in the copy, all together.',
+    ({ events }) => one(sum(events.map(({ seconds }) => seconds))),
+  ),
+  gauge(
+    'leadsheet_events_waiting',
+    'Leads and pipelines of which events told that are still to be read.',
+    ({ waitingEvents }) => one(waitingEvents.toRead),
+  ),
+  gauge(
+    'leadsheet_events_oldest_waiting_seconds',
+    'How long the first of these has waited; 0 where none waits.',
+    ({ waitingEvents: { since }, now }) => one(since === null ? 0 : secondsSince(since, now)),
+  ),
+  gauge(
+    'leadsheet_event_last_received_timestamp_seconds',
+    'When the last event came; absent where none has for a week.',
+    ({ lastEventAt }) => (lastEventAt === null ? [] : one(secondsOf(lastEventAt))),
   ),
   gauge(
     'leadsheet_schedule_slots',
