@@ -21,7 +21,12 @@ export function statusRoutes(deps: StatusDeps): AddRoutes {
       readStamp: () => readChangeStamp(store.db),
       async renderParts() {
         const view = await readStatusView(deps, now())
-        return new Map(parts.map(({ name, render }) => [`part-${name}`, render(view[name])]))
+        return new Map(
+          parts.flatMap(({ name, render }) => {
+            const part = view[name]
+            return part === null ? [] : [[`part-${name}`, render(part)] as const]
+          }),
+        )
       },
       tellTime: () => clockOf(timeZone, now()).at(now().toISOString()).text,
     },

@@ -4,6 +4,7 @@ import { readHealth } from '../../../jobs/health.ts'
 import type { Store } from '../../../store/open.ts'
 import { type Button, fullSyncButton, syncButton } from '../buttons.ts'
 import { clockOf, type Moment } from '../moment.ts'
+import { type EventsView, readEvents } from './events.ts'
 import { type FreshnessView, readFreshnessView } from './freshness.ts'
 import { type InstallationFacts, type InstallationView, readInstallation } from './installation.ts'
 import { type LettersView, readLetters } from './letters.ts'
@@ -37,6 +38,8 @@ export interface StatusView {
   readonly troubles: TroublesView
   readonly freshness: FreshnessView
   readonly schedules: SchedulesView
+  /** Null where the upstream has no webhooks. */
+  readonly events: EventsView | null
   readonly runs: RunsView
   readonly letters: LettersView
   readonly records: RecordsView
@@ -45,7 +48,7 @@ export interface StatusView {
 
 export const PARTS = [
   ...['head', 'progress', 'troubles', 'freshness', 'schedules'],
-  ...['runs', 'letters', 'records', 'installation'],
+  ...['events', 'runs', 'letters', 'records', 'installation'],
 ] as const satisfies readonly (keyof StatusView)[]
 
 /** @throws LeadsheetError store_* */
@@ -66,6 +69,11 @@ export async function readStatusView(options: StatusOptions, now: Date): Promise
       troubles: await readTroubles(db, health, { canAct, clock }),
       freshness: await readFreshnessView(db, health, options.snapshotFile, clock),
       schedules: await readSchedules(db, installation.schedules, { timeZone, canAct, clock }),
+      events:
+        installation.events &&
+        (await readEvents(db, {
+          ...{ way: installation.events, schedules: installation.schedules, checks: health.checks, clock },
+        })),
       runs: await readRuns(db, clock, progress !== null),
       letters: await readLetters(db, clock),
       records: await readRecords(db, clock),
