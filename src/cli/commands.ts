@@ -143,6 +143,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./probe.ts')).defineProbe,
   },
   {
+    name: 'webhooks',
+    summary:
+      'be told of changes as they happen: register this daemon at the upstream, try it, rotate its secret',
+    group: WORK,
+    load: async () => (await import('./webhooks.ts')).defineWebhooks,
+  },
+  {
     name: 'doctor',
     summary:
       'check everything: settings, clock, disk, database and its rules, upstream, mail, schedules, window',
@@ -184,12 +191,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'create a discovery pipeline, or read its statistics',
     group: BY_HAND,
     load: async () => (await import('./pipelines.ts')).definePipelines,
-  },
-  {
-    name: 'webhooks',
-    summary: 'register a webhook',
-    group: BY_HAND,
-    load: async () => (await import('./webhooks.ts')).defineWebhooks,
   },
   {
     name: 'agents',

@@ -73,7 +73,8 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   let ending: Ending = 'done'
   let loaded: Promise<{ config: Config; log: Log }> | null = null
   const secrets = new Set<string>()
-  let redact = redactor([])
+  let withoutKnown = redactor([])
+  let webhookSecrets = (): readonly string[] => []
   let held = (): readonly string[] => []
   let isBarShown = false
 
@@ -83,14 +84,25 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
 
   const levelFor = ({ logLevel }: Config) => (flags().quiet ? 'error' : flags().verbose ? 'debug' : logLevel)
   async function readConfig(): Promise<Config> {
-    const [{ loadConfig }, { secretsOf }] = await Promise.all([
+    const [{ loadConfig }, { secretsOf }, { webhookSecretsOf }] = await Promise.all([
       import('../config/load.ts'),
       import('../config/config.ts'),
+      import('./webhook-secrets.ts'),
     ])
     const config = loadConfig({ file: flags().config })
     for (const secret of secretsOf(config)) secrets.add(secret)
-    redact = redactor([...secrets])
+    withoutKnown = redactor([...secrets])
+    webhookSecrets = webhookSecretsOf(config)
     return config
+  }
+  /** Webhooks are registered while a daemon runs, by commands beside it. */
+  function redact(text: string): string {
+    const found = webhookSecrets().filter((secret) => !secrets.has(secret))
+    if (found.length > 0) {
+      for (const secret of found) secrets.add(secret)
+      withoutKnown = redactor([...secrets])
+    }
+    return withoutKnown(text)
   }
   async function load() {
     const config = await readConfig()
@@ -100,7 +112,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       pretty: stderr.isTTY === true,
       color: hasColor(stderr),
       // As it is written: there may be more of them by then.
-      secrets: (text) => redact(text),
+      secrets: redact,
       // A line in the middle of a bar first clears the bar, which draws itself again.
       write: (line) => void stderr.write(isBarShown ? `\r\x1b[K${line}` : line),
     })

@@ -9,6 +9,7 @@ import { openSource, type Source, type SourceOptions } from '../source/open.ts'
 import { type Profile, parseProfile } from '../source/profile.ts'
 import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
 import type { Terminal } from './terminal.ts'
+import { webhookSecretsOf } from './webhook-secrets.ts'
 
 /** Where somebody waits for the answer, and nothing is lost with it. */
 export const BRIEF_BACKOFF = { attempts: 2, baseMs: 300, maxMs: 1_000 }
@@ -32,7 +33,10 @@ export function openSourceOf(config: Config, log: Log, options: Pick<SourceOptio
   const profile = profileOf(config)
   const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
   const maxWaitMs = maxWaitSeconds * 1000
-  return openSource({ baseUrl: url, apiKey: key?.reveal() ?? '', profile, maxWaitMs, log, ...options })
+  return openSource({
+    ...{ baseUrl: url, apiKey: key?.reveal() ?? '', profile, maxWaitMs, log },
+    ...{ otherSecrets: webhookSecretsOf(config), ...options },
+  })
 }
 
 /** @throws LeadsheetError config_invalid */

@@ -1,62 +1,190 @@
-/** `leadsheet webhooks`: asking the service to POST events to an address. */
+/** `leadsheet webhooks`: the webhooks at the upstream, that of this installation and others. */
 import { randomUUID } from 'node:crypto'
-import { type Command, InvalidArgumentError } from 'commander'
-import { EVENT_TYPES, type EventType, webhookCreateSchema } from '../contract/webhook.ts'
+import type { Command } from 'commander'
 import { LeadsheetError } from '../errors.ts'
+import { removeSelf, rotateSelf } from '../jobs/self-registration.ts'
+import { readState, registrationFile } from '../jobs/webhook-registration.ts'
+import type { Source } from '../source/open.ts'
+import type { WireWebhook, WireWebhookAttempt } from '../source/webhooks.ts'
 import { addExamples } from './command.ts'
+import { confirm } from './confirm.ts'
+import { isDaemonAlive, isOwnWebhook, ownWebhook, webhookIdOf } from './own-webhook.ts'
+import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { withSource } from './upstream.ts'
+import { defineRegister } from './webhook-register.ts'
+import { ATTEMPT_COLUMNS, attemptText, eventsText, webhookState } from './webhook-text.ts'
 
-interface RegisterOptions {
-  readonly event?: readonly EventType[]
-  readonly description?: string
-}
+const ATTEMPTS_SHOWN = 20
+const ID = 'its ID; that of this installation if left out'
 
 export function defineWebhooks(command: Command, terminal: Terminal): void {
-  const register = command
-    .command('register')
-    .description('register an address; the secret that signs deliveries is shown this once')
-    .argument('<url>', 'where events are POSTed, http:// or https://')
-    .option(
-      '--event <type>',
-      `only this kind of event; may be given several times: ${EVENT_TYPES.join(', ')}`,
-      collectEvent,
+  defineRegister(command, terminal)
+  const list = command
+    .command('list')
+    .description('list the webhooks at the upstream, and which of them is ours')
+    .action(() => withSource(terminal, (source) => listWebhooks(terminal, source)))
+  addExamples(list, ['webhooks list', 'webhooks list --json'])
+  const show = command
+    .command('show')
+    .description('show a webhook, and what was sent to it of late')
+    .argument('[id]', ID)
+    .action((id?: string) => withSource(terminal, (source) => showWebhook(terminal, source, id)))
+  addExamples(show, ['webhooks show', 'webhooks show wh_0123456789abcdef --json'])
+  const test = command
+    .command('test')
+    .description('have a message sent at once, and say whether it arrived')
+    .argument('[id]', ID)
+    .action((id?: string) => withSource(terminal, (source) => testWebhook(terminal, source, id)))
+  addExamples(test, ['webhooks test', 'webhooks test wh_0123456789abcdef'])
+  const rotate = command
+    .command('rotate')
+    .description('give a webhook a new secret; ours is kept, that of another is shown this once')
+    .argument('[id]', ID)
+    .action((id?: string) => withSource(terminal, (source) => rotateWebhook(terminal, source, id)))
+  addExamples(rotate, ['webhooks rotate', 'webhooks rotate wh_0123456789abcdef --json'])
+  const enable = command
+    .command('enable')
+    .description('have events sent again to a webhook that the upstream has disabled')
+    .argument('[id]', ID)
+    .action((id?: string) => withSource(terminal, (source) => enableWebhook(terminal, source, id)))
+  addExamples(enable, ['webhooks enable', 'webhooks enable wh_0123456789abcdef'])
+  const remove = command
+    .command('remove')
+    .description('end a registration')
+    .argument('[id]', ID)
+    .option('--yes', 'do not ask')
+    .action((id: string | undefined, { yes }: { yes?: boolean }) =>
+      withSource(terminal, (source) => removeWebhook(terminal, source, id, yes === true)),
     )
-    .option('--description <text>', 'what it is for')
-    .action((url: string, options: RegisterOptions) => registerWebhook(terminal, url, options))
-  addExamples(register, [
-    'webhooks register https://hooks.example.com/leads',
-    'webhooks register https://hooks.example.com/leads --event lead.created --event lead.removed',
-  ])
+  addExamples(remove, ['webhooks remove', 'webhooks remove wh_0123456789abcdef --yes'])
 }
 
-async function registerWebhook(terminal: Terminal, url: string, options: RegisterOptions): Promise<void> {
-  const { event: events = EVENT_TYPES, description } = options
-  const body = webhookCreateSchema.safeParse({ url, events, description })
-  if (!body.success) {
-    throw new LeadsheetError('usage_invalid', `${url} is not an address that events can be sent to`, {
-      hint: 'Give a URL with http:// or https://.',
-    })
-  }
-  const webhook = await withSource(terminal, (source) =>
-    source.registerWebhook(body.data, randomUUID(), terminal.signal),
-  )
+async function listWebhooks(terminal: Terminal, source: Source): Promise<void> {
+  const config = await terminal.config()
+  const own = readState(registrationFile(config.dataDir)).registration
+  const webhooks = await source.webhooks.list(terminal.signal)
   if (terminal.json) {
-    terminal.printJson(webhook)
-    return
+    return terminal.printJson({ data: webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })) })
   }
+  if (webhooks.length === 0) terminal.note('No webhooks are registered.')
+  else {
+    await terminal.printTable<WireWebhook>(
+      [
+        { title: 'ID', value: ({ id }) => id, isWhole: true },
+        { title: 'STATE', value: webhookState },
+        { title: 'URL', value: ({ url }) => url },
+        { title: 'EVENTS', value: ({ events }) => eventsText(events) },
+        { title: 'CREATED', value: ({ created_at }) => formatInstant(created_at), isWhole: true },
+        { title: 'OURS', value: ({ id }) => (id === own?.id ? 'yes' : null) },
+        { title: 'DESCRIPTION', value: ({ description }) => description, isOptional: true },
+      ],
+      webhooks,
+    )
+  }
+  if (own !== null && !webhooks.some(({ id }) => id === own.id)) {
+    terminal.note(
+      `${own.id}, which is ours, is not known there any more: \`leadsheet webhooks register --self\``,
+    )
+  }
+}
+
+async function showWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {
+  const id = webhookIdOf(await terminal.config(), named)
+  const webhook = await source.webhooks.show(id, terminal.signal)
+  const attempts = await attemptsOf(terminal, source, id)
+  if (terminal.json) return terminal.printJson({ ...webhook, attempts })
   await terminal.printFields({
     Webhook: webhook.id,
     URL: webhook.url,
-    Events: webhook.events.join(', '),
-    Status: webhook.status,
-    Secret: webhook.secret,
+    Events: eventsText(webhook.events),
+    State: webhookState(webhook),
+    Created: formatInstant(webhook.created_at),
+    Description: webhook.description,
   })
-  terminal.note('Keep the secret: it is not shown again.')
+  if (attempts === null) return terminal.note('The upstream does not tell what was sent to it.')
+  if (attempts.length === 0) return terminal.note('Nothing was sent to it yet.')
+  terminal.print('')
+  await terminal.printTable(ATTEMPT_COLUMNS, attempts.slice(0, ATTEMPTS_SHOWN))
 }
 
-function collectEvent(value: string, before: readonly EventType[] = []): readonly EventType[] {
-  const type = EVENT_TYPES.find((known) => known === value)
-  if (type === undefined) throw new InvalidArgumentError(`Expected one of ${EVENT_TYPES.join(', ')}.`)
-  return [...before, type]
+async function attemptsOf(
+  { signal }: Terminal,
+  source: Source,
+  id: string,
+): Promise<readonly WireWebhookAttempt[] | null> {
+  try {
+    return await source.webhooks.listAttempts(id, signal)
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') throw thrown
+    return null
+  }
+}
+
+async function testWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {
+  const config = await terminal.config()
+  const id = webhookIdOf(config, named)
+  const attempt = await source.webhooks.test(id, terminal.signal)
+  if (terminal.json) terminal.printJson(attempt)
+  else terminal.print(`${id}  ${attemptText(attempt)}`)
+  if (attempt.outcome === 'delivered') return
+  terminal.end('partly')
+  if (isOwnWebhook(config, id) && !(await isDaemonAlive(config))) {
+    terminal.note('No daemon runs here that could have taken it: `leadsheet run`.')
+  }
+}
+
+async function rotateWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {
+  const config = await terminal.config()
+  const id = webhookIdOf(config, named)
+  if (!isOwnWebhook(config, id)) {
+    const webhook = await source.webhooks.rotate(id, randomUUID(), terminal.signal)
+    if (terminal.json) return terminal.printJson(webhook)
+    await terminal.printFields({ Webhook: id, URL: webhook.url, Secret: webhook.secret })
+    return terminal.note('Keep the secret: it is not shown again.')
+  }
+  const { url, oldSecretUntil } = await rotateSelf(ownWebhook(config, source), terminal.signal)
+  if (terminal.json) return terminal.printJson({ id, url, old_secret_until: oldSecretUntil })
+  terminal.print(`${id}  has a new secret; the one before is believed until ${formatInstant(oldSecretUntil)}`)
+}
+
+async function enableWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {
+  const id = webhookIdOf(await terminal.config(), named)
+  const webhook = await source.webhooks.enable(id, randomUUID(), terminal.signal)
+  if (terminal.json) return terminal.printJson(webhook)
+  terminal.print(`${id}  ${webhookState(webhook)}`)
+  terminal.note('What happened while it was disabled is not sent; the next sync brings it.')
+}
+
+async function removeWebhook(
+  terminal: Terminal,
+  source: Source,
+  named: string | undefined,
+  isYes: boolean,
+): Promise<void> {
+  const config = await terminal.config()
+  const id = webhookIdOf(config, named)
+  const isOwn = isOwnWebhook(config, id)
+  const question = isOwn
+    ? `${id} is ours: without it changes come with each sync alone.`
+    : `${id} is told of nothing any more.`
+  if (!(await confirm(terminal, question, isYes))) return terminal.note('nothing was done')
+  const outcome = isOwn
+    ? (await removeSelf(ownWebhook(config, source), terminal.signal)).outcome
+    : await removeOther(source, id, terminal.signal)
+  if (terminal.json) return terminal.printJson({ id, outcome })
+  const words = {
+    removed: 'removed',
+    gone: 'was not there any more',
+    left: 'is forgotten here; the upstream offers no way to remove it from here, so do it in its own interface',
+  }
+  terminal.print(`${id}  ${words[outcome]}`)
+}
+
+/** @throws LeadsheetError api_not_found */
+async function removeOther(source: Source, id: string, signal: AbortSignal): Promise<'removed'> {
+  if (await source.webhooks.remove(id, signal)) return 'removed'
+  throw new LeadsheetError('api_not_found', `The upstream knows no webhook ${id}`, {
+    hint: '`leadsheet webhooks list` shows those that there are.',
+  })
 }

@@ -15,7 +15,7 @@ const registrationSchema = z.strictObject({
   /** At the upstream. */
   id: z.string(),
   url: z.string(),
-  events: z.array(z.string()),
+  events: z.array(z.string()).readonly(),
   secret: z.string().min(1),
   /** Still believed until then: what was signed before the new one was known may come late. */
   oldSecret: z.string().min(1).nullable(),
@@ -27,7 +27,12 @@ export type Registration = Readonly<z.output<typeof registrationSchema>>
 /** Asked for under this key, and not known to be done. */
 const asked = { key: z.string(), at: z.iso.datetime() }
 const pendingSchema = z.discriminatedUnion('action', [
-  z.strictObject({ action: z.literal('register'), ...asked, url: z.string(), events: z.array(z.string()) }),
+  z.strictObject({
+    action: z.literal('register'),
+    ...asked,
+    url: z.string(),
+    events: z.array(z.string()).readonly(),
+  }),
   z.strictObject({ action: z.literal('rotate'), ...asked, id: z.string() }),
 ])
 export type PendingRequest = Readonly<z.output<typeof pendingSchema>>
@@ -56,10 +61,10 @@ export async function readRegistration(file: string): Promise<Registration | nul
  * @throws LeadsheetError webhook_unreadable
  */
 export function readState(file: string): RegistrationState {
-  if (!statSync(file, { throwIfNoEntry: false })) return UNREGISTERED
   try {
     return parseState(readFileSync(file, 'utf8'))
   } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return UNREGISTERED
     throw new LeadsheetError('webhook_unreadable', `${file} cannot be read: ${errorText(thrown)}`, {
       hint: `Look at who owns it. If it is broken, remove it and the webhook at the upstream (\`leadsheet webhooks list\`), and register anew: \`leadsheet webhooks register --self\`.`,
     })
@@ -138,8 +143,7 @@ export function watchState(
   let state = UNREGISTERED
   let seen = ''
   return () => {
-    const found = statSync(file, { throwIfNoEntry: false, bigint: true })
-    const mark = found === undefined ? '' : `${found.ino} ${found.mtimeNs} ${found.size} ${found.mode}`
+    const mark = markOf(file)
     if (mark === seen) return state
     seen = mark
     try {
@@ -149,5 +153,15 @@ export function watchState(
       tellProblem(thrown)
     }
     return state
+  }
+}
+
+/** Another one for each file that takes its place. */
+function markOf(file: string): string {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false, bigint: true })
+    return found === undefined ? '' : `${found.ino} ${found.mtimeNs} ${found.size} ${found.mode}`
+  } catch (thrown) {
+    return errorText(thrown)
   }
 }

@@ -31,10 +31,13 @@ export interface Failed {
 /** What was asked, and by whom, as far as an answer's meaning hangs on it. */
 export interface Asked {
   readonly call: {
+    readonly method?: string
     readonly url: URL
     readonly headers?: Readonly<Record<string, string>>
     /** Whether refusals and what is not JSON are answers too, as text. */
     readonly takesAny?: boolean
+    /** Statuses of refusals that are answers too, as text. */
+    readonly takes?: readonly number[]
     /** In place of JSON's own; throws SyntaxError for what is not JSON. */
     readonly parse?: (body: Buffer) => unknown
   }
@@ -67,6 +70,7 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
     if (!(thrown instanceof UnreadableBody)) throw thrown
     return failed(unexpected(call.url, thrown.message))
   }
+  if (call.method === 'DELETE') return { status, headers, body: null }
   const start = skipSpace(bytes, 0)
   const beginning = decode(bytes.subarray(start, start + BEGINNING))
   if (beginning.trim() === '' || !isJson(headers, beginning)) {
@@ -93,7 +97,8 @@ async function readRefusal(
   const text = await readErrorBody(response.body, headers)
   const isTooFast = isThrottled(status, headers, now)
   const isPassing = isTooFast || isPassingStatus(status)
-  if (call.takesAny && !isPassing) return { status, headers, body: redact(text) }
+  const isTaken = call.takesAny || call.takes?.includes(status)
+  if (isTaken && !isPassing) return { status, headers, body: redact(text) }
   if (status >= 300 && status < 400) {
     const location = headers.location === undefined ? null : redact(headers.location)
     return failed(redirected(status, call.url, location))

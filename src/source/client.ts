@@ -43,6 +43,8 @@ export interface ClientOptions {
   readonly authorize: (url: URL, headers: Record<string, string>) => void
   /** Taken out of whatever the upstream quotes. */
   readonly apiKey: string
+  /** And so are these, as they are then. */
+  readonly otherSecrets?: () => readonly string[]
   /** The longest wait that an upstream may ask for inside a run; a longer one ends it as deferred. */
   readonly maxWaitMs: number
   readonly userAgent: string
@@ -57,7 +59,8 @@ export interface ClientOptions {
 }
 
 export interface Call<T = unknown> {
-  readonly method: 'GET' | 'POST'
+  /** What answers a DELETE is no matter but for its status. */
+  readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: URL
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -65,6 +68,8 @@ export interface Call<T = unknown> {
   readonly idempotencyKey?: string
   /** Gives refusals and what is not JSON as answers too, its text as the body: for asking what there is. */
   readonly takesAny?: boolean
+  /** Gives refusals of these statuses as answers too, their text as the body. */
+  readonly takes?: readonly number[]
   /** Reads the body of a success in place of JSON's own parser; throws SyntaxError for what is not JSON. */
   readonly parse?: (body: Buffer) => T
   readonly signal?: AbortSignal
@@ -102,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
   let underWay = 0
   let clockAheadMs: number | null = null
   // An upstream may quote the key that it refuses, also as HTTP Basic sends it.
-  const redact = redactor([options.apiKey])
+  const redact = redactorOf(options)
   const dispatcher = new Agent({
     // Said, so that no variable of the environment turns it off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
@@ -118,7 +123,7 @@ export function createClient(options: ClientOptions): Client {
     close: () => dispatcher.close(),
     async call<T>(call: Call<T>) {
       const signal = call.signal ?? new AbortController().signal
-      const canRepeat = call.method === 'GET' || call.idempotencyKey !== undefined
+      const canRepeat = call.method !== 'POST' || call.idempotencyKey !== undefined
       const attempts = canRepeat ? backoff.attempts : 1
       let isUndecided = false
       for (let attempt = 1; ; attempt++) {
@@ -217,13 +222,21 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
+/** Takes out what only both ends may know. */
+export function redactorOf({
+  apiKey,
+  otherSecrets = () => [],
+}: Pick<ClientOptions, 'apiKey' | 'otherSecrets'>): (text: string) => string {
+  return (text) => redactor([apiKey, ...otherSecrets()])(text)
+}
+
 /** By the Date of an answer, and the Age of one that a cache on the way has kept (RFC 9111, 5.1). */
 function aheadOf({ date, age }: IncomingHttpHeaders, now: Date): number | null {
   const aheadMs = now.getTime() - Date.parse(date ?? '') - Number(age ?? 0) * 1000
   return Number.isFinite(aheadMs) ? aheadMs : null
 }
 
-/** A GET changes nothing; of a POST it must be said when nobody knows whether it has. */
+/** A GET changes nothing, and a DELETE no more when it is sent again; of a POST it must be said when nobody knows whether it has. */
 function fateOf(call: Call, error: LeadsheetError, isUndecided: boolean): LeadsheetError {
   return call.method === 'POST' && isUndecided ? undecided(error, call.idempotencyKey) : error
 }

@@ -1,23 +1,18 @@
-/** The source: the six endpoints of an upstream as functions, over one client and as its profile says. */
+/** The source: the endpoints of an upstream as functions, over one client and as its profile says. */
 import type { z } from 'zod'
 import { leadDetailSchema, type WireLeadDetail } from '../contract/lead.ts'
 import { type PipelineCreate, pipelineSchema, type WirePipeline } from '../contract/pipeline.ts'
-import {
-  type WebhookCreate,
-  type WireWebhookWithSecret,
-  webhookWithSecretSchema,
-} from '../contract/webhook.ts'
 import type { LeadsheetError } from '../errors.ts'
 import type { Agent, HeldRow, Instant, Lead, LeadDetail, PipelineStat, Stage } from '../model.ts'
-import { redactor } from '../redaction.ts'
 import { endpointUrl, hasEndpoint } from './address.ts'
 import type { Answer } from './answer.ts'
 import { authorize } from './auth.ts'
-import { type Call, type ClientOptions, createClient, type Usage } from './client.ts'
+import { type Call, type ClientOptions, createClient, redactorOf, type Usage } from './client.ts'
 import { mapDetail } from './detail-mapping.ts'
 import { unexpected } from './failure.ts'
 import { type FieldPath, readPath } from './field-path.ts'
 import { type LeadFilters, putFilters } from './filters.ts'
+import { parseJson } from './json.ts'
 import { readListBody } from './list-body.ts'
 import { mapAgent, mapLead, mapPipelineStat } from './mapping.ts'
 import { nextPosition, readTotal, requestPage } from './paging.ts'
@@ -25,6 +20,8 @@ import { refuseOpenHttp } from './plain-http.ts'
 import type { Profile } from './profile.ts'
 import type { FindKnown, RawRecord } from './raw-record.ts'
 import { REFERENCE_PROFILE } from './reference-profile.ts'
+import { readSingleLead, type SingleLead } from './single-lead.ts'
+import { createWebhookSource, type WebhookSource } from './webhooks.ts'
 
 export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
   /** Any of `https://h`, `https://h/api`, `https://h/api/v1`, or what the profile's paths go behind. */
@@ -70,6 +67,10 @@ export interface Source {
   mapLead(raw: unknown, sent?: string): Lead | HeldRow
   fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
   fetchDetail(id: string, signal?: AbortSignal): Promise<LeadDetail>
+  /** The lead and its details by one request. */
+  fetchSingleLead(id: string, signal?: AbortSignal): Promise<SingleLead>
+  /** The same of a record, JSON, that came with an event; the reason where it is not that lead's. */
+  readLeadRecord(record: string, id: string): SingleLead | { readonly reason: string }
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
   /** The statistics as sent, for the whole life or the cohort created in [from, to). */
   fetchPipelineStats(
@@ -78,11 +79,7 @@ export interface Source {
     signal?: AbortSignal,
   ): Promise<unknown>
   mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | HeldRow
-  registerWebhook(
-    body: WebhookCreate,
-    idempotencyKey: string,
-    signal?: AbortSignal,
-  ): Promise<WireWebhookWithSecret>
+  readonly webhooks: WebhookSource
   /** The agents as sent, a record each. */
   fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
   mapAgent(raw: unknown): Agent | HeldRow
@@ -99,7 +96,7 @@ const detailShape = leadDetailSchema.loose()
 export function openSource(options: SourceOptions): Source {
   refuseOpenHttp(new URL(options.baseUrl))
   const profile = options.profile ?? REFERENCE_PROFILE
-  const redact = redactor([options.apiKey])
+  const redact = redactorOf(options)
   const client = createClient({
     ...options,
     userAgent: 'leadsheet',
@@ -119,17 +116,6 @@ export function openSource(options: SourceOptions): Source {
     const error = profile.envelope.error === undefined ? null : readPath(body, profile.envelope.error)
     if (error === null || error === undefined || error === false) return
     throw unexpected(url, `answered ${status} with an error: ${redact(JSON.stringify(error)).slice(0, 200)}`)
-  }
-
-  async function post<T>(
-    url: URL,
-    shape: z.ZodType<T>,
-    body: unknown,
-    key: string,
-    signal?: AbortSignal,
-  ): Promise<T> {
-    const answer = await call({ method: 'POST', url, body, idempotencyKey: key, ...(signal && { signal }) })
-    return checked(url, shape, answer.body)
   }
 
   async function fetchRaw(id: string, signal?: AbortSignal): Promise<{ url: URL; raw: unknown }> {
@@ -177,12 +163,18 @@ export function openSource(options: SourceOptions): Source {
     },
     async fetchDetail(id, signal) {
       const { url, raw } = await fetchRaw(id, signal)
-      const detail = mapDetail(raw, id, profile)
-      if ('reason' in detail)
-        throw unexpected(url, `answered with a lead that cannot be read: ${detail.reason}`)
-      return detail
+      return readable(url, mapDetail(raw, id, profile))
     },
-    createPipeline: (body, key, signal) => post(at('pipelines'), pipelineSchema, body, key, signal),
+    async fetchSingleLead(id, signal) {
+      const { url, raw } = await fetchRaw(id, signal)
+      return readable(url, readSingleLead(raw, id, profile))
+    },
+    readLeadRecord: (record, id) => readSingleLead(parseJson(record), id, profile),
+    async createPipeline(body, idempotencyKey, signal) {
+      const url = at('pipelines')
+      const answer = await call({ method: 'POST', url, body, idempotencyKey, ...(signal && { signal }) })
+      return checked(url, pipelineSchema, answer.body)
+    },
     async fetchPipelineStats(id, period = {}, signal) {
       const url = at('stats', id)
       if (period.from !== undefined) url.searchParams.set('from', period.from)
@@ -191,7 +183,7 @@ export function openSource(options: SourceOptions): Source {
       return readPath(body, profile.envelope.stats)
     },
     mapPipelineStat: (raw, pipelineId, observedAt) => mapPipelineStat(raw, pipelineId, profile, observedAt),
-    registerWebhook: (body, key, signal) => post(at('webhooks'), webhookWithSecretSchema, body, key, signal),
+    webhooks: createWebhookSource({ profile, at: () => at('webhooks'), call, checked }),
     async fetchAgents(signal) {
       const url = at('agents')
       const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
@@ -199,6 +191,11 @@ export function openSource(options: SourceOptions): Source {
     },
     mapAgent: (raw) => mapAgent(raw, profile),
   }
+}
+
+function readable<T extends object>(url: URL, read: T): Exclude<T, { readonly reason: string }> {
+  if ('reason' in read) throw unexpected(url, `answered with a lead that cannot be read: ${read.reason}`)
+  return read as Exclude<T, { readonly reason: string }>
 }
 
 function stagesOf(profile: Profile): Stage[] {

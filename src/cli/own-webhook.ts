@@ -1,0 +1,54 @@
+/** The webhook of this installation, as the settings have it. */
+import type { Config } from '../config/config.ts'
+import { LeadsheetError } from '../errors.ts'
+import { readDaemon } from '../jobs/health/work.ts'
+import { type OwnWebhook, requireOwn } from '../jobs/self-registration.ts'
+import { readState, registrationFile } from '../jobs/webhook-registration.ts'
+import type { Source } from '../source/open.ts'
+import { WEBHOOK_PATH } from '../web/webhooks.ts'
+import { openDataIfThere } from './installation.ts'
+import { profileOf } from './upstream.ts'
+
+export function ownWebhook({ dataDir }: Config, source: Source): OwnWebhook {
+  return { source, file: registrationFile(dataDir), now: () => new Date() }
+}
+
+/** Where the daemon takes events; null where the settings give it no address to be reached under. */
+export function receiverUrl({ web: { publicUrl } }: Pick<Config, 'web'>): string | null {
+  return publicUrl === null ? null : `${publicUrl}${WEBHOOK_PATH}`
+}
+
+/**
+ * As {@link receiverUrl}, for an upstream whose events can be read.
+ * @throws LeadsheetError config_missing, config_invalid
+ */
+export function requireReceiverUrl(config: Config): string {
+  const profile = profileOf(config)
+  if (profile.webhook === undefined) {
+    throw new LeadsheetError(
+      'config_invalid',
+      `The profile ${profile.name} does not say how events are verified and read: it has no part webhook`,
+      { hint: 'Add it; the README shows how. Without it changes come with each sync.' },
+    )
+  }
+  const url = receiverUrl(config)
+  if (url !== null) return url
+  throw new LeadsheetError('config_missing', 'web.public_url is not set: the upstream could not reach us', {
+    hint: 'Set it to the https:// address that leads from outside to web.listen, such as that of a proxy.',
+  })
+}
+
+/** What was named, or that of this installation. @throws LeadsheetError usage_invalid, webhook_unreadable */
+export function webhookIdOf({ dataDir }: Config, id: string | undefined): string {
+  return id ?? requireOwn(readState(registrationFile(dataDir))).id
+}
+
+export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
+  return readState(registrationFile(dataDir)).registration?.id === id
+}
+
+/** On these data, whichever machine it runs on. */
+export async function isDaemonAlive(config: Config): Promise<boolean> {
+  await using store = await openDataIfThere(config)
+  return (await readDaemon(store.db, new Date())).life === 'alive'
+}
