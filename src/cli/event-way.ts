@@ -1,7 +1,7 @@
 /** How events of the upstream come to this installation, as its settings have it. */
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { EventWay } from '../jobs/troubles/stopped-events.ts'
+import type { EventWay } from '../jobs/event-way.ts'
 import { readRegistration, registrationFile } from '../jobs/webhook-registration.ts'
 import { hasEndpoint } from '../source/address.ts'
 import type { Profile } from '../source/profile.ts'

@@ -4,8 +4,8 @@ import { counted } from '../../report/numbers.ts'
 import { ok, warn } from '../../source/checkup.ts'
 import { countRecentEvents, findLastArrival } from '../../store/event-news.ts'
 import type { Db } from '../../store/open.ts'
+import type { EventWay } from '../event-way.ts'
 import { countIn, findEventTroubles } from '../troubles/events.ts'
-import type { EventWay } from '../troubles/stopped-events.ts'
 import { type HealthCheck, tellSpan } from './installation.ts'
 
 export async function checkEvents(db: Db, way: EventWay, now: Date): Promise<HealthCheck> {

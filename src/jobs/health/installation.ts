@@ -2,8 +2,8 @@
 import type { Check } from '../../source/checkup.ts'
 import type { Store } from '../../store/open.ts'
 import type { Resource } from '../../store/reading.ts'
+import type { EventWay } from '../event-way.ts'
 import type { ScheduleSettings } from '../schedule.ts'
-import type { EventWay } from '../troubles/stopped-events.ts'
 
 export interface Installation {
   readonly store: Pick<Store, 'db' | 'file'>

@@ -4,9 +4,10 @@ import { hasDroppedIndexes } from '../../store/dropped-index.ts'
 import { countRecentEvents, countWaitingEvents, type EventCount } from '../../store/event-news.ts'
 import type { EventOutcome } from '../../store/event-tables.ts'
 import type { Db } from '../../store/open.ts'
+import type { EventWay } from '../event-way.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
-import { type EventWay, findStopped } from './stopped-events.ts'
+import { findStopped } from './stopped-events.ts'
 import { minutesBefore, type Watch } from './watch.ts'
 
 const WAIT_MINUTES = 30

@@ -9,6 +9,7 @@ import { countEvents, type EventCount, findLastArrival } from '../../store/event
 import type { Db } from '../../store/open.ts'
 import { listRuns, type RunSummary } from '../../store/sync-run.ts'
 import { findProfileSince } from '../../store/upstream-profile.ts'
+import type { EventWay } from '../event-way.ts'
 import { lifeOf } from '../health/beat.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
@@ -28,19 +29,6 @@ const BY_HAND_MINUTES = 3 * 24 * 60
 const KIND_SHARE = 0.1
 /** As long as events are kept. */
 const WEEK_MINUTES = 7 * 24 * 60
-
-/** How events of the upstream come here. */
-export interface EventWay {
-  /**
-   * Null where this installation has registered no webhook.
-   * @throws LeadsheetError webhook_unreadable
-   */
-  readonly readRegistration: () => Promise<Pick<Registration, 'events' | 'registeredAt'> | null>
-  /** Whether the settings have a secret, as they do where somebody registered a webhook by hand. */
-  readonly isByHand: boolean
-  /** Whether the upstream lets a program register one. */
-  readonly canRegister: boolean
-}
 
 type Change = 'inserted' | 'updated'
 

@@ -1,9 +1,9 @@
 /** What a detector of troubles is given, and what it gives. */
 import type { Instant } from '../../model.ts'
 import type { Store } from '../../store/open.ts'
+import type { EventWay } from '../event-way.ts'
 import type { Trouble } from '../notice.ts'
 import type { Reason } from '../notice-reasons.ts'
-import type { EventWay } from './stopped-events.ts'
 
 /** What the troubles of an installation are found by. */
 export interface Watched {

@@ -1,10 +1,10 @@
 /** What the upstream has told of by webhooks lately, and what became of it. */
 import { createHash } from 'node:crypto'
 import { LeadsheetError } from '../../../errors.ts'
+import type { EventWay } from '../../../jobs/event-way.ts'
 import type { HealthCheck } from '../../../jobs/health/installation.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule.ts'
 import { countIn } from '../../../jobs/troubles/events.ts'
-import type { EventWay } from '../../../jobs/troubles/stopped-events.ts'
 import { counted } from '../../../report/numbers.ts'
 import { oneLine } from '../../../report/text.ts'
 import { nextSlot } from '../../../schedule/slots.ts'
