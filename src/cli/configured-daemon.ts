@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts'
 import { requireDaemon } from '../config/requirements.ts'
 import { keepTicking, startDaemon } from '../jobs/daemon.ts'
+import { createInbox } from '../jobs/inbox.ts'
 import { createLane, joinLanes } from '../jobs/lane.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { reportSchedule } from '../jobs/report-schedule.ts'
@@ -87,6 +88,7 @@ export async function openConfiguredDaemon(
   const operators = await openOperators(config, { store, source, log, poster, transport, now })
   const notices = createLane(log, (signal) => tellOperators(operators, letters.poke, signal))
   const schedules = schedulesIn(config, templates, work, publishing)
+  const inbox = createInbox({ store, now, poke: () => undefined })
   const monotonicMs = () => performance.now()
   const daemon = { store, log, now, monotonicMs, schedules, post: joinLanes([notices, letters]) }
   const opened = opening.move()
@@ -99,7 +101,7 @@ export async function openConfiguredDaemon(
           config,
           store,
           templates,
-          { ...started, work, schedules },
+          { ...started, work, schedules, inbox },
           log,
         )
         await onStarted({ schedules, web: web?.url ?? null, inHand: started.inHand })

@@ -1,11 +1,14 @@
 /** The pages that the daemon serves, as the settings want them. */
 import type { Config } from '../config/config.ts'
+import { eventSecrets } from '../config/event-settings.ts'
 import { TOKEN_REMEDY, windowAccess } from '../config/web-access.ts'
 import type { StartedDaemon } from '../jobs/daemon.ts'
 import { readHealth } from '../jobs/health.ts'
+import type { Inbox } from '../jobs/inbox.ts'
 import { createMeasuring } from '../jobs/measures.ts'
 import { openOverview } from '../jobs/overview.ts'
 import { openSubscriptionDesk } from '../jobs/subscription-desk.ts'
+import { registrationFile, watchSecrets } from '../jobs/webhook-registration.ts'
 import type { Log } from '../log.ts'
 import type { Templates } from '../report/templates.ts'
 import { openWebPages } from '../report/web-pages.ts'
@@ -15,9 +18,10 @@ import { healthRoutes } from '../web/health.ts'
 import { openMetrics } from '../web/metrics.ts'
 import { createOwnNames } from '../web/own-names.ts'
 import { createRefuse } from '../web/refusal.ts'
-import { openWeb, type WebServer } from '../web/server.ts'
+import { type AddRoutes, openWeb, type WebServer } from '../web/server.ts'
 import { signInRoutes } from '../web/sign-in.ts'
 import { subscriptionRoutes } from '../web/subscription.ts'
+import { webhookRoutes } from '../web/webhooks.ts'
 import { actionRoutes } from '../web/window/actions/actions.ts'
 import type { DeedDeps } from '../web/window/actions/deed.ts'
 import { agentsRoutes } from '../web/window/agents.ts'
@@ -35,7 +39,14 @@ import { CALLED, pathsIn, TEMPLATES } from './installation.ts'
 import { dkimOf } from './mail.ts'
 import { reportOf } from './reports.ts'
 import { schedulesOf } from './schedules.ts'
+import { profileOf } from './upstream.ts'
 import { readVersion } from './version.ts'
+
+export interface ServedDaemon
+  extends Pick<StartedDaemon, 'sinceTickMs' | 'poke' | 'signal'>,
+    Pick<DeedDeps, 'work' | 'schedules'> {
+  readonly inbox: Inbox
+}
 
 /**
  * Null where the settings want none.
@@ -45,7 +56,7 @@ export async function openConfiguredWeb(
   config: Config,
   store: Store,
   templates: Templates,
-  daemon: Pick<StartedDaemon, 'sinceTickMs' | 'poke' | 'signal'> & Pick<DeedDeps, 'work' | 'schedules'>,
+  daemon: ServedDaemon,
   log: Log,
 ): Promise<WebServer | null> {
   const { listen, publicUrl, hosts, trustedProxies, token } = config.web
@@ -94,8 +105,21 @@ export async function openConfiguredWeb(
       signInRoutes({ guard, names, pages: windowPages, refuse, log }),
     ],
     { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },
+    receivers(config, daemon.inbox, now, log),
   )
   opening.use(server)
   const opened = opening.move()
   return { url: server.url, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** Of what the upstream tells by itself, where it does. */
+function receivers(config: Config, inbox: Inbox, now: () => Date, log: Log): readonly AddRoutes[] {
+  const { webhook, mapping } = profileOf(config)
+  if (webhook === undefined) return []
+  if (webhook.verify.scheme === 'none')
+    log.warn('webhooks are not verified: whoever knows their address can have leads read anew')
+  const file = registrationFile(config.dataDir)
+  const secrets = watchSecrets(file, eventSecrets(config.events.secret), { now, log })
+  const { publicUrl } = config.web
+  return [webhookRoutes({ webhook, recordId: mapping.lead.id, publicUrl, secrets, inbox, now, log })]
 }

@@ -77,12 +77,14 @@ type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, not
 
 /**
  * @param parts for everybody; each has requests of its own to give, so that none takes those of another
+ * @param uncounted parts for everybody that tell better than by the number of requests whom to refuse
  * @throws LeadsheetError web_port
  */
 export async function openWeb(
   options: WebOptions,
   parts: readonly AddRoutes[],
   guarded: GuardedParts | null = null,
+  uncounted: readonly AddRoutes[] = [],
 ): Promise<WebServer> {
   const { host, pages } = options
   const limits = { ...LIMITS, ...options.limits }
@@ -109,6 +111,7 @@ export async function openWeb(
       addRoutes(part)
     })
   }
+  for (const addRoutes of uncounted) await app.register(async (part) => addRoutes(part))
   if (guarded !== null) {
     const { guard } = guarded
     await app.register(async (window) => {

@@ -7,6 +7,7 @@ import { schedulesOf } from '../../src/cli/schedules.ts'
 import { openConfiguredWeb } from '../../src/cli/web.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { createInbox } from '../../src/jobs/inbox.ts'
 import type { Schedule } from '../../src/jobs/schedule.ts'
 import { openLog } from '../../src/log.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -85,6 +86,7 @@ export async function openWindow(
       poked += 1
     },
     work: { ...mailingDeps(store, () => NOW, join(folder, 'archive')), transport, log },
+    inbox: createInbox({ store, now: () => NOW, poke: () => undefined }),
   }
   const server = await openConfiguredWeb(config, store, templates, daemon, log)
   if (server === null) throw new Error('the settings of the test want no pages')

@@ -1,0 +1,146 @@
+/**
+ * Where the upstream tells of what happened: POST /webhooks/leads. What is not verified leaves nothing but a line in the
+ * log, and every such sender is told the same; what is verified is on disk before it is answered, and followed after.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorText } from '../errors.ts'
+import type { Inbox } from '../jobs/inbox.ts'
+import type { Log } from '../log.ts'
+import { type EventPlaces, readEvents } from '../source/webhook/read.ts'
+import { type WebhookMessage, whyRefused } from '../source/webhook/verify.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { statusOf } from './refusal.ts'
+import type { AddRoutes } from './server.ts'
+
+export interface WebhookDeps extends EventPlaces {
+  /** Under which the upstream reaches it; null where it does by an address of this machine. */
+  readonly publicUrl: string | null
+  /** Each of which may sign, at this moment. */
+  readonly secrets: () => readonly string[]
+  readonly inbox: Inbox
+  readonly now: () => Date
+  readonly log: Log
+  readonly onOutcome?: (outcome: WebhookOutcome) => void
+}
+
+/** Of one message. */
+export type WebhookOutcome = 'taken' | 'refused' | 'busy'
+
+export const WEBHOOK_PATH = '/webhooks/leads'
+const BODY_BYTES = 256 * 1024
+/** Messages of one network that may be refused; those that are taken are not counted. */
+const REFUSED_PER_MINUTE = 120
+const BUSY_SECONDS = '1'
+const MINUTE_MS = 60_000
+
+/** What a sender is told, which tells nothing of secrets. */
+const ANSWERS: Readonly<Record<number, string>> = {
+  401: 'This message cannot be verified.',
+  413: 'This message is too large.',
+  415: 'Messages are JSON as it is, with its content type.',
+  429: 'Too many messages were refused.',
+}
+
+/** It counts who is refused by itself, and is not to be limited by requests. */
+export function webhookRoutes(deps: WebhookDeps): AddRoutes {
+  const { webhook, publicUrl, secrets, inbox, now, log, onOutcome } = deps
+  const limit = createRateLimit(REFUSED_PER_MINUTE, () => now().getTime())
+  const refusals = createRefusalLog(log)
+
+  function refuse(request: FastifyRequest, reply: FastifyReply, status: number, cause: string): FastifyReply {
+    limit.allows(request.ip)
+    refusals.note(cause, request.ip)
+    onOutcome?.('refused')
+    return say(reply, status)
+  }
+
+  return (app) => {
+    takeJson(app)
+    app.addHook('onClose', async () => refusals.close())
+    app.addHook('onRequest', async (request, reply) => {
+      if (limit.isSpent(request.ip))
+        return refuse(request, reply.header('Retry-After', '60'), 429, 'too many were refused')
+      const { 'content-type': type = 'none', 'content-encoding': encoding } = request.headers
+      if (!isJson(type)) return refuse(request, reply, 415, `its content type is ${type.slice(0, 100)}`)
+      if (encoding !== undefined) return refuse(request, reply, 415, 'its content is encoded')
+    })
+    app.setErrorHandler((thrown, request, reply) => {
+      const status = statusOf(thrown)
+      if (status < 500) return refuse(request, reply, status, errorText(thrown))
+      log.error({ err: thrown }, `a message of the upstream could not be taken: ${errorText(thrown)}`)
+      return say(reply, 500)
+    })
+    app.post<{ Body: Buffer | undefined }>(WEBHOOK_PATH, async (request, reply) => {
+      const message = messageIn(request, publicUrl)
+      const cause = whyRefused(webhook, secrets(), message, now())
+      if (cause !== null) return refuse(request, reply, 401, cause)
+      // Anybody could have sent it.
+      if (webhook.verify.scheme === 'none') limit.allows(request.ip)
+      const isTaken = await inbox.take(readEvents(deps, message))
+      onOutcome?.(isTaken ? 'taken' : 'busy')
+      return isTaken ? reply.code(204).send() : say(reply.header('Retry-After', BUSY_SECONDS), 503)
+    })
+  }
+}
+
+function say(reply: FastifyReply, status: number): FastifyReply {
+  const text = ANSWERS[status] ?? 'This message was not taken.'
+  return reply.code(status).type('text/plain; charset=utf-8').send(`${text}\n`)
+}
+
+/** The bytes of the body as they come, since these are signed. */
+function takeJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: BODY_BYTES },
+    async (_: unknown, body: Buffer) => body,
+  )
+}
+
+function isJson(type: string): boolean {
+  const name = type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return name === 'application/json' || (name.startsWith('application/') && name.endsWith('+json'))
+}
+
+function messageIn(
+  request: FastifyRequest<{ Body: Buffer | undefined }>,
+  publicUrl: string | null,
+): WebhookMessage {
+  const { method, url, protocol, host, raw, body } = request
+  return {
+    method,
+    url: `${publicUrl ?? `${protocol}://${host}`}${url}`,
+    headers: raw.headersDistinct,
+    body: body ?? Buffer.alloc(0),
+  }
+}
+
+interface RefusalLog {
+  note(cause: string, address: string): void
+  close(): void
+}
+
+/** The first refusal of a minute with its cause, and how many came after it: whoever sends cannot fill the log. */
+function createRefusalLog(log: Log): RefusalLog {
+  let more = 0
+  let minute: NodeJS.Timeout | null = null
+  const end = () => {
+    if (minute !== null) clearTimeout(minute)
+    minute = null
+    if (more > 0)
+      log.warn({ messages: more }, `${more} more messages of webhooks were refused in that minute`)
+    more = 0
+  }
+  return {
+    note: (cause, address) => {
+      if (minute !== null) {
+        more++
+        return
+      }
+      minute = setTimeout(end, MINUTE_MS).unref()
+      log.warn({ address, cause }, `a message to ${WEBHOOK_PATH} was refused: ${cause}`)
+    },
+    close: end,
+  }
+}

@@ -1,0 +1,376 @@
+/** What strangers, broken senders and the network send to the receiver of events, and what is left of it. */
+import { connect } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { describe, expect, it } from 'vitest'
+import { random } from '../support/random.ts'
+import {
+  CHANGED,
+  eventBody,
+  KEPT_OPEN,
+  OTHER_SECRET,
+  openReceiver,
+  profileOf,
+  RECEIVED_AT,
+  SECRET,
+  type Sent,
+  send,
+  signed,
+  standardProfile,
+} from '../support/webhook-receiver.ts'
+
+const SEED = Number(process.env['SEED'] ?? 63)
+const BODIES = 1_000
+const AT_ONCE = 50
+const LARGEST = 256 * 1024
+const KEPT = { agent: KEPT_OPEN }
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** An event that is so long in bytes. */
+function eventOf(bytes: number): string {
+  const event = { type: 'lead.updated', data: { lead_id: 'ld_1' }, note: '' }
+  return JSON.stringify({ ...event, note: 'x'.repeat(bytes - JSON.stringify(event).length) })
+}
+
+/** So many values, one in the other. */
+const nested = (levels: number): string =>
+  `{"type":"lead.updated","data":{"lead_id":"ld_1"},"deep":${'['.repeat(levels)}${']'.repeat(levels)}}`
+
+function withoutHeader(headers: Record<string, string>, name: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([each]) => each !== name))
+}
+
+describe('a message to the receiver of events', () => {
+  it('is on disk when its sender is told that it was taken (row 63)', async () => {
+    const { url, events, queued, outcomes } = await openReceiver()
+    const { status, text } = await send(url, CHANGED, signed(CHANGED))
+    expect([status, text, outcomes]).toEqual([204, '', ['taken']])
+    expect(await events()).toMatchObject([
+      {
+        ...{ id: 'msg_1', type: 'lead.updated', resource: 'lead', resource_id: 'ld_1' },
+        ...{ occurred_at: '2026-11-21T08:59:59.000Z', received_at: RECEIVED_AT.toISOString() },
+      },
+    ])
+    expect(await queued()).toMatchObject([{ resource: 'lead', resource_id: 'ld_1', events: 1 }])
+  })
+
+  const headers = signed(CHANGED)
+  const signature = headers['webhook-signature'] ?? ''
+  const UNVERIFIED: readonly (readonly [string, string | Buffer, Record<string, string | string[]>])[] = [
+    ['with another body than was signed', CHANGED.replace('ld_1', 'ld_2'), headers],
+    ['signed with a secret that is not ours', CHANGED, signed(CHANGED, { secrets: [OTHER_SECRET] })],
+    ['signed five minutes and a second ago', CHANGED, signed(CHANGED, { secondsAgo: 301 })],
+    ['signed for five minutes and a second from now', CHANGED, signed(CHANGED, { secondsAgo: -301 })],
+    ['with a time that is none', CHANGED, { ...headers, 'webhook-timestamp': '1e9' }],
+    ['with a time of another signature', CHANGED, { ...headers, 'webhook-timestamp': '1795251601' }],
+    ['under an id that was not signed', CHANGED, { ...headers, 'webhook-id': 'msg_2' }],
+    ['without an id', CHANGED, withoutHeader(headers, 'webhook-id')],
+    ['without a time', CHANGED, withoutHeader(headers, 'webhook-timestamp')],
+    ['without a signature', CHANGED, withoutHeader(headers, 'webhook-signature')],
+    ['with an empty signature', CHANGED, { ...headers, 'webhook-signature': '' }],
+    ['with half of a signature', CHANGED, { ...headers, 'webhook-signature': signature.slice(0, 20) }],
+    ['with more than its signature', CHANGED, { ...headers, 'webhook-signature': `${signature}=` }],
+    [
+      'with a signature of a version that is not known',
+      CHANGED,
+      { ...headers, 'webhook-signature': signature.replace('v1,', 'v2,') },
+    ],
+    [
+      'with two signatures in two headers',
+      CHANGED,
+      { ...headers, 'webhook-signature': [signature, signature] },
+    ],
+    ['with two ids', CHANGED, { ...headers, 'webhook-id': ['msg_1', 'msg_1'] }],
+    ['that is empty', '', headers],
+    ['that is empty and has no length', '', { ...headers, 'transfer-encoding': 'chunked' }],
+    ['that cannot be read', '{', headers],
+    ['without anything but a type', CHANGED, JSON_TYPE],
+  ]
+
+  it('that cannot be verified is refused in the same words whatever is wrong with it, and leaves nothing', async () => {
+    const { url, events, queued, outcomes } = await openReceiver()
+    for (const [what, body, sent] of UNVERIFIED) {
+      const { status, text } = await send(url, body, sent)
+      expect([what, status, text]).toEqual([what, 401, 'This message cannot be verified.\n'])
+    }
+    expect([await events(), await queued()]).toEqual([[], []])
+    expect(outcomes).toEqual(UNVERIFIED.map(() => 'refused'))
+  })
+
+  it('cannot be told by its answer from one to a receiver that knows no secret', async () => {
+    const [known, unknown] = [await openReceiver(), await openReceiver({ secrets: () => [] })]
+    const forged = signed(CHANGED, { secrets: [OTHER_SECRET] })
+    const [one, other] = [await send(known.url, CHANGED, forged), await send(unknown.url, CHANGED, forged)]
+    const shown = ({ status, text, headers: { date: _, ...rest } }: Sent) => [status, text, rest]
+    expect(shown(other)).toEqual(shown(one))
+    expect(await unknown.events()).toEqual([])
+    expect(unknown.lines.join()).toContain('no secret is known')
+  })
+
+  it.each(['', 'whsec_', 'whsec_=', '!'])(
+    'is not verified by a secret without any bytes: %j',
+    async (secret) => {
+      const { url, events } = await openReceiver({ secrets: () => [secret] })
+      expect((await send(url, CHANGED, signed(CHANGED, { secrets: [secret] }))).status).toBe(401)
+      expect(await events()).toEqual([])
+    },
+  )
+
+  it('is taken within five minutes to both sides', async () => {
+    const { url } = await openReceiver()
+    for (const secondsAgo of [300, -300]) {
+      expect((await send(url, CHANGED, signed(CHANGED, { secondsAgo }))).status).toBe(204)
+    }
+  })
+
+  it('is taken by the old secret and by the new one while they change, and by the old one no more after', async () => {
+    let secrets = [OTHER_SECRET, SECRET]
+    const { url, events } = await openReceiver({ secrets: () => secrets })
+    const answerTo = async (id: string, by: readonly string[]) =>
+      (await send(url, CHANGED, signed(CHANGED, { id, secrets: by }))).status
+    expect(await answerTo('msg_old', [SECRET])).toBe(204)
+    expect(await answerTo('msg_new', [OTHER_SECRET])).toBe(204)
+    expect(await answerTo('msg_both', [OTHER_SECRET, SECRET])).toBe(204)
+    secrets = [OTHER_SECRET]
+    expect(await answerTo('msg_late', [SECRET])).toBe(401)
+    expect(await answerTo('msg_both_late', [SECRET, OTHER_SECRET])).toBe(204)
+    expect((await events()).map(({ id }) => id)).toEqual(['msg_both', 'msg_both_late', 'msg_new', 'msg_old'])
+  })
+
+  it('that comes again is taken again, and changes nothing', async () => {
+    const { url, events, queued } = await openReceiver()
+    for (const secondsAgo of [0, 5, 0]) {
+      expect((await send(url, CHANGED, signed(CHANGED, { secondsAgo }))).status).toBe(204)
+    }
+    expect(await events()).toMatchObject([{ id: 'msg_1', repeats: 2 }])
+    expect(await queued()).toMatchObject([{ resource_id: 'ld_1', events: 1 }])
+  })
+
+  it('that comes fifty times at once has one effect', async () => {
+    const { url, events, queued } = await openReceiver()
+    const answers = await Promise.all(
+      Array.from({ length: AT_ONCE }, () => send(url, CHANGED, signed(CHANGED))),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]))
+    expect(await events()).toMatchObject([{ id: 'msg_1', repeats: AT_ONCE - 1 }])
+    expect(await queued()).toMatchObject([{ resource_id: 'ld_1', events: 1 }])
+  })
+
+  it.each([
+    [204, 'JSON', 'application/json'],
+    [204, 'JSON with a character set', 'Application/JSON; charset=utf-8'],
+    [204, 'JSON of a kind', 'application/vnd.api+json'],
+    [415, 'text', 'text/plain'],
+    [415, 'a form', 'application/x-www-form-urlencoded'],
+    [415, 'what only begins like JSON', 'application/jsonp'],
+    [415, 'XML', 'application/xml; type=application/json'],
+  ])('is answered with %i where its type is %s', async (status, _, type) => {
+    const { url, events } = await openReceiver()
+    expect((await send(url, CHANGED, { ...signed(CHANGED), 'content-type': type })).status).toBe(status)
+    expect(await events()).toHaveLength(status === 204 ? 1 : 0)
+  })
+
+  it('without a type is refused, with a body and without', async () => {
+    const { url } = await openReceiver()
+    const bare = withoutHeader(signed(CHANGED), 'content-type')
+    expect((await send(url, CHANGED, bare)).status).toBe(415)
+    expect((await send(url, '', bare)).status).toBe(415)
+  })
+
+  it.each(['gzip', 'br', 'identity'])('with the content encoding %s is refused', async (encoding) => {
+    const { url, events } = await openReceiver()
+    const sent = { ...signed(CHANGED), 'content-encoding': encoding }
+    expect((await send(url, CHANGED, sent)).status).toBe(415)
+    expect(await events()).toEqual([])
+  })
+
+  it('is taken up to 256 kB and refused from the next byte on, whether it tells its length or not', async () => {
+    const { url, events } = await openReceiver()
+    const [whole, over] = [eventOf(LARGEST), eventOf(LARGEST + 1)]
+    expect((await send(url, whole, signed(whole))).status).toBe(204)
+    expect((await send(url, over, signed(over))).status).toBe(413)
+    const pieces = over.match(/.{1,40000}/g) ?? []
+    expect((await send(url, pieces, signed(over))).status).toBe(413)
+    const long = eventOf(300_000)
+    expect((await send(url, long, signed(long))).status).toBe(413)
+    expect(await events()).toHaveLength(1)
+  })
+
+  it('whose body does not come to its end is given up', async () => {
+    const { url, events } = await openReceiver({ limits: { headersMs: 300, requestMs: 300 } })
+    const { hostname, port, pathname } = new URL(url)
+    const began = performance.now()
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname)
+      let read = ''
+      const drip = setInterval(() => socket.write(' '), 50)
+      socket.on('data', (chunk) => {
+        clearInterval(drip)
+        read += chunk.toString()
+      })
+      socket.on('error', reject)
+      socket.on('close', () => resolve(read))
+      const lines = Object.entries({ ...signed(CHANGED), 'content-length': '5000' })
+      socket.write(`POST ${pathname} HTTP/1.1\r\nHost: localhost\r\n`)
+      socket.write(`${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n{`)
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(300)
+    expect(await events()).toEqual([])
+  })
+
+  it.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('by %s is told that only POST is', async (method) => {
+    const { url, events } = await openReceiver()
+    const { status, headers: answered } = await send(url, '', signed(''), { method })
+    expect([status, answered['allow']]).toEqual([405, 'POST'])
+    expect(await events()).toEqual([])
+  })
+
+  it.each(['/webhooks/leads/', '/webhooks/Leads', '/webhooks', '/webhooks/leads/x'])(
+    'to %s finds nothing there',
+    async (path) => {
+      const { url, events } = await openReceiver()
+      const { status } = await send(new URL(path, url).href, CHANGED, signed(CHANGED))
+      expect([404, 415]).toContain(status)
+      expect(await events()).toEqual([])
+    },
+  )
+
+  it('under the name of another host is refused', async () => {
+    const { url, events } = await openReceiver()
+    const { status } = await send(url, CHANGED, { ...signed(CHANGED), host: 'evil.example.com' })
+    expect([status, await events()]).toEqual([403, []])
+  })
+
+  it.each([
+    ['is no JSON', '{"type":"lead.updated"', 'the body is no JSON'],
+    ['is empty', '', 'the body is no JSON'],
+    ['is a number', '5', 'an event is no object'],
+    ['is nested 65 levels deep', nested(65), 'an event is nested too deep'],
+    ['is nested 100,000 levels deep', nested(100_000), 'an event is nested too deep'],
+    ['names a lead by an object', '{"data":{"lead_id":{"a":1}}}', '{"a":1} cannot be the id of a lead'],
+    [
+      'has an id of a lead that has no end',
+      `{"data":{"lead_id":"${'9'.repeat(5_000)}"}}`,
+      `"${'9'.repeat(99)} cannot be the id of a lead`,
+    ],
+  ])('that is verified and %s is kept with the reason, and not asked for again', async (_, body, problem) => {
+    const { url, events, queued } = await openReceiver()
+    expect((await send(url, body, signed(body))).status).toBe(204)
+    expect(await events()).toMatchObject([{ outcome: 'unreadable', problem }])
+    expect(await queued()).toEqual([])
+  })
+
+  it('reaches no prototype by its names', async () => {
+    const { url, events } = await openReceiver()
+    const body =
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"data":{"lead_id":"ld_1"}}'
+    expect((await send(url, body, signed(body))).status).toBe(204)
+    expect(await events()).toMatchObject([{ resource_id: 'ld_1', problem: null }])
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  it('is to be sent again where too many wait to be written', async () => {
+    const { url, outcomes } = await openReceiver({ inbox: { take: async () => false } })
+    const { status, headers: answered } = await send(url, CHANGED, signed(CHANGED))
+    expect([status, answered['retry-after'], outcomes]).toEqual([503, '1', ['busy']])
+  })
+
+  it('is not said to be taken where the disk is full', async () => {
+    const full = { take: () => Promise.reject(new Error('no space is left')) }
+    const { url, lines } = await openReceiver({ inbox: full })
+    expect((await send(url, CHANGED, signed(CHANGED))).status).toBe(500)
+    expect(lines.join()).toContain('no space is left')
+  })
+})
+
+describe('many messages', () => {
+  it('are taken, far more than a stranger may send', async () => {
+    const { url, events } = await openReceiver()
+    const bodies = Array.from({ length: 300 }, (_, index) => eventBody(`evt_${index}`, `ld_${index}`))
+    await inTurns(bodies, async (body, index) => {
+      expect((await send(url, body, signed(body, { id: `msg_${index}` }), KEPT)).status).toBe(204)
+    })
+    expect(await events()).toHaveLength(300)
+  })
+
+  it('that are refused are counted by network, and told so in one line of the log', async () => {
+    const { url, lines, events } = await openReceiver()
+    const from = (address: string) => ({ ...JSON_TYPE, 'x-forwarded-for': address })
+    for (let sent = 0; sent < 120; sent++)
+      expect((await send(url, CHANGED, from('203.0.113.7'))).status).toBe(401)
+    const refused = await send(url, CHANGED, { ...signed(CHANGED), ...from('203.0.113.7') })
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60'])
+    expect((await send(url, CHANGED, { ...signed(CHANGED), ...from('203.0.113.8') })).status).toBe(204)
+    const told = lines.filter((line) => line.includes('was refused'))
+    expect(told).toHaveLength(1)
+    expect(told[0]).toContain('203.0.113.7')
+    expect(told[0]).toContain('webhook-id is missing')
+    expect(await events()).toHaveLength(1)
+  })
+
+  it('that anybody may send, since nothing is signed, are limited as all else is', async () => {
+    const { url } = await openReceiver({
+      webhook: profileOf({ verify: { scheme: 'none' }, lead: 'data.lead_id' }),
+    })
+    for (let sent = 0; sent < 120; sent++) expect((await send(url, CHANGED, JSON_TYPE)).status).toBe(204)
+    expect((await send(url, CHANGED, JSON_TYPE)).status).toBe(429)
+  })
+
+  it.each([
+    ['standardwebhooks', 'webhook-', new Webhook(SECRET)],
+    ['svix', 'svix-', new SvixWebhook(SECRET)],
+  ])(
+    `of the package %s are taken, ${BODIES} random ones, and refused with any one bit turned, SEED=${SEED}`,
+    async (_, prefix, sender) => {
+      const { url, events } = await openReceiver({ webhook: standardProfile(prefix) })
+      const next = random(SEED)
+      const bodies = Array.from({ length: BODIES }, () => randomBody(next))
+      const turns = bodies.map(() => next())
+      await inTurns(bodies, async (body, index) => {
+        const id = `msg_${index}`
+        const headers = {
+          ...JSON_TYPE,
+          [`${prefix}id`]: id,
+          [`${prefix}timestamp`]: String(RECEIVED_AT.getTime() / 1000),
+          [`${prefix}signature`]: sender.sign(id, RECEIVED_AT, body),
+          // Each from a network of its own, so that none is refused for the others.
+          'x-forwarded-for': `203.0.${index >> 8}.${index & 255}`,
+        }
+        const turned = withTurnedBit(body, turns[index] ?? 0)
+        expect((await send(url, turned, headers, KEPT)).status).toBe(401)
+        expect((await send(url, body, headers, KEPT)).status).toBe(204)
+      })
+      expect(await events()).toHaveLength(BODIES)
+    },
+    30_000,
+  )
+})
+
+/** Some at once. */
+async function inTurns<T>(
+  items: readonly T[],
+  act: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0
+  const take = async () => {
+    for (let index = next++; index < items.length; index = next++) await act(items[index] as T, index)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, take))
+}
+
+/** An event or a text, of letters from anywhere in Unicode. */
+function randomBody(next: () => number): string {
+  const letter = () => String.fromCodePoint(32 + Math.floor(next() ** 4 * 0xd000))
+  const text = (length: number) => Array.from({ length: Math.ceil(next() * length) }, letter).join('')
+  return next() < 0.3
+    ? text(200)
+    : JSON.stringify({ type: text(20), data: { lead_id: text(20), note: text(400) } })
+}
+
+function withTurnedBit(body: string, where: number): Buffer {
+  const bytes = Buffer.from(body)
+  const bit = Math.floor(where * bytes.length * 8)
+  bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+  return bytes
+}
