@@ -1,6 +1,6 @@
 /**
  * Pages that change while they are looked at, by server-sent events. The store is looked at only while somebody
- * listens, once a second for all of them, and sent is only what has changed, as the page itself would show it.
+ * listens, some times a second for all of them, and sent is only what has changed, as the page itself would show it.
  */
 import { PassThrough } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,7 +17,9 @@ export interface LiveParts {
   readonly tellTime: () => string
 }
 
-const LOOK_MS = 1_000
+const LOOK_MS = 250
+/** While much is written, as by a sync, the parts are not made anew each time. */
+const REST_MS = 1_000
 /** How long ago something was changes by itself; and who listens hears of it, so that they know that we live. */
 const BEAT_MS = 10_000
 /** The guard is asked again then: a session may have ended. */
@@ -72,10 +74,13 @@ async function keepLooking(
 ): Promise<void> {
   let shown = { stamp: '', at: Number.NEGATIVE_INFINITY, html: new Map() as ReadonlyMap<string, string> }
   while (listeners.size > 0 && !signal.aborted) {
+    let pauseMs = LOOK_MS
     try {
       const stamp = await readStamp()
-      const isBeat = performance.now() - shown.at >= BEAT_MS
-      if (stamp !== shown.stamp || isBeat) shown = { stamp, at: performance.now(), html: await renderParts() }
+      const sinceMs = performance.now() - shown.at
+      const isBeat = sinceMs >= BEAT_MS
+      const isNew = stamp !== shown.stamp && sinceMs >= REST_MS
+      if (isNew || isBeat) shown = { stamp, at: performance.now(), html: await renderParts() }
       for (const listener of listeners) {
         for (const [id, html] of shown.html) {
           if (listener.sent.get(id) === html) continue
@@ -87,8 +92,9 @@ async function keepLooking(
     } catch (thrown) {
       // Who listens hears nothing, and says so; it may pass.
       log.warn({ err: thrown }, `the status cannot be read: ${errorText(thrown)}`)
+      pauseMs = REST_MS
     }
-    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined)
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
