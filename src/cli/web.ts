@@ -21,7 +21,7 @@ import { createRefuse } from '../web/refusal.ts'
 import { type AddRoutes, openWeb, type WebServer } from '../web/server.ts'
 import { signInRoutes } from '../web/sign-in.ts'
 import { subscriptionRoutes } from '../web/subscription.ts'
-import { webhookRoutes } from '../web/webhooks.ts'
+import { type WebhookDeps, webhookRoutes } from '../web/webhooks.ts'
 import { actionRoutes } from '../web/window/actions/actions.ts'
 import type { DeedDeps } from '../web/window/actions/deed.ts'
 import { agentsRoutes } from '../web/window/agents.ts'
@@ -105,7 +105,7 @@ export async function openConfiguredWeb(
       signInRoutes({ guard, names, pages: windowPages, refuse, log }),
     ],
     { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },
-    receivers(config, daemon.inbox, now, log),
+    receivers(config, { inbox: daemon.inbox, onOutcome: metrics.countMessage, now, log }),
   )
   opening.use(server)
   const opened = opening.move()
@@ -113,13 +113,16 @@ export async function openConfiguredWeb(
 }
 
 /** Of what the upstream tells by itself, where it does. */
-function receivers(config: Config, inbox: Inbox, now: () => Date, log: Log): readonly AddRoutes[] {
+function receivers(
+  config: Config,
+  deps: Pick<WebhookDeps, 'inbox' | 'onOutcome' | 'now' | 'log'>,
+): readonly AddRoutes[] {
   const { webhook, mapping } = profileOf(config)
   if (webhook === undefined) return []
   if (webhook.verify.scheme === 'none')
-    log.warn('webhooks are not verified: whoever knows their address can have leads read anew')
+    deps.log.warn('webhooks are not verified: whoever knows their address can have leads read anew')
   const file = registrationFile(config.dataDir)
-  const secrets = watchSecrets(file, eventSecrets(config.events.secret), { now, log })
+  const secrets = watchSecrets(file, eventSecrets(config.events.secret), deps)
   const { publicUrl } = config.web
-  return [webhookRoutes({ webhook, recordId: mapping.lead.id, publicUrl, secrets, inbox, now, log })]
+  return [webhookRoutes({ webhook, recordId: mapping.lead.id, publicUrl, secrets, ...deps })]
 }

@@ -6,12 +6,13 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Measures } from '../jobs/measures.ts'
 import { DEFINITIONS, type Sample } from './metrics/definitions.ts'
 import type { AddRoutes } from './server.ts'
+import type { WebhookOutcome } from './webhooks.ts'
 
 export interface Metrics {
   /** To be told of each answer to a request for a page. */
   countAnswer(route: string | null, status: number): void
   /** To be told of each message of the upstream. */
-  countMessage(outcome: 'taken' | 'refused' | 'busy'): void
+  countMessage(outcome: WebhookOutcome): void
   /** For operators. */
   readonly routes: AddRoutes
 }

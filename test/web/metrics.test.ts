@@ -7,11 +7,13 @@ import { openStore, type Store } from '../../src/store/open.ts'
 import { addCounts, markLeadsWhole, startRun } from '../../src/store/sync-run.ts'
 import { openMetrics } from '../../src/web/metrics.ts'
 import { openWeb } from '../../src/web/server.ts'
+import { event, follow, receive } from '../support/events.ts'
 import { faultsOf, readMetrics } from '../support/prometheus.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { timing } from '../support/schedule.ts'
 import { openEmptyStore, saveWholeRun } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
+import { ask, openWindow, TOKEN } from '../support/window.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0, pages: 1 }
@@ -120,4 +122,38 @@ it('requests are counted by their route, never by an address that holds a link',
   expect(requests?.valueAt({ route: '/subscription/:token', status: '4xx' })).toBe(1)
   expect(requests?.valueAt({ route: 'unknown', status: '4xx' })).toBe(1)
   expect(JSON.stringify(requests)).not.toContain('ana')
+})
+
+it('events are counted by what became of them, also those whose rows are long gone', async () => {
+  const { store, scrape } = await serve()
+  await receive(store, [event('1'), event('2'), event('3', { resourceId: 'b' })], '2026-11-21T11:50:00.000Z')
+  await receive(store, [event('1'), event('4', { problem: 'it has no id' })], '2026-11-21T11:50:01.000Z')
+  await follow(store, 'a', { at: '2026-11-21T11:50:02.500Z', outcome: 'updated' })
+  const received = async (outcome: string) =>
+    (await scrape()).get('leadsheet_events_received_total')?.valueAt({ outcome })
+  expect(await received('updated')).toBe(2)
+  expect(await received('unreadable')).toBe(1)
+  expect(await received('gone')).toBe(0)
+  const metrics = await scrape()
+  expect(metrics.get('leadsheet_events_lag_seconds_total')?.valueAt({})).toBeCloseTo(5)
+  expect(metrics.get('leadsheet_events_waiting')?.valueAt({})).toBe(1)
+  expect(metrics.get('leadsheet_events_oldest_waiting_seconds')?.valueAt({})).toBe(600)
+  expect(metrics.get('leadsheet_event_last_received_timestamp_seconds')?.valueAt({})).toBe(
+    Date.parse('2026-11-21T11:50:01Z') / 1000,
+  )
+  await store.db.deleteFrom('event').execute()
+  expect(await received('updated')).toBe(2)
+})
+
+it('messages that are refused are counted, though no table knows of them', async () => {
+  const { url } = await openWindow()
+  const send = () =>
+    ask(`${url}/webhooks/leads`, { method: 'POST', headers: { 'content-type': 'application/json' } })
+  expect((await send()).status).toBe(401)
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  const refused = readMetrics((await ask(`${url}/metrics`, { headers })).text).get(
+    'leadsheet_events_refused_total',
+  )
+  expect(refused?.valueAt({ reason: 'unverified' })).toBe(1)
+  expect(refused?.valueAt({ reason: 'busy' })).toBe(0)
 })
