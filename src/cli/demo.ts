@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
+import { LeadsheetError } from '../errors.ts'
 import { writeArchiveIndex } from '../jobs/archive-index.ts'
 import { deliverEditions } from '../jobs/deliver.ts'
 import { enqueueReportNow } from '../jobs/mailing.ts'
@@ -24,7 +25,9 @@ import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
 import { listDeliveries } from '../store/delivery.ts'
 import { readLetter } from '../store/letter.ts'
 import type { Store } from '../store/open.ts'
+import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
+import { LIVE_SPEED, runLiveDemo } from './demo-live.ts'
 import { CALLED, COMPANIES, openData, pathsIn } from './installation.ts'
 import { deliveryPolicyOf } from './mail.ts'
 import { publishDeps } from './publishing.ts'
@@ -67,11 +70,36 @@ const GO_ON: readonly (readonly [command: string, what: string])[] = [
   ['--help', 'all commands; the README tells how to run it for real'],
 ]
 
+const SPEED_MAX = 3600
+const LIVE_HELP = `
+With --live all of it is in data/demo/live, and begun anew each time: the service goes on from the afternoon of a past
+working day, ${LIVE_SPEED} times as fast unless --speed says otherwise, until it is at the present. Nothing polls it. With --json
+the first line says where everything is, and each other line is a lead that has changed in the copy.`
+
+interface DemoOptions {
+  readonly fresh?: boolean
+  readonly live?: boolean
+  readonly speed?: number
+}
+
 export function defineDemo(command: Command, terminal: Terminal): void {
   command
     .option('--fresh', 'start over: forget what the demo made before')
-    .action((options: { readonly fresh?: boolean }) => runDemo(terminal, options.fresh === true))
-  addExamples(command, ['demo', 'demo --fresh'])
+    .addOption(
+      new Option('--live', 'a daemon that is told of each change by a webhook, until Ctrl-C').conflicts(
+        'fresh',
+      ),
+    )
+    .option('--speed <factor>', 'with --live: simulated seconds a second', wholeNumber(1, SPEED_MAX))
+    .action((options: DemoOptions) => startDemo(terminal, options))
+  addExamples(command, ['demo', 'demo --fresh', 'demo --live', 'demo --live --speed 600 --json'])
+  command.addHelpText('after', LIVE_HELP)
+}
+
+async function startDemo(terminal: Terminal, { fresh = false, live = false, speed }: DemoOptions) {
+  if (live) return runLiveDemo(terminal, speed ?? LIVE_SPEED)
+  if (speed === undefined) return runDemo(terminal, fresh)
+  throw new LeadsheetError('usage_invalid', '--speed is for demo --live', { hint: 'Add --live.' })
 }
 
 async function runDemo(terminal: Terminal, isFresh: boolean): Promise<void> {

@@ -165,7 +165,7 @@ function aboutOf({ resource, resourceId, name }: EventNews): string {
 }
 
 /** `qualified → contacted, score 40 → 62`; null where nothing is known to have changed. */
-function tellChange(change: EventNews['change']): string | null {
+export function tellChange(change: EventNews['change']): string | null {
   if (change === null) return null
   const { before, after } = change
   if (before === null) return statusText(after)
