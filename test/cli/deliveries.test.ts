@@ -79,10 +79,11 @@ describe('leadsheet deliveries', () => {
     await using mailed = await openMailed()
     const { deliveries, servers_away: away } = await mailed.list()
     expect(away).toEqual([])
-    const minutes = (at: string | null) => at && Math.round((Date.parse(at) - Date.now()) / 60_000)
+    const minutes = (from: string, to: string | null) =>
+      to && Math.round((Date.parse(to) - Date.parse(from)) / 60_000)
     const told = deliveries.map((one: Record<string, string | null>) => [
       ...[one.recipient, one.state, one.attempts, one.reply_code, one.response],
-      minutes(one.next_attempt_at ?? null),
+      minutes(one.state_at ?? '', one.next_attempt_at ?? null),
     ])
     expect(told).toEqual([
       ['ana@example.com', 'sent', 1, 250, expect.stringMatching(/^250 /), null],

@@ -8,8 +8,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ReloadDeps, runThroughReloads } from '../../src/cli/reloads.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
-import { addSlot } from '../../src/store/schedule-slot.ts'
+import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
+import { freePort } from '../support/free-port.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
 
@@ -19,8 +20,6 @@ reports: []
 api: { page_size: 10 }
 web: { listen: 127.0.0.1:0 }
 `
-
-const HOUR_MS = 3_600_000
 
 interface Running {
   readonly folder: string
@@ -106,15 +105,6 @@ function portOf(server: Server): number {
   return address !== null && typeof address === 'object' ? address.port : 0
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const port = portOf(server)
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 const readingsIn = async (store: Store) =>
   (await store.db.selectFrom('settings_read').select('refused').orderBy('id').execute()).map(
     (row) => row.refused,
@@ -180,20 +170,12 @@ it('new settings lose no letter that is just leaving, and none that waits behind
     await free.promise
   })
   const recipients = ['ana@example.com', 'ben@example.com', 'cem@example.com']
-  // Due half an hour ago, and not again while the test runs.
-  const minute = (new Date().getUTCMinutes() + 30) % 60
-  const settings = SETTINGS.replace('[]', `[{ name: daily, schedule: '${minute} * * * *' }]`).concat(`
+  const settings = SETTINGS.replace('[]', `[{ name: daily, schedule: '${hourlyNotNow()}' }]`).concat(`
 recipients: [${recipients.join(', ')}]
 mail: { url: ${mail.url}, from: reports@example.com, per_minute: 600 }
 snapshot: { when: never }
 `)
-  const slot = new Date(Date.now() - 3 * HOUR_MS).toISOString()
-  const over = { state: 'skipped', noted_at: slot, not_before: null, message: null } as const
-  const daemon = await start(settings, {
-    prepare: async (store) => {
-      await store.write((trx) => addSlot(trx, { schedule: 'report:daily', slot, ...over }))
-    },
-  })
+  const daemon = await start(settings, { prepare: ({ file }) => makeReportDue(file) })
   await held.promise
   setTimeout(free.resolve, 300)
   await daemon.reload(`${settings}log_level: warn\n`)

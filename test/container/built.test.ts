@@ -9,10 +9,9 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
-import { addSlot } from '../../src/store/schedule-slot.ts'
-import { freePort } from '../foreign/server-process.ts'
+import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
+import { freePort } from '../support/free-port.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { startService } from '../support/service.ts'
@@ -20,9 +19,7 @@ import { layOut, npm, packInto } from './support/built.ts'
 import { CAN_CONTAIN, type Mounts, signal, startContained } from './support/container.ts'
 import { readImage } from './support/image.ts'
 
-const BUILT_WITHIN_MS = 120_000
 const STOPPED_WITHIN_MS = 10_000
-const HOUR_MS = 3_600_000
 const UID = Number(readImage().user.split(':')[0])
 const OLD_NODE = (process.env['PATH'] ?? '')
   .split(':')
@@ -44,7 +41,7 @@ let tarball = ''
 beforeAll(async () => {
   tarball = await packInto(built)
   await layOut(image)
-}, BUILT_WITHIN_MS)
+})
 
 afterAll(() => rmSync(built, { recursive: true }))
 
@@ -98,7 +95,7 @@ describe.skipIf(!CAN_CONTAIN)('the image, run with a read-only root and as nobod
     await using mail = await openMailServer()
     const port = await freePort()
     const mounts = mountsWith({
-      'leadsheet.yaml': SETTINGS,
+      'leadsheet.yaml': settings(),
       'api-key': await service.createKey({ name: 'container', scope: 'read' }),
       'smtp-url': mail.url,
       'web-token': TOKEN,
@@ -145,11 +142,11 @@ describe.skipIf(!CAN_CONTAIN)('the image, run with a read-only root and as nobod
 })
 
 const TOKEN = 'a-token-for-the-test'
-const SETTINGS = `
+const settings = () => `
 api: { page_size: 500 }
 mail: { from: reports@example.com }
 recipients: [ana@example.com]
-reports: [{ name: daily, schedule: '0 * * * *' }]
+reports: [{ name: daily, schedule: '${hourlyNotNow()}' }]
 `
 
 /** Files of settings and secrets that the user of the image alone may read, and an empty folder for data. */
@@ -158,18 +155,6 @@ function mountsWith(files: Readonly<Record<string, string>>): Mounts {
   for (const path of [data, secrets, ...Object.keys(files).map((file) => join(secrets, file))])
     chownSync(path, UID, UID)
   return { root, app: join(image, 'app'), data, secrets }
-}
-
-/** As if a daemon had been down for some hours: the time that it was set up is no missed one. */
-async function makeReportDue(file: string): Promise<void> {
-  await using store = await openStore(file, new Date())
-  const slot = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 3 * HOUR_MS).toISOString()
-  await store.write((trx) =>
-    addSlot(trx, {
-      ...{ schedule: 'report:daily', slot, state: 'skipped', noted_at: slot },
-      ...{ not_before: null, message: null },
-    }),
-  )
 }
 
 /** The status of each path of the window, asked for with the token. */

@@ -7,7 +7,7 @@ import { startDaemon } from '../../src/jobs/daemon.ts'
 import { createLane } from '../../src/jobs/lane.ts'
 import type { SlotEnd } from '../../src/jobs/schedule.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
-import { addSlot } from '../../src/store/schedule-slot.ts'
+import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
@@ -20,7 +20,6 @@ import { forEachCase, IS_FULL, SEED, sampleOf } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
 const RACES = IS_FULL ? 20 : 2
-const HOUR_MS = 3_600_000
 const RUN_SLOTS = join(import.meta.dirname, 'support/run-slots.ts')
 const SET_UP_AT = '2026-01-12T06:50:00.000Z'
 const DUE_AT = '2026-01-13T07:05:00.000Z'
@@ -84,7 +83,7 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
   const key = await service.createKey({ name: 'race', scope: 'read' })
   for (let race = 0; race < RACES; race++) {
     await using mail = await openMailServer()
-    const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
+    const cwd = folderWith({ 'leadsheet.yaml': settings() })
     const file = join(cwd, 'leadsheet.db')
     await makeReportDue(file)
     const env = {
@@ -159,6 +158,7 @@ async function openBeat(store: Store, clock: { readonly now: Date }, work: () =>
       ...{ store, log: SILENT, now: () => clock.now, monotonicMs: () => clock.now.getTime() },
       schedules: [scheduleOf({ run: work })],
       post: createLane(SILENT, async () => {}),
+      events: createLane(SILENT, async () => {}),
     },
     controller.signal,
   )
@@ -177,17 +177,9 @@ async function openBeat(store: Store, clock: { readonly now: Date }, work: () =>
 
 const RECIPIENTS = ['ana@example.com', 'ben@example.com', 'cem@example.com']
 
-const SETTINGS = `
+const settings = () => `
 data_dir: .
 snapshot: { when: never }
-reports: [{ name: daily, schedule: '0 * * * *' }]
+reports: [{ name: daily, schedule: '${hourlyNotNow()}' }]
 recipients: [${RECIPIENTS.join(', ')}]
 `
-
-/** As if the daemon had been down since its last slot, some hours ago. */
-async function makeReportDue(file: string): Promise<void> {
-  await using store = await openStore(file, new Date())
-  const slot = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 3 * HOUR_MS).toISOString()
-  const noted = { noted_at: slot, not_before: null, message: null }
-  await store.write((trx) => addSlot(trx, { schedule: 'report:daily', slot, state: 'skipped', ...noted }))
-}

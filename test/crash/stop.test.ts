@@ -8,8 +8,7 @@ import { createInterface } from 'node:readline'
 import Database from 'better-sqlite3'
 import type { SMTPServerOptions } from 'smtp-server'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
-import { addSlot } from '../../src/store/schedule-slot.ts'
+import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
 import { type MailServer, openMailServer } from '../support/mail-server.ts'
@@ -24,7 +23,6 @@ import { expectSound } from './support/store.ts'
 /** Of each kind; every other one as process 1, where that can be. */
 const STOPS = IS_FULL ? 10 : 2
 const STOPPED_WITHIN_MS = 10_000
-const HOUR_MS = 3_600_000
 const CAN_UNSHARE = spawnSync('unshare', ['--fork', '--pid', 'true']).status === 0
 /** Gives a program a terminal. */
 const HAS_SCRIPT = spawnSync('script', ['--version']).status === 0
@@ -234,7 +232,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     for (let stop = 0; stop < STOPS; stop++) {
       const hold = HOLDS[stop % HOLDS.length] ?? 'recipient'
       await using mail = await openHoldingServer(hold, 1 + Math.floor(next() * RECIPIENTS.length))
-      const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
+      const cwd = folderWith({ 'leadsheet.yaml': settings() })
       const file = join(cwd, 'leadsheet.db')
       await makeReportDue(file)
       const program = daemonOf(cwd, {
@@ -267,10 +265,10 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
 /** Where the mail server stops answering. */
 const HOLDS = ['recipient', 'answered late', 'never answered'] as const
 
-const SETTINGS = `
+const settings = () => `
 data_dir: .
 snapshot: { when: never }
-reports: [{ name: daily, schedule: '0 * * * *' }]
+reports: [{ name: daily, schedule: '${hourlyNotNow()}' }]
 recipients: [${RECIPIENTS.join(', ')}]
 `
 
@@ -287,22 +285,6 @@ function daemonOf(cwd: string, env: Program['env']): Program {
       ...env,
     },
   }
-}
-
-/** As if the daemon had been down since its last slot, some hours ago. */
-async function makeReportDue(file: string): Promise<void> {
-  await using store = await openStore(file, new Date())
-  const slot = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 3 * HOUR_MS).toISOString()
-  await store.write((trx) =>
-    addSlot(trx, {
-      schedule: 'report:daily',
-      slot,
-      state: 'skipped',
-      noted_at: slot,
-      not_before: null,
-      message: null,
-    }),
-  )
 }
 
 /** A server that stops answering in the midst of its letter of a number, until it is let go. */

@@ -2,9 +2,10 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderWith } from '../support/folder.ts'
+import { freePort } from '../support/free-port.ts'
 import type { RealServer, RealServerKind, UpstreamRecord } from './real-server.ts'
 import { readList, send } from './server-api.ts'
-import { freePort, startProcess, untilTrue } from './server-process.ts'
+import { startProcess, untilTrue } from './server-process.ts'
 
 const BIN = join(import.meta.dirname, 'node_modules/json-server/lib/cli/bin.js')
 const STATUSES = ['new', 'contacted', 'qualified', 'won', 'lost']

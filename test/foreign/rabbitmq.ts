@@ -5,9 +5,10 @@
 import { globSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderWith } from '../support/folder.ts'
+import { freePort } from '../support/free-port.ts'
 import type { RealServer, RealServerKind } from './real-server.ts'
 import { readList, send } from './server-api.ts'
-import { freePort, startProcess, untilTrue } from './server-process.ts'
+import { startProcess, untilTrue } from './server-process.ts'
 
 /** As Debian has it; the one in the path wants to be run by root or its own user, and writes to /var. */
 const BINS = '/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server'

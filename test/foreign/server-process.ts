@@ -1,6 +1,5 @@
 /** A server as a process of its own: started, waited for, and gone when the test is over. */
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 
@@ -71,13 +70,4 @@ export async function untilTrue(server: ServerProcess, isReady: () => Promise<bo
     await sleep(POLL_MS)
   }
   throw new Error(`a server does not answer as it should: ${server.output}`)
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port of 127.0.0.1 is free')
-  return address.port
 }

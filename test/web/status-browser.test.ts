@@ -2,6 +2,7 @@
 import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Timer } from '../../src/source/client.ts'
 import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
 import { type Notice, saveNotices } from '../../src/store/notice.ts'
 import { finishRun, startRun } from '../../src/store/sync-run.ts'
@@ -9,10 +10,12 @@ import { findBarriers } from '../look/axe.ts'
 import { PAGE_RULES } from '../look/html-rules.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { folderWith } from '../support/folder.ts'
+import { freePort } from '../support/free-port.ts'
 import { startService } from '../support/service.ts'
 import { openStatusPage, STATUS_AT, type StatusPage } from '../support/status-page.ts'
 import { lead, save, saveWholeRun } from '../support/store.ts'
 import { openSyncing } from '../support/syncing.ts'
+import { fakeTimer } from '../support/timer.ts'
 import { fillWithTroubles } from '../support/troubled-store.ts'
 
 const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
@@ -57,9 +60,10 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   it('shows a sync of the reference service while it runs, and then what it brought', async () => {
     await using service = await startService(folderWith(), STATUS_AT, 5)
     const key = await service.createKey({ name: 'test', scope: 'read' })
-    const limits = { ...REFERENCE_PROFILE.limits, requests_per_second: 10 }
+    const limits = { ...REFERENCE_PROFILE.limits, requests_per_second: 1 }
+    const halts = { 5: Promise.withResolvers<void>(), 15: Promise.withResolvers<void>() }
     await using syncing = await openSyncing(service.url, key, {
-      source: { profile: { ...REFERENCE_PROFILE, limits } },
+      source: { profile: { ...REFERENCE_PROFILE, limits }, timer: haltingTimer(halts) },
     })
     syncing.clock.now = STATUS_AT
     const shown = await openStatusPage({ store: syncing.store })
@@ -70,12 +74,14 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     const bar = page.locator('progress[value]')
     await bar.waitFor()
     const early = Number(await bar.getAttribute('value'))
+    halts[5].resolve()
     await eventually(async () => Number(await bar.getAttribute('value'))).toBeGreaterThan(early)
     expect(await textOf('#part-progress')).toMatch(
       /Reading all leads [\d,]+ of [\d,]+ leads · \d+% · \d+ pages?/,
     )
     expect(await textOf('#part-runs .tag')).toBe('running')
 
+    halts[15].resolve()
     const { leads } = await running
     await page.locator('h1.ok').waitFor()
     expect(await textOf('h1')).toContain(
@@ -125,7 +131,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
 
   it('says since when it is no longer live, and comes back by itself', async () => {
     await page.clock.install()
-    const shown = await openStatusPage()
+    const shown = await openStatusPage({ port: await freePort() })
     await open(shown)
     await shown.close()
     await page.clock.fastForward(30_000)
@@ -171,6 +177,19 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     await plain.close()
   })
 })
+
+/** Lets a client wait at once, and from its wait of a number on until it is let go. */
+function haltingTimer(halts: Readonly<Record<number, PromiseWithResolvers<void>>>): Timer {
+  const timer = fakeTimer()
+  let waits = 0
+  return {
+    now: timer.now,
+    async wait(ms, signal) {
+      await timer.wait(ms, signal)
+      await halts[++waits]?.promise
+    },
+  }
+}
 
 function notice(id: number, reason: string, openedAt = STATUS_AT.toISOString()): Notice {
   return {

@@ -1,8 +1,9 @@
 /** Dovecot from Debian as everybody's mailbox: takes mail over LMTP and shows it over IMAP. */
 import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, startProcess, untilTrue } from '../../foreign/server-process.ts'
+import { startProcess, untilTrue } from '../../foreign/server-process.ts'
 import { folderWith } from '../../support/folder.ts'
+import { freePort } from '../../support/free-port.ts'
 import { canConnect } from './ports.ts'
 
 const BIN = '/usr/sbin/dovecot'

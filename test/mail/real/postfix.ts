@@ -2,8 +2,9 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, type ServerProcess, startProcess, untilTrue } from '../../foreign/server-process.ts'
+import { type ServerProcess, startProcess, untilTrue } from '../../foreign/server-process.ts'
 import { folderWith } from '../../support/folder.ts'
+import { freePort } from '../../support/free-port.ts'
 import { canConnect } from './ports.ts'
 
 const BIN = '/usr/sbin/postfix'

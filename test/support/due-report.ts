@@ -1,0 +1,22 @@
+/** A report that a daemon finds due by the real clock, and that does not come due again while a test looks on. */
+import { openStore } from '../../src/store/open.ts'
+import { addSlot } from '../../src/store/schedule-slot.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Each hour, half an hour from now: at a full hour it would come round in the midst of a test now and then. */
+export function hourlyNotNow(): string {
+  return `${(new Date().getUTCMinutes() + 30) % 60} * * * *`
+}
+
+/** As if the daemon of a database had been down for some hours: the time that it was set up is no missed one. */
+export async function makeReportDue(file: string): Promise<void> {
+  await using store = await openStore(file, new Date())
+  const slot = new Date(Date.now() - 3 * HOUR_MS).toISOString()
+  await store.write((trx) =>
+    addSlot(trx, {
+      ...{ schedule: 'report:daily', slot, state: 'skipped', noted_at: slot },
+      ...{ not_before: null, message: null },
+    }),
+  )
+}
