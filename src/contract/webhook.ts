@@ -91,48 +91,53 @@ const pipelineData = z.object({
   status: z.enum(PIPELINE_STATUSES),
 })
 
-const envelope = <T extends string, D extends z.ZodType>(type: T, data: D) =>
-  z.object({
-    id: z.string(),
-    type: z.literal(type),
-    version: z.literal(EVENT_VERSION),
-    timestamp: instantSchema.meta({ description: 'when it happened' }),
-    data,
-  })
+const envelope = <T extends string, D extends z.ZodType>(id: string, type: T, data: D) =>
+  z
+    .object({
+      id: z.string(),
+      type: z.literal(type),
+      version: z.literal(EVENT_VERSION),
+      timestamp: instantSchema.meta({ description: 'when it happened' }),
+      data,
+    })
+    .meta({ id })
 
 /** What happened, thin on purpose: it names the resource, whose newest state is a GET away. */
-export const eventSchema = z
-  .discriminatedUnion('type', [
-    envelope('lead.created', z.object({ ...leadKeys, status: leadStatus, company_name: z.string() })),
-    envelope(
-      'lead.updated',
-      z.object({
-        ...leadKeys,
-        changed: z.array(z.string()).meta({ description: 'fields of the lead other than its status' }),
-      }),
-    ),
-    envelope(
-      'lead.status_changed',
-      z.object({ ...leadKeys, from_status: leadStatus, to_status: leadStatus }),
-    ),
-    envelope('lead.removed', z.object({ ...leadKeys, reason: z.string() })),
-    envelope('pipeline.created', pipelineData),
-    envelope('pipeline.updated', pipelineData),
-    envelope(
-      'agent.status_changed',
-      z
-        .object({
-          agent_id: z.string(),
-          status: z.enum(AGENT_STATUSES),
-          message: z.string().nullable(),
-        })
-        .meta({ description: 'sent when an agent fails, is paused or works again, not for each task' }),
-    ),
-  ])
-  .meta({ id: 'Event', description: 'What is POSTed to a registered webhook.' })
+export const eventSchema = z.discriminatedUnion('type', [
+  envelope(
+    'LeadCreatedEvent',
+    'lead.created',
+    z.object({ ...leadKeys, status: leadStatus, company_name: z.string() }),
+  ),
+  envelope(
+    'LeadUpdatedEvent',
+    'lead.updated',
+    z.object({
+      ...leadKeys,
+      changed: z.array(z.string()).meta({ description: 'fields of the lead other than its status' }),
+    }),
+  ),
+  envelope(
+    'LeadStatusChangedEvent',
+    'lead.status_changed',
+    z.object({ ...leadKeys, from_status: leadStatus, to_status: leadStatus }),
+  ),
+  envelope('LeadRemovedEvent', 'lead.removed', z.object({ ...leadKeys, reason: z.string() })),
+  envelope('PipelineCreatedEvent', 'pipeline.created', pipelineData),
+  envelope('PipelineUpdatedEvent', 'pipeline.updated', pipelineData),
+  envelope(
+    'AgentStatusChangedEvent',
+    'agent.status_changed',
+    z.object({
+      agent_id: z.string(),
+      status: z.enum(AGENT_STATUSES),
+      message: z.string().nullable(),
+    }),
+  ),
+])
 export type WireEvent = z.infer<typeof eventSchema>
 
-export const pingSchema = envelope(PING_TYPE, z.object({ webhook_id: z.string() })).meta({ id: 'Ping' })
+export const pingSchema = envelope('PingEvent', PING_TYPE, z.object({ webhook_id: z.string() }))
 export type WirePing = z.infer<typeof pingSchema>
 
 /** An event's type with the data that belongs to it. */

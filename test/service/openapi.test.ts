@@ -2,42 +2,63 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PATHS } from '../../src/contract/paths.ts'
 import { PROBLEMS } from '../../src/contract/problem.ts'
-import { EVENT_VERSION } from '../../src/contract/webhook.ts'
-import { type Answer, startService, type TestService } from './support/service.ts'
+import {
+  EVENT_TYPES,
+  EVENT_VERSION,
+  type EventType,
+  PING_TYPE,
+  webhookWithSecretSchema,
+} from '../../src/contract/webhook.ts'
+import { openReceiver, type Receiver } from '../support/receiver.ts'
+import { type Answer, DAY_MS, HOUR_MS, startService, type TestService } from './support/service.ts'
 
 interface Operation {
   readonly operationId: string
   readonly description?: string
   readonly 'x-extension'?: boolean
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[]
+  readonly parameters: readonly {
+    readonly $ref?: string
+    readonly name: string
+    readonly in: string
+    readonly schema: object
+  }[]
   readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly headers: Headers; readonly content: Content }>>
+  readonly responses: Readonly<Record<string, { readonly headers: Headers; readonly content?: Content }>>
 }
 type Content = Readonly<Record<string, { readonly schema: object }>>
 type Headers = Readonly<Record<string, { readonly $ref: string }>>
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly webhooks: { readonly event: { readonly post: Operation } }
-  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>
+    readonly parameters: Readonly<Record<string, { readonly schema: object }>>
+  }
 }
 
+const LONG = { timeout: 20_000 }
 const DOCUMENT = 'https://service.example/openapi.json'
 
 let api: TestService
+let receiver: Receiver
 let document: Document
 let ajv: Ajv2020
 beforeAll(async () => {
-  api = await startService({ historyDays: 30 })
+  receiver = await openReceiver()
+  api = await startService({ historyDays: 30, webhooksToLoopback: true })
   document = (await api.get('/openapi.json', { authorization: null })).json as Document
   ajv = new Ajv2020({ allErrors: true, strictTypes: false })
   addFormats.default(ajv)
   ajv.addSchema(withRefs({ $id: DOCUMENT, $defs: document.components.schemas }))
 })
-afterAll(() => api[Symbol.asyncDispose]())
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+  await receiver[Symbol.asyncDispose]()
+})
 
 function compile(schema: object): ValidateFunction {
   return ajv.compile(withRefs(schema))
@@ -54,16 +75,30 @@ function operation(path: string, method: string): Operation {
   return found
 }
 
+/** @returns the id */
+async function registered(url: string, events: readonly EventType[]): Promise<string> {
+  const answer = await api.post('/webhooks', { url, events })
+  return webhookWithSecretSchema.parse(answer.json).id
+}
+
+/** Of what is POSTed to webhooks, by its type. */
+function messageValidator(type: string): ValidateFunction {
+  const { schema } = document.webhooks[type]?.post.requestBody?.content['application/json'] ?? {}
+  if (schema === undefined) throw new Error(`the document has no message ${type}`)
+  return compile(schema)
+}
+
 /** What of the answer is not as the document says; empty when all is. */
 function deviations(path: string, method: string, answer: Answer): unknown[] {
   const response = operation(path, method).responses[String(answer.status)]
   if (response === undefined) return [`status ${answer.status} is not described`]
-  const type = String(answer.headers['content-type']).split(';')[0] ?? ''
-  const described = response.content[type]
-  if (described === undefined) return [`content type ${type} is not described`]
   const missing = Object.keys(response.headers)
     .filter((name) => name !== 'Idempotency-Replayed' && answer.headers[name.toLowerCase()] === undefined)
     .map((name) => `header ${name} is missing`)
+  if (response.content === undefined && answer.text === '') return missing
+  const type = String(answer.headers['content-type']).split(';')[0] ?? ''
+  const described = response.content?.[type]
+  if (described === undefined) return [`content type ${type} is not described`]
   const validate = compile(described.schema)
   return validate(answer.json) ? missing : [...missing, ...(validate.errors ?? [])]
 }
@@ -124,6 +159,18 @@ describe('the document', () => {
     })
   })
 
+  test('describes each message that a webhook is sent, with the headers that sign it', () => {
+    expect(Object.keys(document.webhooks)).toEqual([...EVENT_TYPES, PING_TYPE])
+    for (const { post } of Object.values(document.webhooks)) {
+      expect(post.parameters.map(({ $ref }) => $ref)).toEqual([
+        '#/components/parameters/webhook-id',
+        '#/components/parameters/webhook-timestamp',
+        '#/components/parameters/webhook-signature',
+      ])
+      expect(Object.keys(post.responses)).toEqual(['410', '429', '503', '2XX', 'default'])
+    }
+  })
+
   test('has each problem code that an operation can answer with', () => {
     const text = JSON.stringify(document.paths)
     const absent = Object.keys(PROBLEMS).filter((code) => !text.includes(`\`${code}\``))
@@ -150,6 +197,14 @@ describe('the document', () => {
     expect(Criteria).toHaveProperty('required', ['industries', 'regions', 'countries', 'keywords'])
   })
 })
+
+/** Asks about a webhook, and compares the answer with the document. */
+async function askAbout(method: 'GET' | 'POST' | 'DELETE', path: string, id: string, key = api.writeKey) {
+  const authorization = `Bearer ${key}`
+  const answer = await api.get(`/webhooks${path.replace('{id}', id)}`, { method, authorization })
+  const found = deviations(`${PATHS.webhooks}${path}`, method.toLowerCase(), answer)
+  return { status: answer.status, deviations: found }
+}
 
 describe('an answer is as the document says', () => {
   const asReader = () => ({ authorization: `Bearer ${api.readKey}` })
@@ -180,13 +235,45 @@ describe('an answer is as the document says', () => {
 
   test.each([
     [PATHS.pipelines, { name: 'P', criteria: { employees: { min: 1 }, limit: 3 } }],
-    [PATHS.webhooks, { url: 'https://a.example', events: ['lead.created'] }],
+    [PATHS.webhooks, { url: 'http://127.0.0.1:65535/', events: ['lead.created'] }],
   ])('POST %s', async (path, body) => {
     const validate = compile(operation(path, 'post').requestBody?.content['application/json']?.schema ?? {})
     expect([validate(body), validate.errors]).toEqual([true, null])
     const answer = await api.post(path.replace('/api/v1', ''), body)
     expect(answer.status).toBe(201)
     expect(deviations(path, 'post', answer)).toEqual([])
+  })
+
+  test.each([
+    ['GET', '/{id}'],
+    ['GET', '/{id}/attempts'],
+    ['POST', '/{id}/rotate'],
+    ['POST', '/{id}/test'],
+    ['POST', '/{id}/enable'],
+    ['DELETE', '/{id}'],
+  ] as const)('%s /api/v1/webhooks%s', async (method, path) => {
+    const id = await registered(receiver.url, ['agent.status_changed'])
+    await askAbout('POST', '/{id}/test', id)
+    const asked = [
+      await askAbout(method, path, 'none'),
+      await askAbout(method, path, id, 'lsk_none'),
+      ...(method === 'GET' ? [] : [await askAbout(method, path, id, api.readKey)]),
+      await askAbout(method, path, id),
+    ]
+    const success = method === 'DELETE' ? 204 : 200
+    const statuses = method === 'GET' ? [404, 401, success] : [404, 401, 403, success]
+    expect(asked).toEqual(statuses.map((status) => ({ status, deviations: [] })))
+  })
+
+  test('GET /api/v1/webhooks, of one that is disabled, and what failed there', async () => {
+    const id = await registered(receiver.url, ['agent.status_changed'])
+    receiver.answer = 410
+    expect(await askAbout('POST', '/{id}/test', id)).toEqual({ status: 200, deviations: [] })
+    receiver.answer = 200
+    expect(await askAbout('GET', '/{id}/attempts', id)).toEqual({ status: 200, deviations: [] })
+    const answer = await api.get('/webhooks')
+    expect(deviations(PATHS.webhooks, 'get', answer)).toEqual([])
+    expect(answer.text).toContain('"disabled_reason":"gone"')
   })
 
   test.each<readonly [string, string, string, () => Promise<Answer>]>([
@@ -226,17 +313,50 @@ describe('an answer is as the document says', () => {
 })
 
 test('the recorded events are as the document says a webhook receives them', () => {
-  const { schema } = document.webhooks.event.post.requestBody?.content['application/json'] ?? {}
-  const validate = compile(schema ?? {})
   const rows = api.rows<{ id: number; type: string; at: number; data: string }>(
     'select id, type, at, data from event',
   )
   expect(rows.length).toBeGreaterThan(1000)
-  for (const { id, type, at, data } of rows) {
-    validate({
-      ...{ id: `evt_${id}`, type, version: EVENT_VERSION, timestamp: new Date(at).toISOString() },
-      data: JSON.parse(data),
-    })
-    expect(validate.errors).toBeNull()
+  for (const [type, own] of Map.groupBy(rows, (row) => row.type)) {
+    const validate = messageValidator(type)
+    for (const { id, at, data } of own) {
+      validate({
+        ...{ id: `evt_${id}`, type, version: EVENT_VERSION, timestamp: new Date(at).toISOString() },
+        data: JSON.parse(data),
+      })
+      expect(validate.errors).toBeNull()
+    }
   }
 })
+
+test('what a webhook is sent is as the document says, of every type', async () => {
+  await using own = await openReceiver()
+  const types = () => new Set(own.posts.map(({ body }) => JSON.parse(body).type))
+  const rare = ['lead.removed', 'agent.status_changed'] as const
+  const frequent = EVENT_TYPES.filter((type) => !rare.some((one) => one === type))
+  const id = await registered(own.url, frequent)
+  await askAbout('POST', '/{id}/test', id)
+  await api.post('/pipelines', { name: 'Two', criteria: { limit: 2 } })
+  await api.pass(6 * HOUR_MS)
+  await vi.waitFor(() => expect(types()).toEqual(new Set([...frequent, PING_TYPE])), LONG)
+  await askAbout('DELETE', '/{id}', id)
+  await registered(own.url, rare)
+  await api.pass(14 * DAY_MS)
+  await vi.waitFor(() => expect(types()).toEqual(new Set([...EVENT_TYPES, PING_TYPE])), LONG)
+  const headers = compile({ type: 'object', ...headersOf(document.components.parameters) })
+  const validators = new Map([...types()].map((type) => [type, messageValidator(type)]))
+  for (const post of own.posts) {
+    const message = JSON.parse(post.body)
+    const validate = validators.get(message.type)
+    expect([validate?.(message), validate?.errors]).toEqual([true, null])
+    const timestamp = Number(post.headers['webhook-timestamp'])
+    headers({ ...post.headers, 'webhook-timestamp': timestamp })
+    expect(headers.errors).toBeNull()
+  }
+})
+
+/** Of headers that are described as parameters, as those of an object. */
+function headersOf(parameters: Document['components']['parameters']): object {
+  const properties = Object.entries(parameters).map(([name, { schema }]) => [name, schema])
+  return { properties: Object.fromEntries(properties), required: Object.keys(parameters) }
+}

@@ -10,7 +10,11 @@ let api: TestService
 const logged: { readonly fields: object; readonly message: string }[] = []
 beforeAll(async () => {
   const error = (fields: object, message: string): void => void logged.push({ fields, message })
-  api = await startService({ historyDays: 2, logger: { info: () => undefined, error } })
+  api = await startService({
+    historyDays: 2,
+    webhooksToLoopback: true,
+    logger: { info: () => undefined, error },
+  })
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
@@ -34,7 +38,7 @@ const CASES: Readonly<Record<Exclude<ProblemCode, 'internal' | 'rate_limited'>, 
     return api.post('/pipelines', { ...PIPELINE, name: 'another' }, { headers })
   },
   too_many_webhooks: async () => {
-    const body = { url: 'https://a.example', events: ['lead.created'] }
+    const body = { url: 'http://127.0.0.1:65535/', events: ['lead.created'] }
     for (let made = 0; made < 50; made++) await api.post('/webhooks', body)
     return api.post('/webhooks', body)
   },
@@ -203,6 +207,10 @@ describe('other refusals', () => {
 
   test('an address with broken percent-encoding is an invalid request', async () => {
     expect(problemIn(await api.get('/leads/%zz')).code).toBe('invalid_request')
+  })
+
+  test('an id that is longer than any is not found', async () => {
+    expect(problemIn(await api.get(`/leads/${'x'.repeat(101)}`)).code).toBe('not_found')
   })
 
   test('a statistic of an unknown pipeline is not found', async () => {

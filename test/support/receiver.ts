@@ -1,6 +1,6 @@
 /** A real HTTP server on 127.0.0.1 that takes what operators are told, or misbehaves as it is told to. */
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
@@ -9,6 +9,7 @@ export interface ReceivedPost {
   /** With its query. */
   readonly path: string
   readonly type: string
+  readonly headers: IncomingHttpHeaders
   readonly body: string
 }
 
@@ -23,7 +24,8 @@ export async function openReceiver(): Promise<Receiver> {
   const posts: ReceivedPost[] = []
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request
-    posts.push({ method, path: url, type: headers['content-type'] ?? '', body: await text(request) })
+    const body = await text(request)
+    posts.push({ method, path: url, type: headers['content-type'] ?? '', headers, body })
     if (typeof receiver.answer === 'function') receiver.answer(response)
     else response.writeHead(receiver.answer).end('ok')
   })

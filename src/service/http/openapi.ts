@@ -3,9 +3,9 @@
  * so that it cannot say anything else than the service does.
  */
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemSchema } from '../../contract/problem.ts'
-import { eventSchema } from '../../contract/webhook.ts'
 import type { Endpoint } from './endpoint.ts'
 import { Components, type Json, toSchema } from './openapi-schema.ts'
+import { describeWebhooks, WEBHOOK_PARAMETERS, WEBHOOK_RESPONSES, WEBHOOK_WORDS } from './openapi-webhooks.ts'
 
 /** What any endpoint may refuse with. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = [
@@ -29,7 +29,7 @@ export function describeApi(endpoints: readonly Endpoint[]): Json {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: describeEndpoint(endpoint, components) }
   }
-  const webhooks = { event: describeEvent(components) }
+  const webhooks = describeWebhooks(components)
   return {
     openapi: '3.1.1',
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
@@ -54,6 +54,8 @@ export function describeApi(endpoints: readonly Endpoint[]): Json {
         },
       },
       headers: HEADERS,
+      parameters: WEBHOOK_PARAMETERS,
+      responses: WEBHOOK_RESPONSES,
       schemas: components.schemas,
     },
   }
@@ -70,7 +72,7 @@ const DESCRIPTION = [
 const TAGS = [
   { name: 'leads', description: 'Companies that agents discovered, with their state in a pipeline' },
   { name: 'pipelines', description: 'What is looked for, and how it goes' },
-  { name: 'webhooks', description: 'Being told of events' },
+  { name: 'webhooks', description: WEBHOOK_WORDS },
   { name: 'agents', description: 'Who does the work' },
 ]
 
@@ -196,20 +198,4 @@ function problemHeaders(status: number): readonly string[] {
 
 function headerRefs(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
-}
-
-function describeEvent(components: Components): Json {
-  return {
-    post: {
-      operationId: 'receiveEvent',
-      summary: 'An event, POSTed to each webhook that is registered for its type',
-      tags: ['webhooks'],
-      security: [],
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: components.refer(eventSchema, 'output') } },
-      },
-      responses: { '2XX': { description: 'Received' } },
-    },
-  }
 }

@@ -159,6 +159,7 @@ const FASTIFY_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>>
     'unsupported_media_type',
     'Send the body with "Content-Type: application/json".',
   ],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'Nothing here has an id as long as this.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The address is not well-formed: check its percent-encoding.'],
 }
 

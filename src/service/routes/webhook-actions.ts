@@ -64,8 +64,8 @@ export const enableWebhookEndpoint = endpoint({
   operationId: 'enableWebhook',
   summary: 'Send events to a disabled webhook again',
   description:
-    'It is told of what happens from then on; what happened while it was disabled is not sent. An active ' +
-    'webhook stays as it is.',
+    'It is told of what happens from then on. What waited when it was disabled, and what has happened since, ' +
+    'is not sent. An active webhook stays as it is.',
   scope: 'write',
   status: 200,
   answer: webhookSchema,

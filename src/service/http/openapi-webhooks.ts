@@ -1,0 +1,141 @@
+/** What the OpenAPI document says of webhooks: each message that is POSTed to them, and what its receiver may rely on. */
+import { TOLERANCE_SECONDS } from '../../contract/standard-webhooks.ts'
+import { EVENT_VERSION, type EventType, eventSchema, PING_TYPE, pingSchema } from '../../contract/webhook.ts'
+import { TOTAL_MS } from '../webhooks/post.ts'
+import { GIVEN_UP_AFTER_DAYS, WAITS_MS } from '../webhooks/retry-schedule.ts'
+import type { Components, Json } from './openapi-schema.ts'
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** Markdown, as descriptions may be. */
+export const WEBHOOK_WORDS = `Being told of events.
+
+**Delivery.** Each event is POSTed, as a message, to each active webhook that is registered for its type. \
+A message is taken when the answer is 2XX and comes within ${duration(TOTAL_MS)}; nobody reads its body. \
+Anything else has failed, redirects too, which are not followed. A message that failed is sent again \
+${listOf(WAITS_MS.map(duration))} after the attempt before, each wait up to a tenth longer: \
+${WAITS_MS.length + 1} attempts, of which the first is made at once. A \`Retry-After\` with 429 or 503 is \
+waited for, 24 h at most.
+
+**At least once, in no order.** A message may come twice, since its answer may be lost, and a later one before \
+an earlier one. \`webhook-id\` is the same for each attempt of a message: keep it, and do nothing for one that is known. \
+A message names what has changed; its newest state is a GET away.
+
+**Disabled webhooks.** Answering 410 disables a webhook at once (\`disabled_reason\` is \`gone\`); so do \
+${GIVEN_UP_AFTER_DAYS} days of failed attempts, with none between them that succeeded (\`failing\`). What waited for it \
+then, and what happens until it is enabled, is never sent.
+
+**Signature.** As the Standard Webhooks specification has it, so its libraries can check it. The key is what \
+the part of the secret behind \`whsec_\` stands for in base64; signed is the text \
+\`{webhook-id}.{webhook-timestamp}.{body}\`, the body byte for byte as it came; \`webhook-signature\` has \
+\`v1,\` and the HMAC-SHA256 in base64. Several of them stand apart by a blank, and one that is right is enough. \
+Compare in constant time, and refuse a \`webhook-timestamp\` that is more than ${duration(TOLERANCE_SECONDS * SECOND_MS)} \
+from now.
+
+**Secrets.** A webhook whose secret is rotated signs with the new one and the one before for 24 h.
+
+**Versions.** \`version\` is that of the payload. Within version ${EVENT_VERSION} fields may be added, and \
+values to those that are enumerated; none goes away or changes its meaning. New types of events may come; \
+a webhook is sent only those that it is registered for.`
+
+export const WEBHOOK_PARAMETERS: Json = {
+  'webhook-id': {
+    name: 'webhook-id',
+    in: 'header',
+    required: true,
+    description: 'Of the message: the same for each attempt, by which one that comes twice is known.',
+    schema: { type: 'string', pattern: '^msg_' },
+  },
+  'webhook-timestamp': {
+    name: 'webhook-timestamp',
+    in: 'header',
+    required: true,
+    description: 'When this attempt was made, in seconds since 1970. It is signed.',
+    schema: { type: 'integer' },
+  },
+  'webhook-signature': {
+    name: 'webhook-signature',
+    in: 'header',
+    required: true,
+    description:
+      'One signature, or two apart by a blank for 24 h after the secret was rotated: `v1,` and base64.',
+    schema: { type: 'string', pattern: '^v1,\\S+( v1,\\S+)*$' },
+  },
+}
+
+export const WEBHOOK_RESPONSES: Json = {
+  WebhookTaken: { description: 'The message is taken, and is not sent again.' },
+  WebhookGone: { description: 'The webhook is disabled: it is sent nothing any more.' },
+  WebhookBusy: {
+    description:
+      'The message is sent again, and nothing is sent before what `Retry-After` asks for has passed.',
+    headers: {
+      'Retry-After': {
+        description: 'Seconds, or a date of HTTP; 24 h at most are waited.',
+        schema: { type: 'string' },
+      },
+    },
+  },
+  WebhookFailed: { description: 'The message is sent again, as with no answer at all.' },
+}
+
+const SUMMARIES: Readonly<Record<EventType | typeof PING_TYPE, string>> = {
+  'lead.created': 'A lead was discovered',
+  'lead.updated': 'A lead changed in anything but its status',
+  'lead.status_changed': 'A lead moved to another status',
+  'lead.removed': 'A lead was removed: it is no longer listed and answers 404',
+  'pipeline.created': 'A pipeline was created',
+  'pipeline.updated': 'A pipeline changed, such as when it was completed',
+  'agent.status_changed': 'An agent fails, is paused or works again; not sent for each task',
+  [PING_TYPE]: 'Somebody tries the webhook: nothing has happened',
+}
+
+/** The `webhooks` section: an entry a type, named after it. */
+export function describeWebhooks(components: Components): Json {
+  return Object.fromEntries(
+    [...eventSchema.options, pingSchema].map((schema) => {
+      const type = schema.shape.type.value
+      return [type, { post: describeMessage(type, components.refer(schema, 'output')) }]
+    }),
+  )
+}
+
+function describeMessage(type: keyof typeof SUMMARIES, schema: Json): Json {
+  return {
+    operationId: `receive${pascalCase(type)}`,
+    summary: SUMMARIES[type],
+    ...(type === PING_TYPE ? { 'x-extension': true } : {}),
+    tags: ['webhooks'],
+    security: [],
+    parameters: Object.keys(WEBHOOK_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: {
+      '2XX': { $ref: '#/components/responses/WebhookTaken' },
+      '410': { $ref: '#/components/responses/WebhookGone' },
+      '429': { $ref: '#/components/responses/WebhookBusy' },
+      '503': { $ref: '#/components/responses/WebhookBusy' },
+      default: { $ref: '#/components/responses/WebhookFailed' },
+    },
+  }
+}
+
+/** `lead.status_changed` as `LeadStatusChanged`. */
+function pascalCase(type: string): string {
+  return type.replace(/(?:^|[._])(\w)/g, (_, letter) => letter.toUpperCase())
+}
+
+function listOf(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
+
+/** `5 min`: in the largest unit that it is whole in. */
+function duration(ms: number): string {
+  const units = [
+    [HOUR_MS, 'h'],
+    [MINUTE_MS, 'min'],
+  ] as const
+  const unit = units.find(([length]) => ms % length === 0)
+  return unit === undefined ? `${ms / SECOND_MS} s` : `${ms / unit[0]} ${unit[1]}`
+}
