@@ -6,7 +6,7 @@ import { addExamples } from './command.ts'
 import { tryReports } from './report-trial.ts'
 import { scheduleWarnings } from './schedule-warnings.ts'
 import type { Terminal } from './terminal.ts'
-import { profileOf } from './upstream.ts'
+import { webhookWarnings } from './webhook-check.ts'
 
 export function defineConfig(command: Command, terminal: Terminal): void {
   const check = command
@@ -25,10 +25,10 @@ export function defineConfig(command: Command, terminal: Terminal): void {
 async function checkSettings(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   const settings = effectiveSettings(config)
-  profileOf(config)
+  const ofWebhooks = webhookWarnings(config)
   await tryReports(config, terminal.signal)
-  const ofSchedules = scheduleWarnings(config, new Date())
-  const warnings = [...config.warnings, ...ofSchedules]
+  const notLogged = [...ofWebhooks, ...scheduleWarnings(config, new Date())]
+  const warnings = [...config.warnings, ...notLogged]
   if (terminal.json) {
     terminal.printJson({ file: config.file, settings, warnings })
   } else {
@@ -42,7 +42,7 @@ async function checkSettings(terminal: Terminal): Promise<void> {
     )
   }
   // Those of the settings are logged as they are read.
-  for (const warning of ofSchedules) terminal.note(`warning: ${warning}`)
+  for (const warning of notLogged) terminal.note(`warning: ${warning}`)
   if (warnings.length > 0) terminal.end('partly')
 }
 

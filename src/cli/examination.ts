@@ -14,6 +14,7 @@ import { checkSignature } from './signature-check.ts'
 import type { Terminal } from './terminal.ts'
 import { BRIEF_BACKOFF, openSourceOf, profileOf } from './upstream.ts'
 import { checkWayOut } from './way-out-check.ts'
+import { checkWebhook } from './webhook-check.ts'
 import { checkWindow } from './window-check.ts'
 
 /** What is looked into. */
@@ -41,7 +42,11 @@ export async function* examine(
   yield profile
   const { checks, life } = await checkData(config, { ...options, now })
   yield* checks
-  if (profile.verdict === 'ok') yield* checkSource(patient, config)
+  if (profile.verdict === 'ok') {
+    yield* checkSource(patient, config)
+    const openSource = async () => openSourceOf(config, await patient.log(), { backoff: BRIEF_BACKOFF })
+    yield* checkWebhook(config, openSource, patient.signal)
+  }
   yield checkTimes(config, now)
   yield await attempt('reports', 'mend it; `leadsheet report NAME --watch` shows it', async () => {
     await tryReports(config, patient.signal)

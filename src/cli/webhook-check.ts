@@ -1,0 +1,133 @@
+/** What is said of the webhook of this installation: what had better be otherwise, and how it stands at the upstream. */
+import type { Config } from '../config/config.ts'
+import { eventSecrets } from '../config/event-settings.ts'
+import { LeadsheetError } from '../errors.ts'
+import { isSameUrl } from '../jobs/self-registration.ts'
+import {
+  type Registration,
+  type RegistrationState,
+  readState,
+  registrationFile,
+} from '../jobs/webhook-registration.ts'
+import { attempt, type Check, ok, warn } from '../source/checkup.ts'
+import type { Source } from '../source/open.ts'
+import type { WireWebhook } from '../source/webhooks.ts'
+import { receiverUrl } from './own-webhook.ts'
+import { formatInstant } from './table.ts'
+import { profileOf } from './upstream.ts'
+import { webhookState } from './webhook-text.ts'
+
+const WHAT = 'webhook'
+const REGISTER = '`leadsheet webhooks register --self`'
+
+/** A sentence each, of the settings alone. @throws LeadsheetError config_invalid of the profile */
+export function webhookWarnings(config: Config): string[] {
+  const { name, webhook } = profileOf(config)
+  const hasSecret = config.events.secret !== null
+  if (webhook === undefined) {
+    return hasSecret ? [`events.secret is of no use: the profile ${name} has no part webhook`] : []
+  }
+  if (config.web.listen === null) {
+    return hasSecret ? ['events.secret is of no use: web.listen is none, so that no events are taken'] : []
+  }
+  if (webhook.verify.scheme !== 'none') return []
+  const harm = webhook.record === undefined ? 'have leads read' : 'change leads of the copy'
+  return [
+    `the profile ${name} verifies no events (webhook.verify.scheme is none): who knows the address can ${harm}`,
+  ]
+}
+
+/**
+ * Nothing where no webhook is wanted.
+ * @param openSource only asked for where one is registered
+ */
+export async function* checkWebhook(
+  config: Config,
+  openSource: () => Promise<Source>,
+  signal: AbortSignal,
+): AsyncGenerator<Check> {
+  for (const warning of webhookWarnings(config)) yield warn(WHAT, warning, 'mend the profile or the settings')
+  let state: RegistrationState | undefined
+  const readable = await attempt(WHAT, REGISTER, async () => {
+    state = readState(registrationFile(config.dataDir))
+    return ok(WHAT, '')
+  })
+  if (state === undefined) return yield readable
+  const { registration, pending } = state
+  if (pending !== null) {
+    const again = pending.action === 'register' ? REGISTER : '`leadsheet webhooks rotate`'
+    const found = `asked to ${pending.action} at ${formatInstant(pending.at)}, and not known to be done`
+    yield warn(WHAT, found, `${again} finishes it`)
+  }
+  if (registration !== null) {
+    yield checkAddress(config, registration) ?? (await checkAtUpstream(registration, openSource, signal))
+  } else if (config.events.secret !== null) {
+    const secrets = eventSecrets(config.events.secret).length
+    yield ok(WHAT, `registered by hand: ${secrets === 1 ? 'its secret is' : `${secrets} secrets are`} set`)
+  }
+}
+
+/** Null where it is that of the settings. */
+function checkAddress(config: Config, { url }: Registration): Check | null {
+  const wanted = receiverUrl(config)
+  if (wanted === null) {
+    return warn(
+      WHAT,
+      `${url} is registered, but web.public_url is not set`,
+      'set it, or `leadsheet webhooks remove`',
+    )
+  }
+  if (isSameUrl(wanted, url)) return null
+  return warn(WHAT, `${url} is registered, but web.public_url says ${wanted}`, `${REGISTER} registers that`)
+}
+
+async function checkAtUpstream(
+  own: Registration,
+  openSource: () => Promise<Source>,
+  signal: AbortSignal,
+): Promise<Check> {
+  const source = await openSource()
+  try {
+    return judge(own, await source.webhooks.list(signal))
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+    const what = `${own.id}, registered at ${formatInstant(own.registeredAt)}`
+    return thrown.code === 'api_not_found'
+      ? ok(WHAT, `${what}; the upstream does not tell how it stands`)
+      : warn(WHAT, `${what}; how it stands cannot be asked: ${thrown.message}`, thrown.hint ?? REGISTER)
+  } finally {
+    await source.close()
+  }
+}
+
+function judge(own: Registration, webhooks: readonly WireWebhook[]): Check {
+  const found = webhooks.find(({ id }) => id === own.id)
+  if (found === undefined)
+    return warn(WHAT, `the upstream does not know ${own.id} any more`, `${REGISTER} anew`)
+  const stands = `${own.id} is ${webhookState(found)}`
+  if (found.status === 'disabled') {
+    return warn(
+      WHAT,
+      stands,
+      'mend the way to it, then `leadsheet webhooks enable`; until then syncs bring changes',
+    )
+  }
+  if (!isSameUrl(found.url, own.url)) {
+    return warn(
+      WHAT,
+      `${own.id} sends to ${found.url}, not to ${own.url}`,
+      '`leadsheet webhooks remove`, then register',
+    )
+  }
+  const other = webhooks.find(({ id, url }) => id !== own.id && isSameUrl(url, own.url))
+  if (other !== undefined) {
+    return warn(
+      WHAT,
+      `${other.id} sends to our address, too, with a secret that is not known here`,
+      `\`leadsheet webhooks remove ${other.id}\``,
+    )
+  }
+  return found.failing_since === null
+    ? ok(WHAT, `${stands}, at ${own.url}`)
+    : warn(WHAT, stands, '`leadsheet webhooks show` says why')
+}
