@@ -3,10 +3,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { standardHeaders } from '../../src/contract/standard-webhooks.ts'
 import { startProcess, untilTrue } from '../foreign/server-process.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
+import { eventBody, OTHER_SECRET, SECRET } from '../support/webhook-receiver.ts'
 import { openWindow, TOKEN } from '../support/window.ts'
 import { ROOT } from './support/image.ts'
 
@@ -51,6 +53,23 @@ describe.skipIf(!IS_THERE)('deploy/proxy/nginx.conf', () => {
     expect(live.headers['content-type']).toContain('text/event-stream')
     expect(live.begin).not.toBe('')
   })
+
+  it('lets messages of webhooks through as they were signed, and theirs alone are taken', async () => {
+    const window = await openWindow(
+      `public_url: https://${HOST}\ntoken: ${TOKEN}`,
+      `events: { secret: ${SECRET} }`,
+    )
+    const port = await startNginx(window.url)
+    const body = eventBody('evt_1')
+    const message = { id: 'evt_1', timestamp: Math.floor(Date.now() / 1000), body }
+    const json = { 'content-type': 'application/json' }
+    const send = (secret: string) =>
+      ask(port, '/webhooks/leads', { body, headers: { ...json, ...standardHeaders([secret], message) } })
+    expect((await send(SECRET)).status).toBe(204)
+    expect((await send(OTHER_SECRET)).status).toBe(401)
+    const kept = await window.store.db.selectFrom('event').select('id').execute()
+    expect(kept).toEqual([{ id: 'evt_1' }])
+  })
 })
 
 /** @returns its port */
@@ -74,9 +93,9 @@ async function startNginx(upstream: string): Promise<number> {
 function ask(
   port: number,
   path: string,
-  { headers = {}, body }: { headers?: Record<string, string>; body?: URLSearchParams } = {},
+  { headers = {}, body }: { headers?: Record<string, string>; body?: URLSearchParams | string } = {},
 ): Promise<Answer> {
-  const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+  const type = body instanceof URLSearchParams ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
   const options = {
     ...{ host: '127.0.0.1', port, path, servername: HOST, rejectUnauthorized: false },
     ...{ method: body === undefined ? 'GET' : 'POST', headers: { host: HOST, ...type, ...headers } },
