@@ -236,4 +236,22 @@ export const OF_OPERATION: readonly Sabotage[] = [
       },
     ],
   },
+  {
+    name: 'what changed before an event came is taken for what none told of',
+    edits: [
+      {
+        file: 'src/jobs/troubles/stopped-events.ts',
+        find: "if (before === undefined || (before.leadsAsOf ?? '') <= from) return false",
+        replace: "if (before === undefined || (run.leadsAsOf ?? '') <= from) return false",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/jobs/stopped-events.test.ts',
+        title:
+          'once it no longer does, it is said with when the last event came and how much syncs found since',
+        because: /events_stopped/,
+      },
+    ],
+  },
 ]
