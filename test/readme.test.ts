@@ -10,8 +10,10 @@ import { createProgram } from '../src/cli/program.ts'
 import { describeEmpty } from '../src/cli/schema.ts'
 import { VARIABLES } from '../src/config/environment.ts'
 import { settingsJsonSchema } from '../src/config/json-schema.ts'
+import { API_PREFIX } from '../src/contract/paths.ts'
 import { ERROR_CODES, LeadsheetError } from '../src/errors.ts'
 import { checkSendPolicy } from '../src/jobs/send-policy.ts'
+import { ENDPOINTS } from '../src/service/routes/endpoints.ts'
 import { REFERENCE_PROFILE } from '../src/source/reference-profile.ts'
 import { FIGURES } from '../src/store/figures/definition.ts'
 import { folderWith } from './support/folder.ts'
@@ -139,6 +141,21 @@ describe('the README', () => {
   it('lists every figure with its unit and its meaning, and no other', () => {
     const figures = FIGURES.map(({ name, unit, meaning }) => [name, unit, meaning.replaceAll('`', '')])
     expect(tableUnder('Figure')).toEqual(figures)
+  })
+
+  it('lists every endpoint of the reference service with the key that it takes, and no other', () => {
+    const listed = tableUnder('Endpoint').map(([name, key, use]) => [
+      name,
+      key,
+      use?.startsWith('an extension'),
+    ])
+    expect(listed).toEqual(
+      ENDPOINTS.map(({ method, path, scope, isExtension }) => [
+        `${method} ${path.slice(API_PREFIX.length)}`,
+        scope,
+        isExtension === true,
+      ]),
+    )
   })
 
   it('lists every exit status and every error code with its meaning, and no other', () => {
