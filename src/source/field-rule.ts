@@ -29,7 +29,7 @@ const full = z.strictObject({
 
 /** A path alone is the short form. */
 export const fieldRuleSchema = z.union([
-  fieldPathSchema.transform((path) => full.parse({ from: [path] })),
+  fieldPathSchema.transform((path): z.output<typeof full> => ({ from: [path], transform: [] })),
   full,
 ])
 export type FieldRule = z.output<typeof full>
