@@ -1,9 +1,13 @@
 /** A daemon made of the settings: all that it works with is opened, and so found to be in order, before it runs. */
 import type { Config } from '../config/config.ts'
 import { requireDaemon } from '../config/requirements.ts'
+import { LeadsheetError } from '../errors.ts'
+import { askSync } from '../jobs/ask-sync.ts'
 import { keepTicking, startDaemon } from '../jobs/daemon.ts'
+import { createFollower } from '../jobs/follow-events.ts'
 import { createInbox } from '../jobs/inbox.ts'
 import { createLane, joinLanes } from '../jobs/lane.ts'
+import type { ChangeSyncs } from '../jobs/left-to-sync.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { reportSchedule } from '../jobs/report-schedule.ts'
 import type { Schedule } from '../jobs/schedule.ts'
@@ -18,6 +22,7 @@ import { openPoster } from '../notify/post.ts'
 import type { Templates } from '../report/templates.ts'
 import { reviewMailOutages } from '../store/mail-outage.ts'
 import type { Store } from '../store/open.ts'
+import { isAnyOpen } from '../store/schedule-slot.ts'
 import { pathsIn } from './installation.ts'
 import { deliveryPolicyOf, dkimOf } from './mail.ts'
 import { openOperators } from './operators.ts'
@@ -28,6 +33,9 @@ import { syncOptions } from './sync.ts'
 import { openTemplatesOf } from './templates.ts'
 import { needsKey, openSourceOf, profileOf } from './upstream.ts'
 import { openConfiguredWeb } from './web.ts'
+
+/** Leads that events told of, where the settings do not say how many details are asked for at once. */
+const EVENTS_AT_ONCE = 4
 
 export interface ConfiguredDaemon extends AsyncDisposable {
   /**
@@ -42,7 +50,7 @@ export interface RunningDaemon {
   readonly schedules: readonly Schedule[]
   /** Where its pages are; null where it serves none. */
   readonly web: string | null
-  /** Such as `sync`, `letters and notices`. */
+  /** Such as `sync`, `letters and notices`, `events`. */
   inHand(): readonly string[]
 }
 
@@ -88,13 +96,22 @@ export async function openConfiguredDaemon(
   const operators = await openOperators(config, { store, source, log, poster, transport, now })
   const notices = createLane(log, (signal) => tellOperators(operators, letters.poke, signal))
   const schedules = schedulesIn(config, templates, work, publishing)
-  const inbox = createInbox({ store, now, poke: () => undefined })
+  let wake = (): void => undefined
+  const events = createFollower({
+    ...{ source, store, log, now },
+    wantsDetails: config.details !== null,
+    concurrency: config.details?.concurrency ?? EVENTS_AT_ONCE,
+    syncs: source.hasUpdatedSince ? changeSyncsOf(work, schedules, () => wake()) : null,
+  })
+  const inbox = createInbox({ store, now, poke: events.poke })
   const monotonicMs = () => performance.now()
-  const daemon = { store, log, now, monotonicMs, schedules, post: joinLanes([notices, letters]) }
+  const post = joinLanes([notices, letters])
+  const daemon = { store, log, now, monotonicMs, schedules, post, events }
   const opened = opening.move()
   return {
     async run(signal, onStarted) {
       const started = await startDaemon(daemon, signal)
+      wake = started.poke
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
         await using web = await openConfiguredWeb(
@@ -111,6 +128,29 @@ export async function openConfiguredDaemon(
       }
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+/** Null where no syncs of changes are scheduled. */
+function changeSyncsOf(
+  { store, now }: Pick<Work, 'store' | 'now'>,
+  schedules: readonly Schedule[],
+  wake: () => void,
+): ChangeSyncs | null {
+  const schedule = schedules.find(({ name }) => name === 'sync')
+  if (schedule === undefined) return null
+  return {
+    isOpen: () => isAnyOpen(store.db, schedule.name, now().toISOString()),
+    async ask() {
+      try {
+        await askSync(store, schedule, now)
+      } catch (thrown) {
+        if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return false
+        throw thrown
+      }
+      wake()
+      return true
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The daemon: a minute clock and two lanes. In one the schedules run, one thing at a time and in their order, so that
- * a report never runs beside the sync it needs; the other delivers letters and notices meanwhile.
+ * The daemon: a minute clock and three lanes. In one the schedules run, one thing at a time and in their order, so that
+ * a report never runs beside the sync it needs; meanwhile one delivers letters and notices, and one follows events.
  */
 import cron from 'node-cron'
 import type { Log } from '../log.ts'
@@ -17,21 +17,23 @@ export interface Daemon extends PulseDeps {
   readonly schedules: readonly Schedule[]
   /** What leaves the house: deliveries, notices. Poked each minute, and whenever there is something to send. */
   readonly post: Lane
+  /** What the upstream tells of. Poked each minute, after each sync or report, and whenever an event comes. */
+  readonly events: Lane
 }
 
 /** A daemon whose clock somebody else winds. */
 export interface StartedDaemon {
   /** Aborted when it has to stop, also because another one took over. */
   readonly signal: AbortSignal
-  /** To be called each minute: notes what has come, and has both lanes look after it. */
+  /** To be called each minute: notes what has come, and has all lanes look after it. */
   tick(): Promise<void>
-  /** Has both lanes look now after what is due, without waiting for the next tick. */
+  /** Has all lanes look now after what is due, without waiting for the next tick. */
   poke(): void
   /** Since its last tick began, or it itself, by a clock that nobody sets. */
   sinceTickMs(): number
-  /** Such as `sync`, `report:daily`, `letters and notices`. */
+  /** Such as `sync`, `report:daily`, `letters and notices`, `events`. */
   inHand(): readonly string[]
-  /** Resolves when neither the schedules nor the post have anything in hand. */
+  /** Resolves when no lane has anything in hand. */
   idle(): Promise<void>
   /**
    * Resolves when the work in hand is put down; the signal must be aborted by then.
@@ -42,7 +44,7 @@ export interface StartedDaemon {
 
 /** @throws LeadsheetError job_busy when another daemon runs on the same data */
 export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<StartedDaemon> {
-  const { store, log, now, schedules, post } = daemon
+  const { store, log, now, schedules, post, events } = daemon
   const lease = await claimLease(store, 'daemon', now)
   const stop = AbortSignal.any([signal, lease.lost])
   let running: string | null = null
@@ -52,6 +54,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
       running = schedule.name
       await quietly(log, { schedule: schedule.name }, () => runDue(daemon, schedule, until))
       running = null
+      events.poke()
     }
   })
   let tickedMs = daemon.monotonicMs()
@@ -64,15 +67,15 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     await lease.release()
     throw thrown
   }
-  for (const lane of [work, post]) lane.open(stop)
+  for (const lane of [work, post, events]) lane.open(stop)
   const poke = (): void => {
-    work.poke()
-    post.poke()
+    for (const lane of [work, post, events]) lane.poke()
   }
   const idle = async (): Promise<void> => {
     await work.idle()
     // Which the work may have poked.
     await post.idle()
+    await events.idle()
   }
   return {
     signal: stop,
@@ -85,7 +88,10 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
       poke()
     },
     sinceTickMs: () => daemon.monotonicMs() - tickedMs,
-    inHand: () => [running, post.isBusy() ? 'letters and notices' : null].filter((each) => each !== null),
+    inHand: () =>
+      [running, post.isBusy() ? 'letters and notices' : null, events.isBusy() ? 'events' : null].filter(
+        (each) => each !== null,
+      ),
     idle,
     async stop() {
       await idle()

@@ -4,9 +4,10 @@ import { hasHeldLeads } from '../store/held-row.ts'
 import { loadKnownLeads } from '../store/known-leads.ts'
 import { loadMetLeads, type MetLeads } from '../store/met-leads.ts'
 import { createNumberIndex, type NumberIndex } from '../store/number-index.ts'
-import type { Db } from '../store/open.ts'
+import type { Db, Trx } from '../store/open.ts'
 import { listAbsentLeads } from '../store/removal.ts'
 import type { Scan } from '../store/scan.ts'
+import { listReadByEvents } from '../store/scan-event.ts'
 import { createFieldWatch, type FieldWatch } from './field-watch.ts'
 
 export interface ScanMemory {
@@ -17,9 +18,26 @@ export interface ScanMemory {
   readonly absent: Set<number>
   /** Whether records of leads are held, which a page may release. */
   hasHeld: boolean
+  /** Up to which of them it is known what events have read meanwhile (`store/scan-event.ts`), and the leads' numbers. */
+  eventSeq: number
+  readonly readByEvents: Set<number>
   readonly watch: FieldWatch
   /** Null where leads are stored already. */
   readonly firstLoad: FirstLoad | null
+}
+
+/**
+ * Takes in what events have read since: such a lead is mapped again when it comes, whatever its bytes. For it may be
+ * again what it was when the scan began, and no longer be so in the store.
+ */
+export async function noteEvents(trx: Trx, memory: ScanMemory): Promise<void> {
+  for (const { seq, no } of await listReadByEvents(trx, memory.eventSeq)) {
+    memory.known.forget(no)
+    memory.readByEvents.add(no)
+    memory.eventSeq = seq
+    // One of them may have held a record.
+    memory.hasHeld = true
+  }
 }
 
 /**
@@ -33,6 +51,8 @@ export async function loadScanMemory(db: Db, scan: Scan, firstLoad: FirstLoad | 
     met: await loadMetLeads(db),
     absent: new Set(await listAbsentLeads(db)),
     hasHeld: await hasHeldLeads(db),
+    eventSeq: 0,
+    readByEvents: new Set(),
     watch: createFieldWatch(),
     firstLoad,
   }

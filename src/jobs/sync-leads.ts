@@ -5,6 +5,7 @@
 import { LeadsheetError } from '../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../model.ts'
 import { outdateAllDetails } from '../store/detail.ts'
+import { settleLeads } from '../store/event-queue.ts'
 import { beginFirstLoad } from '../store/first-load.ts'
 import { findLastUpdate } from '../store/lead.ts'
 import { createMetLeads } from '../store/met-leads.ts'
@@ -154,6 +155,8 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
       const newest = Math.min(Date.parse(lastUpdate ?? ''), Date.parse(scan.started_at) - CLOCK_SKEW_MS)
       if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
       await markLeadsWhole(trx, run.runId, scan.started_at, absence.removed)
+      const read = { startedAt: scan.started_at, asksForGone: run.source.has('lead') }
+      await settleLeads(trx, read, seen.at)
       if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)
       if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
       if (absence.refused !== null) {

@@ -1,10 +1,5 @@
-/** A page of leads on its way into the store: mapped, and written with the cursor after it in one transaction. */
-import { LeadsheetError } from '../errors.ts'
-import type { HeldRow, Instant, Lead } from '../model.ts'
-import { pathText } from '../source/field-path.ts'
-import { isHeld } from '../source/mapping.ts'
-import type { Source } from '../source/open.ts'
-import type { FindKnown, RawRecord } from '../source/raw-record.ts'
+/** A page of leads on its way into the store: written with the cursor after it in one transaction. */
+import type { Instant, Lead } from '../model.ts'
 import { outdateDetails } from '../store/detail.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../store/known-leads.ts'
@@ -15,42 +10,12 @@ import type { Trx } from '../store/open.ts'
 import { forgetAbsence } from '../store/removal.ts'
 import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
 import { addCounts } from '../store/sync-run.ts'
+import { heldIdsOf, leadIdsOf, type MappedPage, mapAgain } from './mapped-page.ts'
 import type { ScanMemory } from './scan-memory.ts'
 import { type SyncRun, writePageHolding } from './sync-run.ts'
 
 /** How far apart our clock and the upstream's may be. */
 export const CLOCK_SKEW_MS = 2 * 60_000
-
-export interface MappedPage {
-  /** Numbers of the leads whose records are as they were stored. */
-  readonly known: readonly number[]
-  readonly leads: readonly Lead[]
-  readonly held: readonly HeldRow[]
-  /** All of the page, and that of each of the leads. */
-  readonly records: readonly RawRecord[]
-  readonly recordOf: ReadonlyMap<Lead, RawRecord>
-}
-
-/** @throws LeadsheetError api_unexpected when none of the records has an id */
-export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
-  const known = new Set<number>()
-  const leads = new Map<Lead, RawRecord>()
-  const held: HeldRow[] = []
-  for (const record of records) {
-    // Not what was known when the page came in: pages before it have been written since.
-    const no = findKnown(record.high, record.low)
-    if (no !== null) {
-      known.add(no)
-      continue
-    }
-    const mapped = source.mapLead(record.value, record.text)
-    if (isHeld(mapped)) held.push(mapped)
-    else leads.set(mapped, record)
-  }
-  const isWithoutIds = held.length === records.length && held.every((row) => row.id === null)
-  if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
-  return { known: [...known], leads: [...leads.keys()], held, records, recordOf: leads }
-}
 
 /** Returns the scan after the page, and what the run has read so far. */
 export async function savePage(
@@ -64,8 +29,8 @@ export async function savePage(
   const seen = { runId: run.runId, at: at.toISOString() }
   const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), heldIdsOf(mapped)) === true
   if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
-  const page = isAllNew ? mapped : await mapRepeated(run, mapped, memory)
   const done = await writePageHolding(run, async (trx) => {
+    const page = isAllNew ? mapped : await mapAgain(trx, run, mapped, memory)
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
     const met = metOn(written)
@@ -106,26 +71,6 @@ export async function savePage(
   })
   remember(memory, before.pass, done.met, done.written)
   return done
-}
-
-/** A page that tells of one lead twice, as it was stored and otherwise, with both of them mapped. */
-async function mapRepeated(run: SyncRun, page: MappedPage, memory: ScanMemory): Promise<MappedPage> {
-  if (page.known.length === 0) return page
-  const nos = await findLeadNos(run.store.db, [...leadIdsOf(page), ...heldIdsOf(page)])
-  const repeated = new Set(nos.values()).intersection(new Set(page.known))
-  if (repeated.size === 0) return page
-  return mapPage(run.source, page.records, (high, low) => {
-    const no = memory.known.find(high, low)
-    return no !== null && repeated.has(no) ? null : no
-  })
-}
-
-function leadIdsOf(page: MappedPage): string[] {
-  return page.leads.map((lead) => lead.id)
-}
-
-function heldIdsOf(page: MappedPage): string[] {
-  return page.held.flatMap(({ id }) => (id === null ? [] : [id]))
 }
 
 interface Written {
@@ -213,17 +158,4 @@ function bornSince(startedAt: Instant): Instant {
 
 function latestOf(times: readonly (Instant | null)[]): Instant | null {
   return times.reduce((latest, at) => (at !== null && (latest === null || at > latest) ? at : latest), null)
-}
-
-function withoutIds(source: Source, records: readonly RawRecord[]): LeadsheetError {
-  const places = (source.profile.mapping.lead.id?.from ?? []).map(pathText).join(' or ')
-  const first = records[0]?.value
-  const names = typeof first === 'object' && first !== null ? Object.keys(first).slice(0, 20).join(', ') : ''
-  return new LeadsheetError(
-    'api_unexpected',
-    `None of ${records.length} leads on a page has an id at ${places}; the first one has ${names || 'no fields'}`,
-    {
-      hint: 'Nothing of the page was stored. Correct mapping.lead.id in the profile, or look at the upstream.',
-    },
-  )
 }

@@ -10,8 +10,9 @@ import type { RawRecord } from '../source/raw-record.ts'
 import { readAhead } from '../source/read-ahead.ts'
 import { canShift, isNumbered, overlapRows, rewind } from '../source/shifting.ts'
 import type { Scan } from '../store/scan.ts'
+import { mapPage } from './mapped-page.ts'
 import type { ScanMemory } from './scan-memory.ts'
-import { mapPage, savePage } from './sync-page.ts'
+import { savePage } from './sync-page.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /** Pages in a row without a new lead after which a list is taken to go round in circles. */

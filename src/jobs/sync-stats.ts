@@ -1,8 +1,10 @@
 /** The statistics part of a sync: one reading of every pipeline that leads or settings name. */
 import { LeadsheetError } from '../errors.ts'
-import type { SyncProblem } from '../model.ts'
+import type { HeldRow, PipelineStat, SyncProblem } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
+import type { Observation } from '../store/observation.ts'
+import type { Trx } from '../store/open.ts'
 import { listPipelineIdsInUse, savePipelineStat } from '../store/pipeline.ts'
 import { type SyncRun, unreadable, writeHolding } from './sync-run.ts'
 
@@ -35,10 +37,13 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
   const stat = run.source.mapPipelineStat(answer, id, seen.at)
-  await writeHolding(run, async (trx) => {
-    if (isHeld(stat)) return saveHeldRows(trx, [stat], seen.at)
-    await releaseHeldRows(trx, 'pipeline_stat', [stat.pipelineId])
-    await savePipelineStat(trx, stat, seen)
-  })
+  await writeHolding(run, (trx) => keepStat(trx, stat, seen))
   return isHeld(stat) ? unreadable(stat.reason) : null
+}
+
+/** Holds one that could not be mapped. */
+export async function keepStat(trx: Trx, stat: PipelineStat | HeldRow, seen: Observation): Promise<void> {
+  if (isHeld(stat)) return saveHeldRows(trx, [stat], seen.at)
+  await releaseHeldRows(trx, 'pipeline_stat', [stat.pipelineId])
+  await savePipelineStat(trx, stat, seen)
 }

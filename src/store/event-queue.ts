@@ -3,7 +3,8 @@
  * its lead is being read changes the row, and so the lead is read again.
  */
 import { sql } from 'kysely'
-import type { EventResource, Instant, UpstreamEvent } from '../model.ts'
+import type { Instant, UpstreamEvent } from '../model.ts'
+import { hasDroppedIndexes } from './dropped-index.ts'
 import type { EventQueueTable } from './event-tables.ts'
 import type { Db, Trx } from './open.ts'
 
@@ -14,7 +15,11 @@ export type QueuedEvent = Readonly<EventQueueTable>
  * Of two records the one of the later event stays, whichever came first; a lead that one event says nothing more of
  * than its name is asked for.
  */
-export async function queueEvents(trx: Trx, events: readonly UpstreamEvent[], at: Instant): Promise<void> {
+export async function queueEvents(
+  trx: Trx,
+  events: readonly Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isRemoval' | 'record' | 'occurredAt'>[],
+  at: Instant,
+): Promise<void> {
   if (events.length === 0) return
   const rows = events.map(({ resource, resourceId, isRemoval, record, occurredAt }) => [
     ...[resource, resourceId, isRemoval ? 1 : 0, record],
@@ -30,29 +35,97 @@ export async function queueEvents(trx: Trx, events: readonly UpstreamEvent[], at
           OR coalesce(event_queue.record_at <= excluded.record_at, true)) AS later))`.execute(trx)
 }
 
+/** A lead that is to be asked for, whatever events said of it. */
+export async function queueLeads(trx: Trx, ids: readonly string[], at: Instant): Promise<void> {
+  await queueEvents(
+    trx,
+    ids.map((resourceId) => ({ ...ASKED_FOR, resourceId })),
+    at,
+  )
+}
+
 /**
  * Those that may be read now, the one that has waited longest first.
- * @param except the keys of those that are being read
+ * @param without keys of those that are being read, and whether to leave out leads that have to be asked for
  */
 export async function listQueued(
   db: Db,
   now: Instant,
   limit: number,
-  except: readonly Pick<QueuedEvent, 'resource' | 'resource_id'>[],
+  without: {
+    readonly keys: readonly Pick<QueuedEvent, 'resource' | 'resource_id'>[]
+    readonly askedLeads: boolean
+  },
 ): Promise<QueuedEvent[]> {
-  const keys = except.map(({ resource, resource_id }) => [resource, resource_id])
+  const keys = without.keys.map(({ resource, resource_id }) => [resource, resource_id])
   const { rows } = await sql<QueuedEvent>`SELECT * FROM event_queue
     WHERE (not_before IS NULL OR not_before <= ${now})
       AND (resource, resource_id) NOT IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(keys)}))
+      AND NOT (${without.askedLeads ? 1 : 0} AND resource = 'lead' AND record IS NULL)
     ORDER BY asked_at LIMIT ${limit}`.execute(db)
   return rows
 }
 
-/** Up to a limit, so that it costs the same however many there are. */
-export async function countQueued(db: Db, resource: EventResource, limit: number): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    SELECT count(*) AS n FROM (SELECT 1 FROM event_queue WHERE resource = ${resource} LIMIT ${limit})`.execute(
-    db,
-  )
+/** How many leads are to be asked for, counted up to a limit, so that it costs the same however many there are. */
+export async function countAskedLeads(db: Db, limit: number): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (
+    SELECT 1 FROM event_queue WHERE resource = 'lead' AND record IS NULL LIMIT ${limit})`.execute(db)
   return rows[0]?.n ?? 0
 }
+
+/** Not during a first load, which looks up no lead and has put the indexes aside; nor before it. */
+export async function mayFollow(db: Db): Promise<boolean> {
+  if (await hasDroppedIndexes(db)) return false
+  const { rows } = await sql<{ yes: number }>`SELECT EXISTS (SELECT 1 FROM lead)
+    OR EXISTS (SELECT 1 FROM sync_run WHERE leads_as_of IS NOT NULL) AS yes`.execute(db)
+  return rows[0]?.yes === 1
+}
+
+/**
+ * Takes out what was read, in the transaction that writes it. Where another event came meanwhile, what it told of is
+ * still to be read.
+ */
+export async function takeOut(trx: Trx, row: QueuedEvent): Promise<void> {
+  const { resource, resource_id, last_at, events } = row
+  const taken = await trx
+    .deleteFrom('event_queue')
+    .where('resource', '=', resource)
+    .where('resource_id', '=', resource_id)
+    .where('last_at', '=', last_at)
+    .where('events', '=', events)
+    .executeTakeFirst()
+  if (taken.numDeletedRows > 0n) return
+  await trx
+    .updateTable('event_queue')
+    .where('resource', '=', resource)
+    .where('resource_id', '=', resource_id)
+    .set({ asked_at: last_at, events: sql`max(1, events - ${events})`, not_before: null, failures: 0 })
+    .execute()
+}
+
+export async function putOff(trx: Trx, row: QueuedEvent, notBefore: Instant): Promise<void> {
+  await trx
+    .updateTable('event_queue')
+    .where('resource', '=', row.resource)
+    .where('resource_id', '=', row.resource_id)
+    .set({ not_before: notBefore, failures: row.failures + 1 })
+    .execute()
+}
+
+/**
+ * Leads that events told of before a scan began that was complete have been read by it.
+ * @param scan.asksForGone whether those that are called gone stay, to be asked for
+ */
+export async function settleLeads(
+  trx: Trx,
+  scan: { readonly startedAt: Instant; readonly asksForGone: boolean },
+  at: Instant,
+): Promise<void> {
+  const isSettled = sql`resource = 'lead' AND last_at < ${scan.startedAt}
+    AND is_removal <= ${scan.asksForGone ? 0 : 1}`
+  await sql`UPDATE event SET done_at = ${at}, outcome = 'read' WHERE done_at IS NULL AND resource = 'lead'
+    AND resource_id IN (SELECT resource_id FROM event_queue WHERE ${isSettled})`.execute(trx)
+  await sql`DELETE FROM event_queue WHERE ${isSettled}`.execute(trx)
+}
+
+const ASKED_FOR = { resource: 'lead', isRemoval: false, record: null, occurredAt: null } as const

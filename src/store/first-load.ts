@@ -22,11 +22,19 @@ export interface FirstLoad extends AsyncDisposable {
 
 /** Null where the store has leads. One that is disposed of before its end leaves the indexes to the next sync. */
 export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
-  const lead = await store.db.selectFrom('lead').select('no').limit(1).executeTakeFirst()
-  if (lead !== undefined) return null
+  if (await hasLeads(store.db)) return null
   // They need the indexes; the rows that refer to each other go in by one transaction.
   await checkForeignKeys(store.db, false)
-  await dropIndexes(store, ['lead', 'lead_version'])
+  const isBegun = await store.write(async (trx) => {
+    // An event may just have brought one.
+    if (await hasLeads(trx)) return false
+    await dropIndexes(trx, ['lead', 'lead_version'])
+    return true
+  })
+  if (!isBegun) {
+    await checkForeignKeys(store.db, true)
+    return null
+  }
   const met = createNumberIndex()
   let count = 0
   let isOpen = true
@@ -56,6 +64,10 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
       await checkForeignKeys(store.db, true)
     },
   }
+}
+
+async function hasLeads(db: Db): Promise<boolean> {
+  return (await db.selectFrom('lead').select('no').limit(1).executeTakeFirst()) !== undefined
 }
 
 /** Has no effect inside a transaction. */

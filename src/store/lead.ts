@@ -3,8 +3,9 @@
  * that says of their past goes to `lead-version.ts`.
  */
 import type { Instant, Lead } from '../model.ts'
+import { changedColumns, datedAs, type LeadRow, rowOf, type StoredLead, saysTheSame } from './lead-row.ts'
 import { saveHistory } from './lead-version.ts'
-import type { Observation } from './observation.ts'
+import { isOfEvent, type Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
 import { insertRows, listOf } from './sqlite.ts'
 import type { LeadTable } from './tables.ts'
@@ -18,15 +19,8 @@ export interface SavedLead {
   readonly isLate: boolean
 }
 
-type Stored = LeadTable & { raw: string }
-
-/** Columns that say when and by which run a row was read, not what the lead is. */
-const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
 /** Read at once, of all. */
 const PART_LEADS = 20_000
-
-/** Columns that stay as they were first written. */
-const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
 /**
  * Merges a page of leads by id, each once. An older state than the stored one changes nothing; a lead that was
@@ -43,7 +37,7 @@ export async function saveLeads(
   const { newest, older } = newestById(leads)
   const stored = await readStored(trx, [...newest.keys()])
   const saved: SavedLead[] = []
-  const rows: Row[] = []
+  const rows: LeadRow[] = []
   const changed = new Set<string>()
   const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
   let no = await findLastNo(trx)
@@ -58,15 +52,19 @@ export async function saveLeads(
       continue
     }
     const isLate = isOlder(before, lead)
-    const isSettled = before.removed_at === null && (isLate || isStored(before, lead, seen, isRemap))
+    const isOtherForm = !isLate && isInOtherForm(before, lead, seen)
+    const isSettled =
+      before.removed_at === null && (isLate || isOtherForm || isStored(before, lead, seen, isRemap))
     saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
     if (isLate) arrived.late.push(lead)
     if (before.removed_at !== null) arrived.returned.push(lead.id)
-    if (isSettled || isLate) continue
-    const row = rowOf(before.no, lead, before, seen)
+    // The list has the last word on how a record is written down.
+    const isRewritten = isSettled && isOtherForm && !isOfEvent(seen.runId)
+    if ((isSettled && !isRewritten) || isLate) continue
+    const row = rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, seen)
     for (const column of changedColumns(before, row.lead)) changed.add(column)
     rows.push(row)
-    arrived.present.push(lead)
+    if (!isRewritten) arrived.present.push(lead)
   }
 
   await writeLeads(trx, rows, seen, [...changed])
@@ -89,6 +87,29 @@ export async function findLeadNos(db: Db, ids: readonly string[]): Promise<Map<s
   if (ids.length === 0) return new Map()
   const rows = await db.selectFrom('lead').where('id', 'in', listOf(ids)).select(['id', 'no']).execute()
   return new Map(rows.map((row) => [row.id, row.no]))
+}
+
+/** A lead of the store. */
+export interface FoundLead {
+  readonly no: number
+  readonly id: string
+  readonly isRemoved: boolean
+  /** By which run and when its row was last written. */
+  readonly writtenBy: string
+}
+
+export async function findLead(db: Db, id: string): Promise<FoundLead | undefined> {
+  const row = await db
+    .selectFrom('lead')
+    .where('id', '=', id)
+    .select(['no', 'removed_at', 'run_id', 'observed_at'])
+    .executeTakeFirst()
+  return (
+    row && {
+      ...{ id, no: row.no, isRemoved: row.removed_at !== null },
+      writtenBy: `${row.run_id} ${row.observed_at}`,
+    }
+  )
 }
 
 /** The greatest number of a lead; 0 where there is none. */
@@ -156,7 +177,7 @@ function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older:
   return { newest, older }
 }
 
-async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string, Stored>> {
+async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string, StoredLead>> {
   const rows = await trx
     .selectFrom('lead')
     .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
@@ -167,21 +188,20 @@ async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string,
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-function isOlder(before: Stored, lead: Lead): boolean {
+function isOlder(before: StoredLead, lead: Lead): boolean {
   return before.raw !== lead.raw && lead.updatedAt !== null && before.updated_at > lead.updatedAt
 }
 
-function isStored(before: Stored, lead: Lead, seen: Observation, isRemap: boolean): boolean {
+function isStored(before: StoredLead, lead: Lead, seen: Observation, isRemap: boolean): boolean {
   if (before.raw !== lead.raw) return false
   if (!isRemap) return true
-  const { lead: row } = rowOf(before.no, lead, before, seen)
-  return changedColumns(before, row).every((column) => OF_READING.has(column))
+  return saysTheSame(before, lead, seen)
 }
 
-/** Where nothing else is written, no index is touched that has only the others. */
-function changedColumns(before: LeadTable, row: LeadTable): string[] {
-  const columns = Object.entries(row).filter(([column, value]) => Reflect.get(before, column) !== value)
-  return columns.map(([column]) => column).filter((column) => !LASTING.has(column))
+/** Of the same lead a list, a single lead and an event may write another record. */
+function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
+  const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
+  return isOneOfEvent && before.raw !== lead.raw && saysTheSame(before, lead, seen)
 }
 
 /** Those that came back as an older record than the stored one have no row written. */
@@ -195,15 +215,10 @@ async function markReturned(trx: Trx, ids: readonly string[], seen: Observation)
     .execute()
 }
 
-interface Row {
-  readonly lead: LeadTable
-  readonly raw: string
-}
-
 /** @param changed the columns in which one of them differs from what is stored */
 async function writeLeads(
   trx: Trx,
-  rows: readonly Row[],
+  rows: readonly LeadRow[],
   seen: Observation,
   changed: readonly string[],
 ): Promise<void> {
@@ -212,43 +227,6 @@ async function writeLeads(
   await insertRows(trx, 'lead', leads, { key: ['no'], update: changed })
   const raws = rows.map(({ lead, raw }) => ({ lead_no: lead.no, raw }))
   await insertRows(trx, 'lead_raw', raws, { key: ['lead_no'] })
-}
-
-function rowOf(no: number, lead: Lead, before: Stored | undefined, seen: Observation): Row {
-  const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
-  const hasSameStatus = before !== undefined && before.status === lead.status
-  const row = {
-    no,
-    id: lead.id,
-    pipeline_id: lead.pipelineId,
-    status: lead.status,
-    company_name: lead.companyName,
-    company_domain: lead.companyDomain,
-    company_industry: lead.companyIndustry,
-    company_subindustry: lead.companySubindustry,
-    company_employees: lead.companyEmployees,
-    company_city: lead.companyCity,
-    company_country: lead.companyCountry,
-    company_region: lead.companyRegion,
-    company_one_liner: lead.companyOneLiner,
-    contact_name: lead.contactName,
-    contact_title: lead.contactTitle,
-    contact_email: lead.contactEmail,
-    score: lead.score,
-    value_amount: lead.valueAmount,
-    value_currency: lead.valueCurrency,
-    source: lead.source,
-    agent_id: lead.agentId,
-    tags: JSON.stringify(lead.tags),
-    created_at: lead.createdAt ?? before?.created_at ?? seen.at,
-    updated_at: updatedAt,
-    status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
-    first_seen_at: seen.at,
-    observed_at: seen.at,
-    removed_at: null,
-    run_id: seen.runId,
-  }
-  return { lead: row, raw: lead.raw }
 }
 
 function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {

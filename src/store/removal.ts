@@ -1,6 +1,6 @@
 /**
- * Leads that are gone upstream. Only a whole scan speaks of absence, and only the second in a row removes:
- * softly, dated, and undone when the lead is met again.
+ * Leads that are gone upstream. Only a whole scan speaks of absence, and only the second in a row removes: softly,
+ * dated, and undone when the lead is met again. Else one is gone that an event calls so and that is asked for in vain.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
@@ -11,6 +11,7 @@ import { recordGone } from './lead-version.ts'
 import type { MetLeads } from './met-leads.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
+import { listReadByEvents } from './scan-event.ts'
 import { insertRows, listOf } from './sqlite.ts'
 
 /** Above this share of all leads, absence is taken for a fault of the upstream. */
@@ -45,10 +46,13 @@ export async function recordAbsence(
 ): Promise<Absence> {
   if (await hasNamelessLeads(trx, scan.startedAt)) return { removed: 0, refused: null }
   const last = await findLastNo(trx)
-  const absent = await readThere(trx, met.missing(last))
+  // The list may have been past the place where a lead came in that an event has brought.
+  const readByEvents = new Set((await listReadByEvents(trx, 0)).map(({ no }) => no))
+  const missing = met.missing(last).filter((no) => !readByEvents.has(no))
+  const absent = await readThere(trx, missing)
   const refused = isConfirmed ? null : await findMass(trx, absent.length, last)
   const gone = refused === null ? absent.filter((lead) => lead.twice === 1) : []
-  await remove(trx, gone, scan)
+  await markRemoved(trx, gone, scan)
   const missed = absent.filter((lead) => lead.twice === 0)
   await insertRows(
     trx,
@@ -110,15 +114,20 @@ async function countThere(trx: Trx, last: number): Promise<number> {
   return count
 }
 
-async function remove(trx: Trx, leads: readonly AbsentLead[], scan: Observation): Promise<void> {
+/** Of leads that are there: they are gone from now on. */
+export async function markRemoved(
+  trx: Trx,
+  leads: readonly Pick<AbsentLead, 'no' | 'id'>[],
+  seen: Observation,
+): Promise<void> {
   if (leads.length === 0) return
   const nos = leads.map((lead) => lead.no)
   await recordGone(
     trx,
     leads.map((lead) => lead.id),
-    scan,
+    seen,
   )
-  await sql`UPDATE lead SET removed_at = gone_at, run_id = ${scan.runId} FROM lead_gone AS gone
+  await sql`UPDATE lead SET removed_at = gone_at, run_id = ${seen.runId} FROM lead_gone AS gone
     WHERE no IN ${listOf(nos)} AND gone.lead_id = lead.id AND gone.returned_at IS NULL`.execute(trx)
   await forgetFingerprints(trx, nos)
   await forgetAbsence(trx, nos)

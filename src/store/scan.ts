@@ -135,6 +135,7 @@ export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promi
 export async function clearScan(trx: Trx): Promise<void> {
   await trx.deleteFrom('sync_scan').execute()
   await trx.deleteFrom('sync_scan_page').execute()
+  await trx.deleteFrom('sync_scan_event').execute()
 }
 
 function extreme(

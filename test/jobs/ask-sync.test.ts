@@ -26,7 +26,11 @@ async function openDaemon(file: string, at: string) {
   const now = () => clock.now
   const post = createLane(log, async () => undefined)
   const monotonicMs = () => clock.now.getTime()
-  const daemon = await startDaemon({ store, log, now, monotonicMs, schedules: [schedule], post }, end.signal)
+  const lanes = { post, events: createLane(log, async () => undefined) }
+  const daemon = await startDaemon(
+    { store, log, now, monotonicMs, schedules: [schedule], ...lanes },
+    end.signal,
+  )
   const stop = async () => {
     end.abort()
     await daemon.stop()

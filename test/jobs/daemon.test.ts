@@ -33,12 +33,13 @@ async function start(
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
   let posts = 0
+  const events = createLane(log, async () => {})
   const post = createLane(log, async () => {
     posts++
   })
   const end = new AbortController()
   const daemon = await startDaemon(
-    { store, log, now: () => now, monotonicMs: () => now.getTime(), schedules, post },
+    { store, log, now: () => now, monotonicMs: () => now.getTime(), schedules, post, events },
     end.signal,
   )
   return {

@@ -40,6 +40,7 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
       now: () => new Date(),
       monotonicMs: () => Date.now(),
       post: createLane(SILENT, async () => {}),
+      events: createLane(SILENT, async () => {}),
       schedules: schedules.map((settings) => {
         const { name, ...schedule } = scheduleOf(settings)
         return {

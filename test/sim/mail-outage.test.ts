@@ -121,7 +121,8 @@ it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail s
   const schedules = [syncSchedule(work, { ...everyHour, full: false }), ...reportSchedules]
   const controller = new AbortController()
   const post = joinLanes([notices, letters])
-  const deps = { store, log: SILENT, now, monotonicMs: () => clock.now.getTime(), schedules, post }
+  const events = createLane(SILENT, async () => {})
+  const deps = { store, log: SILENT, now, monotonicMs: () => clock.now.getTime(), schedules, post, events }
   const daemon = await startDaemon(deps, controller.signal)
   const beatAt = async (ms: number): Promise<void> => {
     clock.now = new Date(ms)

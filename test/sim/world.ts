@@ -151,7 +151,8 @@ export async function openWorld({
       const own = mortal(store)
       const controller = new AbortController()
       const post = createLane(SILENT, async () => {})
-      const deps = { store: own, log: SILENT, now, monotonicMs, schedules, post }
+      const events = createLane(SILENT, async () => {})
+      const deps = { store: own, log: SILENT, now, monotonicMs, schedules, post, events }
       life = { store: own, controller, daemon: await start(deps, controller.signal) }
       await beat()
     },

@@ -100,7 +100,7 @@ describe('a call', () => {
     [403, 'api_forbidden'],
     [404, 'api_not_found'],
     [409, 'api_rejected'],
-    [410, 'api_rejected'],
+    [410, 'api_not_found'],
     [422, 'api_rejected'],
     [301, 'api_unexpected'],
     [501, 'api_unreachable'],

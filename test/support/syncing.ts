@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { SYNC_PARTS, sync } from '../../src/jobs/sync.ts'
 import type { SyncOptions } from '../../src/jobs/sync-run.ts'
 import type { SyncResult } from '../../src/model.ts'
-import { openSource, type SourceOptions } from '../../src/source/open.ts'
+import { openSource, type Source, type SourceOptions } from '../../src/source/open.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { folderWith } from './folder.ts'
 import { openNewStore } from './store.ts'
@@ -16,6 +16,7 @@ const AT_ONCE = { attempts: 5, baseMs: 0, maxMs: 0 }
 
 export interface Syncing extends AsyncDisposable {
   readonly store: Store
+  readonly source: Source
   readonly folder: string
   /** The clock of the job; a test moves it. */
   readonly clock: { now: Date }
@@ -43,6 +44,7 @@ export async function openSyncing(
   })
   return {
     store,
+    source,
     folder,
     clock,
     sync: (options = {}) =>

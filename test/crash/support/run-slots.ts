@@ -25,7 +25,7 @@ const schedules = [
 const controller = new AbortController()
 const post = createLane(log, async () => {})
 const daemon = await startDaemon(
-  { store, log, now, monotonicMs: () => 0, schedules, post },
+  { store, log, now, monotonicMs: () => 0, schedules, post, events: createLane(log, async () => {}) },
   controller.signal,
 )
 await daemon.tick()

@@ -1,0 +1,132 @@
+/**
+ * The daemon's lane in which events are followed: as soon as one is taken in, several leads at once, and a slow one
+ * holds up no other. What fails waits in the store, so that neither a kill nor an outage loses it.
+ */
+import { type ErrorCode, LeadsheetError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { finishEvents } from '../store/event.ts'
+import { listQueued, mayFollow, putOff, type QueuedEvent, takeOut } from '../store/event-queue.ts'
+import { readWatermark, saveNotBefore } from '../store/watermark.ts'
+import { logFailure } from './failure.ts'
+import { type FollowDeps, followEvent } from './followed-event.ts'
+import type { Lane } from './lane.ts'
+import { createLeftToSync, type LeftToSyncDeps } from './left-to-sync.ts'
+
+/** How long one waits after each failure in a row; after the last one it is left to the next sync. */
+const PAUSES_MINUTES = [1, 5, 30, 2 * 60, 6 * 60, 12 * 60] as const
+const MINUTE_MS = 60_000
+/** After so many failures in a row it is the upstream, and no lead. */
+const FAILURES_MAX = 5
+
+/** Failures that may be the own ones of what was asked for. */
+const OF_ONE: ReadonlySet<ErrorCode> = new Set([
+  'api_forbidden',
+  'api_not_found',
+  'api_rejected',
+  'api_unexpected',
+  'api_unreachable',
+])
+
+export interface FollowerDeps extends FollowDeps, LeftToSyncDeps {
+  readonly source: FollowDeps['source']
+  readonly log: Log
+  /** How many are asked for at once. */
+  readonly concurrency: number
+}
+
+/** To be poked when an event was taken in, each minute, and when a sync is over. */
+export function createFollower(deps: FollowerDeps): Lane {
+  const { store, log, now } = deps
+  const leftToSync = createLeftToSync(deps)
+  const inHand = new Map<QueuedEvent, Promise<void>>()
+  let signal: AbortSignal | null = null
+  let starting: Promise<void> | null = null
+  let isAskedAgain = false
+  let restsUntilMs = 0
+  let failuresInRow = 0
+
+  const fail = (thrown: unknown): void => logFailure(log, thrown)
+
+  function poke(): void {
+    if (signal === null || signal.aborted) return
+    isAskedAgain = starting !== null
+    if (isAskedAgain) return
+    starting = startSome(signal)
+      .catch(rest)
+      .catch(fail)
+      .finally(() => {
+        starting = null
+        if (isAskedAgain) poke()
+      })
+  }
+
+  async function startSome(until: AbortSignal): Promise<void> {
+    const free = deps.concurrency - inHand.size
+    const at = now()
+    if (free <= 0 || at.getTime() < restsUntilMs || !(await mayFollow(store.db))) return
+    const { notBefore } = await readWatermark(store.db)
+    if (notBefore !== null && notBefore > at.toISOString()) return
+    const keys = [...inHand.keys()]
+    const askedLeads = await leftToSync.areLeads()
+    for (const row of await listQueued(store.db, at.toISOString(), free, { keys, askedLeads })) {
+      if (until.aborted) return
+      if (row.resource === 'lead') leftToSync.countOne()
+      inHand.set(row, follow(row, until))
+    }
+  }
+
+  async function follow(row: QueuedEvent, until: AbortSignal): Promise<void> {
+    try {
+      await followEvent(deps, row, until)
+      failuresInRow = 0
+    } catch (thrown) {
+      if (!until.aborted) await onFailure(row, thrown).catch(rest).catch(fail)
+    } finally {
+      inHand.delete(row)
+      poke()
+    }
+  }
+
+  async function onFailure(row: QueuedEvent, thrown: unknown): Promise<void> {
+    if (!(thrown instanceof LeadsheetError) || !OF_ONE.has(thrown.code)) return rest(thrown)
+    const about = { resource: row.resource, id: row.resource_id, code: thrown.code }
+    log.warn(about, thrown.message)
+    await postpone(row, thrown)
+    if (++failuresInRow >= FAILURES_MAX) await rest(thrown)
+  }
+
+  async function postpone(row: QueuedEvent, { message: problem }: LeadsheetError): Promise<void> {
+    const at = now()
+    const minutes = PAUSES_MINUTES[row.failures]
+    await store.write(async (trx) => {
+      if (minutes !== undefined) {
+        return putOff(trx, row, new Date(at.getTime() + minutes * MINUTE_MS).toISOString())
+      }
+      const { resource, resource_id: resourceId, last_at: until } = row
+      const end = { at: at.toISOString(), outcome: 'failed', problem } as const
+      await finishEvents(trx, { resource, resourceId, until }, end)
+      await takeOut(trx, row)
+    })
+  }
+
+  /** What would meet all alike is not tried with each of them. */
+  async function rest(thrown: unknown): Promise<void> {
+    restsUntilMs = now().getTime() + MINUTE_MS
+    failuresInRow = 0
+    const notBefore = thrown instanceof LeadsheetError ? thrown.notBefore : undefined
+    if (notBefore === undefined) return fail(thrown)
+    log.info({ until: notBefore }, 'events wait until the upstream wants to be asked again')
+    await store.write((trx) => saveNotBefore(trx, notBefore))
+  }
+
+  return {
+    poke,
+    open: (until) => {
+      signal = until
+    },
+    isBusy: () => inHand.size > 0,
+    async idle() {
+      while (starting !== null || inHand.size > 0) await Promise.all([starting, ...inHand.values()])
+    },
+  }
+}

@@ -1,0 +1,72 @@
+/** A syncing with the daemon's lane for events, and the inbox that winds it. */
+import { createFollower, type FollowerDeps } from '../../src/jobs/follow-events.ts'
+import { createInbox, type Inbox } from '../../src/jobs/inbox.ts'
+import type { Lane } from '../../src/jobs/lane.ts'
+import type { UpstreamEvent } from '../../src/model.ts'
+import type { SourceOptions } from '../../src/source/open.ts'
+import type { Db } from '../../src/store/open.ts'
+import { openSyncing, SILENT, type Syncing } from './syncing.ts'
+
+export interface Following extends Syncing {
+  readonly inbox: Inbox
+  readonly lane: Lane
+  /** Puts down what is in hand. */
+  stop(): Promise<void>
+}
+
+type Options = Partial<Pick<FollowerDeps, 'wantsDetails' | 'concurrency' | 'syncs'>> & {
+  readonly folder?: string
+  readonly source?: Partial<SourceOptions>
+}
+
+export async function openFollowing(url: string, options: Options = {}): Promise<Following> {
+  const { folder, source: sourceOptions = {}, ...wanted } = options
+  const syncing = await openSyncing(url, 'test-key', {
+    ...(folder !== undefined && { folder }),
+    source: sourceOptions,
+  })
+  const { store, source, clock } = syncing
+  const now = () => clock.now
+  const lane = createFollower({
+    ...{ store, source, log: SILENT, now, wantsDetails: true, concurrency: 4, syncs: null },
+    ...wanted,
+  })
+  const end = new AbortController()
+  lane.open(end.signal)
+  const stop = async (): Promise<void> => {
+    end.abort(new Error('the daemon is to stop'))
+    await lane.idle()
+  }
+  return {
+    ...syncing,
+    lane,
+    inbox: createInbox({ store, now, poke: lane.poke }),
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop()
+      await syncing[Symbol.asyncDispose]()
+    },
+  }
+}
+
+let count = 0
+
+/** An event of its own about a lead, unless told otherwise. */
+export function eventOf(leadId: string, other: Partial<UpstreamEvent> = {}): UpstreamEvent {
+  return {
+    ...{
+      id: `event-${++count}`,
+      type: 'lead.updated',
+      occurredAt: null,
+      resource: 'lead',
+      resourceId: leadId,
+    },
+    ...{ isRemoval: false, record: null, problem: null },
+    ...other,
+  }
+}
+
+export async function outcomeOf(db: Db, eventId: string): Promise<string | null | undefined> {
+  const row = await db.selectFrom('event').where('id', '=', eventId).select('outcome').executeTakeFirst()
+  return row?.outcome
+}
