@@ -19,7 +19,7 @@ import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { VERDICT_COLORS } from './verdict.ts'
 
-const ROWS = { runs: 5, slots: 5, editions: 5, notices: 100 }
+const ROWS = { runs: 5, slots: 5, editions: 5, events: 5, notices: 100 }
 
 type Status = StatusOf<ConfiguredSchedule>
 
@@ -57,6 +57,7 @@ function statusJson(database: string, { health, ...status }: Status) {
     deliveries: status.deliveries,
     servers_away: status.serversAway.map(outageJson),
     editions: status.editions.map(editionJson),
+    events: status.events && eventsJson(status.events),
   }
 }
 
@@ -92,6 +93,19 @@ function scheduleJson({ name, timing, last, next }: ScheduleState<ConfiguredSche
   }
 }
 
+function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
+  return {
+    last_24_hours: Object.fromEntries(recent.map(({ outcome, events }) => [outcome, events])),
+    waiting: waiting.toRead,
+    waiting_since: waiting.since,
+    last: last.map((event) => ({
+      ...{ id: event.id, type: event.type, resource: event.resource, resource_id: event.resourceId },
+      ...{ occurred_at: event.occurredAt, received_at: event.receivedAt, done_at: event.doneAt },
+      ...{ outcome: event.outcome, problem: event.problem },
+    })),
+  }
+}
+
 /** `2 open: sync failing, disk nearly full`; null where nothing is wrong. */
 function troublesText(notices: Status['notices']): string | null {
   if (notices.length === 0) return null
@@ -112,6 +126,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
     Troubles: troublesText(status.notices),
     'Held rows': status.heldRows > 0 ? status.heldRows : null,
     'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
+    Events: status.health.checks.find(({ what }) => what === 'events')?.found,
     Letters: letters.join(', ') || 'none',
     'Mail server': status.serversAway.map(outageText).join('; ') || null,
   })

@@ -1,6 +1,7 @@
 /** What can be seen of an installation at one moment: the health of it, what ran last, what waits, what comes next. */
 import { countDeliveries } from '../store/delivery.ts'
 import { listEditions } from '../store/edition-list.ts'
+import { countRecentEvents, countWaitingEvents, listEvents } from '../store/event-news.ts'
 import { countHeldRows } from '../store/held-row.ts'
 import { countLeads } from '../store/lead.ts'
 import { listMailOutages } from '../store/mail-outage.ts'
@@ -17,6 +18,7 @@ export interface StatusRows {
   readonly runs: number
   readonly slots: number
   readonly editions: number
+  readonly events: number
   readonly notices: number
 }
 
@@ -27,7 +29,7 @@ export async function readStatus<S extends ScheduleSettings>(
   rows: StatusRows,
   now: Date,
 ) {
-  const { store, schedules } = installation
+  const { store, schedules, events } = installation
   const { db } = store
   return {
     health: await readHealth(installation, now),
@@ -43,5 +45,11 @@ export async function readStatus<S extends ScheduleSettings>(
     deliveries: await countDeliveries(db),
     serversAway: await listMailOutages(db),
     editions: await listEditions(db, null, rows.editions),
+    /** Null where the upstream has no webhooks, or nothing listens to them. */
+    events: events && {
+      last: await listEvents(db, rows.events),
+      recent: await countRecentEvents(db, now),
+      waiting: await countWaitingEvents(db),
+    },
   }
 }

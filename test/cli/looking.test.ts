@@ -10,11 +10,13 @@ import { runLeadsheet } from '../support/leadsheet.ts'
 describe('looking before the first sync', () => {
   it('shows that there is nothing yet, and makes no data directory', async () => {
     const cwd = folderWith()
-    const status = await runLeadsheet(['status', '--json'], { cwd, env: { LEADSHEET_DATA_DIR: 'mistyped' } })
+    const env = { LEADSHEET_DATA_DIR: 'mistyped', LEADSHEET_WEB_LISTEN: '127.0.0.1:8080' }
+    const status = await runLeadsheet(['status', '--json'], { cwd, env })
     expect(status.status).toBe(0)
     expect(JSON.parse(status.stdout)).toMatchObject({
       ...{ verdict: 'fail', sentence: 'No sync has read all leads yet.' },
       ...{ leads: 0, data_as_of: null, runs: [], deliveries: {} },
+      events: { last_24_hours: {}, waiting: 0, waiting_since: null, last: [] },
     })
     const report = await runLeadsheet(['report', 'daily'], { cwd, env: { LEADSHEET_DATA_DIR: 'mistyped' } })
     expect([report.status, report.stderr]).toEqual([

@@ -1,10 +1,13 @@
 /** The one judgement of an installation: what is well, what only warns, and what comes first. */
 import { spawnSync } from 'node:child_process'
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { EventWay } from '../../src/jobs/event-way.ts'
 import type { HealthCheck, Installation, Subject } from '../../src/jobs/health/installation.ts'
 import { type Health, readHealth } from '../../src/jobs/health.ts'
 import type { ScheduleSettings } from '../../src/jobs/schedule.ts'
+import { readRegistration } from '../../src/jobs/webhook-registration.ts'
 import { addSpan, endSpan, touchSpan } from '../../src/store/daemon-span.ts'
 import { enqueueNotice, moveDelivery } from '../../src/store/delivery.ts'
 import { saveHeldRows } from '../../src/store/held-row.ts'
@@ -14,6 +17,8 @@ import type { Notice } from '../../src/store/notice.ts'
 import { saveNotices } from '../../src/store/notice.ts'
 import type { Store } from '../../src/store/open.ts'
 import { addSlot, type Slot } from '../../src/store/schedule-slot.ts'
+import { event, follow, receive } from '../support/events.ts'
+import { folderWith } from '../support/folder.ts'
 import { LETTER } from '../support/letter.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
 
@@ -350,4 +355,56 @@ describe('the files', () => {
       found: expect.stringMatching(/^There is no snapshot/),
     })
   })
+})
+
+describe('events of the upstream', () => {
+  const registered = { events: ['lead.created'], registeredAt: minutesAgo(HOUR) }
+  const way: EventWay = { readRegistration: async () => registered, isByHand: false, canRegister: true }
+  const unregistered: EventWay = { ...way, readRegistration: async () => null }
+
+  beforeEach(async () => {
+    await save(store, [lead('a')])
+    await wholeRun(4)
+  })
+
+  it('are not spoken of where the upstream has no webhooks', async () => {
+    expect((await health()).checks.map(({ what }) => what)).not.toContain('events')
+  })
+
+  it('are all right while none is registered, none has come yet, and they come', async () => {
+    const found = async (events: EventWay) => (await check('events', { events })).found
+    expect(await found(unregistered)).toBe('no webhook is registered: changes come with each sync')
+    expect(await found({ ...unregistered, isByHand: true })).toBe('none has come yet')
+    expect(await found(way)).toBe('none has come since the webhook was registered, 60 min ago')
+    await receive(store, [event('1')], minutesAgo(3))
+    await follow(store, 'a', { at: minutesAgo(3), outcome: 'updated' })
+    expect(await found(way)).toBe('the last one came 3 min ago, 1 event in the last 24 hours')
+    expect(await health({ events: way })).toMatchObject({ verdict: 'ok' })
+  })
+
+  it('warn where they wait, with what to do', async () => {
+    await receive(store, [event('1')], minutesAgo(45))
+    expect(await check('events', { events: way })).toMatchObject({
+      verdict: 'warn',
+      found: 'Of the leads that events told of one waits to be read, since 2026-11-21 11:15 UTC.',
+      remedy: expect.stringContaining('leadsheet doctor'),
+    })
+    expect((await health({ events: way })).sentence).toBe(
+      'Of the leads that events told of one waits to be read, since 2026-11-21 11:15 UTC.',
+    )
+  })
+
+  it('warn, and nothing else breaks, where it cannot be read what is registered', async () => {
+    const broken = { ...way, readRegistration: async () => readRegistration(brokenFile()) }
+    const { checks, verdict } = await health({ events: broken })
+    expect(verdict).toBe('warn')
+    expect(checks.find(({ what }) => what === 'events')).toMatchObject({
+      found: expect.stringContaining('webhook.json cannot be read'),
+      remedy: expect.stringContaining('register anew'),
+    })
+  })
+
+  function brokenFile(): string {
+    return join(folderWith({ 'webhook.json': '{' }), 'webhook.json')
+  }
 })

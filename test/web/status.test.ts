@@ -1,5 +1,6 @@
 /** The status page, in each state that an installation can be in, as it is served. */
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { EventWay } from '../../src/jobs/event-way.ts'
 import type { ScanReport } from '../../src/model.ts'
 import { addSpan, touchSpan } from '../../src/store/daemon-span.ts'
 import { moveDelivery } from '../../src/store/delivery.ts'
@@ -14,6 +15,7 @@ import { startScan } from '../../src/store/scan.ts'
 import { saveVerdict } from '../../src/store/scan-verdict.ts'
 import { addSlot, type Slot } from '../../src/store/schedule-slot.ts'
 import { addCounts, finishRun, startRun } from '../../src/store/sync-run.ts'
+import { event, follow, receive } from '../support/events.ts'
 import { busyDay } from '../support/figures.ts'
 import { enqueueLetter, LETTER } from '../support/letter.ts'
 import { openStatusPage, STATUS_AT } from '../support/status-page.ts'
@@ -291,4 +293,65 @@ it('unfolds which records are held and why, and which fields changed', async () 
   expect(text).toContain('company.name vanished 12:51')
   expect(text).toContain('score now also string 12:51')
   expect(text).not.toContain('phone')
+})
+
+describe('the card of the events', () => {
+  const registered = { events: ['lead.updated'], registeredAt: ago(60) }
+  const way: EventWay = { readRegistration: async () => registered, isByHand: false, canRegister: true }
+  const cardOf = (text: string) => /(?:^| )Events (.*?) Syncs /.exec(text)?.[1] ?? null
+
+  it('is not there where the upstream has no webhooks', async () => {
+    const { readHtml } = await openStatusPage()
+    expect(await readHtml()).not.toContain('part-events')
+  })
+
+  it('says how changes come where none is registered, and what to do to have them at once', async () => {
+    const none: EventWay = { ...way, readRegistration: async () => null }
+    const { read } = await openStatusPage({ events: none })
+    expect(cardOf(await read())).toBe(
+      'not registered Changes come by polling: with each sync, every 15 min. leadsheet webhooks register --self has the upstream tell of each at once.',
+    )
+    const byHand = await openStatusPage({ events: { ...none, canRegister: false } })
+    expect(cardOf(await byHand.read())).toMatch(/put its secret into events.secret_file.$/)
+  })
+
+  it('says how to try the way where none has come yet', async () => {
+    const { read } = await openStatusPage({ events: way })
+    expect(cardOf(await read())).toMatch(
+      /^none yet A webhook is set up, and has brought none yet. leadsheet webhooks test/,
+    )
+  })
+
+  it('tells what the last ones brought, and how long that took', async () => {
+    const { read, store } = await openStatusPage({ events: way })
+    await allIsWell(store)
+    await save(store, [lead('a', { score: 40 })], ago(60))
+    await receive(store, [event('1'), event('2', { resourceId: 'x', problem: 'no <id>' })], ago(2))
+    const at = new Date(Date.parse(ago(2)) + 400).toISOString()
+    const changed = { status: 'contacted', score: 62, updatedAt: ago(2), statusChangedAt: ago(2) }
+    await save(store, [lead('a', changed)], at)
+    await follow(store, 'a', { at, outcome: 'updated' })
+    await receive(store, [event('3', { resourceId: 'b', type: 'lead.created' })], ago(1))
+    const card = cardOf(await read()) ?? ''
+    expect(card).toMatch(
+      /^arriving The last one 1 min ago: Company b, waits\. 1 to be read the first since 12:59 /,
+    )
+    expect(card).toContain('2 events in the last 24 hours: 1 brought a change, 1 came to nothing.')
+    expect(card).toContain('Company b lead.created waits 1 min ago')
+    expect(card).toContain('Company a lead.updated changed new → contacted, score 40 → 62 2 min ago 400 ms')
+    expect(card).toContain('lead x lead.updated unreadable no &lt;id&gt; 2 min ago')
+    await follow(store, 'b', { at: ago(0), outcome: 'unchanged' })
+    expect(cardOf(await read())).toMatch(
+      /The last one 1 min ago: Company b, nothing new; here after 1 min 0 s\./,
+    )
+  })
+
+  it('points to what is wrong, which is told above with what to do', async () => {
+    const { read, store } = await openStatusPage({ events: way })
+    await allIsWell(store)
+    await receive(store, [event('1')], ago(50))
+    const text = await read()
+    expect(text).toContain('events Of the leads that events told of one waits to be read, since')
+    expect(cardOf(text)).toMatch(/^in trouble The last one 50 min ago: Company a, waits\./)
+  })
 })

@@ -144,18 +144,22 @@ const TAGS: Readonly<Record<NonNullable<EventNews['outcome']>, Tag>> = {
 const WAITS: Tag = { kind: 'busy', text: 'waits' }
 
 function eventOf(event: EventNews, clock: Clock): EventView {
-  const { id, type, receivedAt, doneAt, outcome, problem } = event
+  const { id, type, receivedAt, outcome, problem } = event
   return {
     // Of the upstream's own, nobody knows what is in them.
     id: createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH),
     ...{ came: clock.ago(receivedAt), type: oneLine(type ?? 'event', NAME_LENGTH), about: aboutOf(event) },
     tag: outcome === null ? WAITS : TAGS[outcome],
     note: problem === null ? tellChange(event.change) : oneLine(problem, PROBLEM_LENGTH),
-    took:
-      doneAt === null || event.resource === null
-        ? ''
-        : duration(Math.max(0, Date.parse(doneAt) - Date.parse(receivedAt))),
+    took: tookOf(event),
   }
+}
+
+function tookOf({ receivedAt, doneAt, outcome }: EventNews): string {
+  const isFollowed = outcome !== 'ignored' && outcome !== 'unreadable'
+  return doneAt === null || !isFollowed
+    ? ''
+    : duration(Math.max(0, Date.parse(doneAt) - Date.parse(receivedAt)))
 }
 
 function aboutOf({ resource, resourceId, name }: EventNews): string {
