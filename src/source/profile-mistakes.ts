@@ -14,7 +14,7 @@ export function explainIssue(
   const path = issue.path.map(String)
   const place = `${origin}  ${path.join('.') || 'the profile'}`
   if (issue.code === 'unrecognized_keys') {
-    const known = [...new Set(namesAt(schema, path))].join(', ')
+    const known = [...new Set(namesAt(schema, data, path))].join(', ')
     return issue.keys.map(
       (key) => `${origin}  ${[...path, key].join('.')}: there is no such part; known here: ${known}`,
     )
@@ -32,15 +32,29 @@ export function explainIssue(
   return [`${place}: ${shown}, expected ${acceptedBy(issue)}`]
 }
 
-/** The names that a group may hold; of a choice those of all its branches. */
-function namesAt(schema: unknown, path: readonly string[]): string[] {
+/** The names that a group may hold; of a choice those of the branch that was chosen, or else of all. */
+function namesAt(schema: unknown, data: unknown, path: readonly string[]): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const node = schema as { anyOf?: unknown[]; oneOf?: unknown[]; properties?: object; items?: unknown }
   const branches = [...(node.anyOf ?? []), ...(node.oneOf ?? [])]
-  if (branches.length > 0) return branches.flatMap((branch) => namesAt(branch, path))
+  if (branches.length > 0) {
+    const chosen = branches.filter((branch) => isChosen(branch, data))
+    return (chosen.length > 0 ? chosen : branches).flatMap((branch) => namesAt(branch, data, path))
+  }
   const [name, ...rest] = path
   if (name === undefined) return Object.keys(node.properties ?? {})
-  return namesAt(/^\d+$/.test(name) ? node.items : readPath(node.properties, [name]), rest)
+  const inner = /^\d+$/.test(name) ? node.items : readPath(node.properties, [name])
+  return namesAt(inner, readPath(data, [name]), rest)
+}
+
+/** Whether what tells a branch from the others, such as its kind, stands in the data. */
+function isChosen(branch: unknown, data: unknown): boolean {
+  const properties = Object.entries(Object(readPath(branch, ['properties'])))
+  const marks = properties.filter(([, property]) => readPath(property, ['const']) !== undefined)
+  return (
+    marks.length > 0 &&
+    marks.every(([name, property]) => readPath(data, [name]) === readPath(property, ['const']))
+  )
 }
 
 /** The branch whose mistakes lie deepest is the one that was meant. */
@@ -53,17 +67,41 @@ function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): read
   )
 }
 
+const KINDS: Readonly<Record<string, string>> = {
+  ...{ string: 'a text', number: 'a number', int: 'a whole number', boolean: 'true or false' },
+  ...{ array: 'a list', object: 'a group of names with values' },
+}
+
 function acceptedBy(issue: z.core.$ZodIssue): string {
-  const path = issue.path
-  if (issue.code === 'invalid_value')
-    return issue.values
-      .map(String)
-      .join(', ')
-      .replace(/, ([^,]+)$/, ' or $1')
-  if (issue.code === 'invalid_union' && path.at(-1) === 'kind')
-    return 'one of cursor, page, offset, next_url, link, range, last_id and none'
-  if (issue.code === 'invalid_type') return issue.expected
-  return issue.message
+  switch (issue.code) {
+    case 'invalid_value':
+      return listed(issue.values, 'or')
+    case 'invalid_union':
+      return 'options' in issue && Array.isArray(issue.options)
+        ? `one of ${listed(issue.options, 'and')}`
+        : issue.message
+    case 'invalid_type':
+      return KINDS[issue.expected] ?? issue.expected
+    case 'too_small':
+      return issue.origin === 'string'
+        ? 'a text that is not empty'
+        : `${countOf(issue)} ${issue.minimum} or more`
+    case 'too_big':
+      return `${countOf(issue)} ${issue.maximum} or less`
+    default:
+      return issue.message
+  }
+}
+
+function countOf({ origin }: { readonly origin: string }): string {
+  return origin === 'array' ? 'a list of' : 'a number of'
+}
+
+function listed(values: readonly unknown[], last: 'and' | 'or'): string {
+  return values
+    .map(String)
+    .join(', ')
+    .replace(/, ([^,]+)$/, ` ${last} $1`)
 }
 
 function shortJson(value: unknown): string {
