@@ -20,6 +20,7 @@ interface ServeOptions {
   readonly seed: number
   readonly speed: number
   readonly faults?: string
+  readonly webhooksToLoopback?: boolean
 }
 
 export function defineServe(command: Command, terminal: Terminal): void {
@@ -30,12 +31,14 @@ export function defineServe(command: Command, terminal: Terminal): void {
     .option('--seed <number>', 'what a new history follows from', wholeNumber(0, 2 ** 31), 1)
     .option('--speed <factor>', 'simulated seconds a second', speed, 1)
     .option('--faults <file>', 'faults to have, for rehearsing what a client does: a YAML or JSON file')
+    .option('--webhooks-to-loopback', 'send webhooks to this machine too, over http, to try them out')
     .action((options: ServeOptions) => serve(terminal, options))
   addExamples(command, [
     'serve',
     'serve --speed 3600   # an hour a second',
     'serve --port 0 --data /tmp/service --json',
     'serve --faults faults.yaml',
+    'serve --webhooks-to-loopback --speed 3600   # what happens is sent to http://127.0.0.1 as well',
   ])
 }
 
@@ -50,6 +53,9 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
     await terminal.printFields({
       Service: service.url,
       Database: relative('', file),
+      Webhooks: options.webhooksToLoopback
+        ? 'sent to public addresses, and to this machine'
+        : 'sent to public addresses',
       ...(faults && { Faults: `${faults.faults.length} of ${options.faults}` }),
       'API key': `${key}  (read and write; shown this once)`,
     })
@@ -81,6 +87,7 @@ async function startService(
     seed: options.seed,
     speed: options.speed,
     faults,
+    webhooksToLoopback: options.webhooksToLoopback ?? false,
     logger,
     onProgress: (done, total) => progress.update(Math.floor(done / DAY_MS), Math.ceil(total / DAY_MS)),
   })

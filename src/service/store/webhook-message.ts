@@ -103,28 +103,34 @@ function queueEventsOf(
         ...{ webhook_id: webhookId, event_id: event.id },
         ...{ state: 'waiting' as const, attempts: 0, created_at: now, next_attempt_at: now },
       }))
-    if (messages.length > 0) await trx.insertInto('webhook_message').values(messages).execute()
+    await insertMessages(trx, messages)
     await trx.updateTable('webhook').set({ last_event_id: last.id }).where('id', '=', webhookId).execute()
     return events.length === BATCH_ROWS
   })
 }
 
-export async function insertMessage(db: ServiceDatabase, message: WebhookMessageRow): Promise<void> {
-  await db.insertInto('webhook_message').values(message).execute()
+export async function insertMessages(
+  db: ServiceDatabase,
+  messages: readonly WebhookMessageRow[],
+): Promise<void> {
+  if (messages.length > 0) await db.insertInto('webhook_message').values(messages).execute()
 }
 
-/** Notes what became of an attempt, and with it of its message. */
-export async function saveAttempt(
+/** Notes what became of attempts, each of another message, and with it of the messages. */
+export async function saveAttempts(
   db: ServiceDatabase,
-  attempt: NewAttempt,
-  message: Pick<WebhookMessageRow, 'state' | 'next_attempt_at'>,
+  attempts: readonly NewAttempt[],
+  messages: readonly Pick<WebhookMessageRow, 'id' | 'state' | 'next_attempt_at'>[],
 ): Promise<void> {
-  await db.insertInto('webhook_attempt').values(attempt).execute()
-  await db
-    .updateTable('webhook_message')
-    .set({ ...message, attempts: attempt.attempt })
-    .where('id', '=', attempt.message_id)
-    .execute()
+  await db.insertInto('webhook_attempt').values(attempts).execute()
+  const update = db.updateTable('webhook_message').set((eb) => ({ attempts: eb('attempts', '+', 1) }))
+  const delivered = messages.filter(({ state }) => state === 'delivered').map(({ id }) => id)
+  if (delivered.length > 0) {
+    await update.set({ state: 'delivered', next_attempt_at: null }).where('id', 'in', delivered).execute()
+  }
+  for (const { id, state, next_attempt_at } of messages) {
+    if (state !== 'delivered') await update.set({ state, next_attempt_at }).where('id', '=', id).execute()
+  }
 }
 
 /** Nothing is sent there any more: what waits ends here. */

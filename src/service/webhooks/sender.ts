@@ -20,7 +20,7 @@ import {
 import { eventMessage, pingMessage } from './message.ts'
 import type { WebhookPoster } from './post.ts'
 import { GIVEN_UP_AFTER_DAYS } from './retry-schedule.ts'
-import { type Attempt, attemptRow, type Disabled, settleAttempt } from './settle.ts'
+import { type Attempt, attemptRow, type Disabled, settleAttempts } from './settle.ts'
 
 const IN_FLIGHT_MAX = 128
 /** Few, so that no receiver holds up the others by being slow. */
@@ -112,8 +112,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   async function save(made: readonly Attempt[]): Promise<void> {
     const disabled: Disabled[] = []
     await db.transaction().execute(async (trx) => {
-      for (const attempt of made) {
-        const one = await settleAttempt(trx, attempt, now(), Math.random())
+      for (const [id, own] of Map.groupBy(made, ({ message }) => message.webhook_id)) {
+        const one = await settleAttempts(trx, id, own, now())
         if (one !== null) disabled.push(one)
       }
     })

@@ -1,12 +1,12 @@
-/** What follows from an attempt: for its message, and for the webhook. */
+/** What follows from attempts at one webhook: for each message, and for the webhook itself. */
 import type { ServiceDatabase } from '../store/database.ts'
 import type { WebhookMessageRow, WebhookRow } from '../store/tables.ts'
 import { findWebhook } from '../store/webhook.ts'
 import {
   disableWebhook,
-  insertMessage,
+  insertMessages,
   type NewAttempt,
-  saveAttempt,
+  saveAttempts,
   saveWebhookHealth,
 } from '../store/webhook-message.ts'
 import type { PostOutcome } from './post.ts'
@@ -22,43 +22,48 @@ export interface Attempt {
   readonly outcome: PostOutcome
 }
 
-type Reason = NonNullable<WebhookRow['disabled_reason']>
+type DisabledReason = NonNullable<WebhookRow['disabled_reason']>
 
 /** A webhook that has just been disabled, and why. */
 export interface Disabled {
   readonly webhook: WebhookRow
-  readonly reason: Reason
+  readonly reason: DisabledReason
 }
 
 /**
  * @param db a transaction
- * @param now after the attempt
- * @param random from 0 up to 1
+ * @param attempts in the order in which they ended
+ * @param now after them
  * @returns the webhook if it is disabled by this
  */
-export async function settleAttempt(
+export async function settleAttempts(
   db: ServiceDatabase,
-  attempt: Attempt,
+  webhookId: string,
+  attempts: readonly Attempt[],
   now: number,
-  random: number,
 ): Promise<Disabled | null> {
-  const { message, outcome } = attempt
-  const webhook = await findWebhook(db, message.webhook_id)
+  const webhook = await findWebhook(db, webhookId)
   // Deleted meanwhile, with all that was to be sent to it.
   if (webhook === undefined) return null
-  const isDelivered = outcome.error === null
-  const isPing = message.event_id === null
-  if (isPing) await insertMessage(db, message)
-  const failingSince = isDelivered ? null : (webhook.failing_since ?? (isPing ? null : now))
-  const earliest = outcome.retryAfterMs === null ? null : pausedUntil(outcome.retryAfterMs, now)
-  const reason = reasonToDisable(webhook, outcome, failingSince, now)
-  const isOver = isDelivered || isPing || webhook.status === 'disabled' || reason !== null
-  const next = isOver ? null : nextAttemptAt(message.attempts + 1, earliest, now, random)
-  const state = isDelivered ? 'delivered' : next === null ? 'failed' : 'waiting'
-  await saveAttempt(db, attemptRow(attempt), { state, next_attempt_at: next })
-  const health = { failing_since: failingSince, paused_until: earliest ?? webhook.paused_until }
-  if (health.failing_since !== webhook.failing_since || health.paused_until !== webhook.paused_until) {
-    await saveWebhookHealth(db, webhook.id, health)
+  await insertMessages(db, attempts.map(({ message }) => message).filter(isPing))
+  let { failing_since, paused_until } = webhook
+  let reason: DisabledReason | null = null
+  const messages = []
+  for (const { message, outcome } of attempts) {
+    const isDelivered = outcome.error === null
+    // That a ping fails is told to who asked for it, and to nobody else.
+    failing_since = isDelivered ? null : (failing_since ?? (isPing(message) ? null : now))
+    const pause = outcome.retryAfterMs === null ? null : pausedUntil(outcome.retryAfterMs, now)
+    paused_until = pause ?? paused_until
+    reason ??= webhook.status === 'disabled' ? null : reasonToDisable(outcome, failing_since, now)
+    const isOver = isDelivered || isPing(message) || webhook.status === 'disabled'
+    const next = isOver ? null : nextAttemptAt(message.attempts + 1, pause, now, Math.random())
+    const state = isDelivered ? 'delivered' : next === null ? 'failed' : 'waiting'
+    messages.push({ id: message.id, state, next_attempt_at: next } as const)
+  }
+  await saveAttempts(db, attempts.map(attemptRow), messages)
+  if (failing_since !== webhook.failing_since || paused_until !== webhook.paused_until) {
+    await saveWebhookHealth(db, webhook.id, { failing_since, paused_until })
   }
   if (reason === null) return null
   await disableWebhook(db, webhook.id, reason, now)
@@ -72,13 +77,16 @@ export function attemptRow({ message, at, outcome }: Attempt): NewAttempt {
   }
 }
 
+function isPing({ event_id }: WebhookMessageRow): boolean {
+  return event_id === null
+}
+
 function reasonToDisable(
-  webhook: WebhookRow,
   { status, error }: PostOutcome,
   failingSince: number | null,
   now: number,
-): Reason | null {
-  if (webhook.status === 'disabled' || error === null) return null
+): DisabledReason | null {
+  if (error === null) return null
   if (status === GONE) return 'gone'
   return failingSince !== null && isGivenUp(failingSince, now) ? 'failing' : null
 }

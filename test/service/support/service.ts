@@ -1,5 +1,6 @@
 /** The reference service on a free port with a clock that stands until a test moves it. */
 import { mkdtempSync, rmSync } from 'node:fs'
+import type { LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
@@ -59,6 +60,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
     companiesFile: COMPANIES,
     historyDays: 14,
     now: () => clock.at,
+    resolve: knowsNoName,
     ...options,
   })
   const readKey = await service.createKey({ name: 'reader', scope: 'read' })
@@ -127,6 +129,11 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
       rmSync(folder, { recursive: true })
     },
   }
+}
+
+/** As a resolver without a network, so that tests ask none. */
+const knowsNoName: LookupFunction = (name, _options, callback) => {
+  callback(Object.assign(new Error(`no host ${name}`), { code: 'ENOTFOUND' }), [])
 }
 
 export function problemIn(answer: Answer): Problem {

@@ -1,0 +1,446 @@
+/** What receivers of webhooks do, and where somebody would like to have them sent: retried, given up, or refused. */
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createAddressGuard } from '../../src/service/webhooks/address.ts'
+import { createWebhookPoster } from '../../src/service/webhooks/post.ts'
+import { DAY_MS, HOUR_MS, startService, type TestService } from '../service/support/service.ts'
+import { happen, register, type TestWebhook } from '../service/support/webhooks.ts'
+import { openReceiver, type Receiver } from '../support/receiver.ts'
+
+const MINUTE_MS = 60_000
+const WAITS_MS = [
+  5_000,
+  ...[5, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[2, 5, 10, 10].map((hours) => hours * HOUR_MS),
+]
+const PUBLIC = '93.184.216.34'
+
+const logged: { readonly fields: object; readonly message: string }[] = []
+const log = {
+  info: () => undefined,
+  error: (fields: object, message: string) => void logged.push({ fields, message }),
+}
+
+let api: TestService
+let receiver: Receiver
+beforeAll(async () => {
+  receiver = await openReceiver()
+  api = await startService({
+    ...{ historyDays: 1, webhooksToLoopback: true, rateLimitPerMinute: 1_000_000, logger: log },
+  })
+})
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+  await receiver[Symbol.asyncDispose]()
+})
+
+const registered: TestWebhook[] = []
+afterEach(async () => {
+  receiver.answer = 200
+  logged.length = 0
+  for (const { id } of registered.splice(0)) {
+    await api.get(`/webhooks/${id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` })
+  }
+})
+
+async function webhookAt(url: string): Promise<TestWebhook> {
+  const webhook = await register(api, url)
+  registered.push(webhook)
+  return webhook
+}
+
+/** Answers with the statuses in turn, and with the last one from then on. */
+function answerInTurn(...statuses: readonly number[]): (response: ServerResponse) => void {
+  const left = [...statuses]
+  return (response) => response.writeHead((left.length > 1 ? left.shift() : left[0]) ?? 200).end()
+}
+
+/** Lets time pass; what is due then is sent before this resolves, unless it takes the answers of `receiver`. */
+async function pass(ms: number, beacon: TestWebhook): Promise<void> {
+  const before = (await beacon.attempts()).length
+  await api.pass(ms)
+  await happen(api)
+  await beacon.attempted(before + 1)
+}
+
+describe('a receiver that', () => {
+  test.each([500, 502, 404, 401, 307])(
+    'answers %i is sent the same message again, with the same id and bytes, and with a time of its own (row 64)',
+    async (status) => {
+      receiver.answer = answerInTurn(status, 200)
+      const webhook = await webhookAt(receiver.url)
+      const before = receiver.posts.length
+      await happen(api)
+      await webhook.attempted(1)
+      await api.pass(6_000)
+      const [first, second] = await webhook.attempted(2)
+      expect([first, second]).toEqual([
+        expect.objectContaining({ attempt: 1, outcome: 'failed', status, message_id: second?.message_id }),
+        expect.objectContaining({ attempt: 2, outcome: 'delivered', status: 200, next_attempt_at: null }),
+      ])
+      const posts = receiver.posts.slice(before)
+      expect(posts).toHaveLength(2)
+      const [one, two] = posts
+      expect(two?.body).toBe(one?.body)
+      expect(two?.headers['webhook-id']).toBe(one?.headers['webhook-id'])
+      expect(Number(two?.headers['webhook-timestamp']) - Number(one?.headers['webhook-timestamp'])).toBe(6)
+      expect(await webhook.show()).toMatchObject({ status: 'active', failing_since: null })
+    },
+  )
+
+  test('redirects is not followed (row 64)', async () => {
+    await using other = await openReceiver()
+    receiver.answer = (response) => response.writeHead(302, { location: other.url }).end()
+    const webhook = await webhookAt(receiver.url)
+    await happen(api)
+    expect(await webhook.attempted(1)).toEqual([
+      expect.objectContaining({
+        outcome: 'failed',
+        error: 'it answered 302, a redirect, which is not followed',
+      }),
+    ])
+    expect(other.posts).toEqual([])
+  })
+
+  test('fails for ever is tried eight times, none of them early, and then no more (row 64)', async () => {
+    receiver.answer = 500
+    const webhook = await webhookAt(receiver.url)
+    await using good = await openReceiver()
+    await happen(api)
+    await webhook.attempted(1)
+    // Told of what happens from here on, which the other one fails to take too.
+    const beacon = await webhookAt(good.url)
+    const message = (await webhook.attempts())[0]?.message_id ?? ''
+    const ofMessage = async () =>
+      (await webhook.attempts()).filter(({ message_id }) => message_id === message)
+    for (const [index, waitMs] of WAITS_MS.entries()) {
+      const { at, next_attempt_at: next } = (await ofMessage()).at(-1) ?? {}
+      const plannedMs = Date.parse(next ?? '') - Date.parse(at ?? '')
+      expect(plannedMs).toBeGreaterThanOrEqual(waitMs)
+      expect(plannedMs).toBeLessThanOrEqual(waitMs * 1.1 + 1)
+      await pass(plannedMs - 1, beacon)
+      expect(await ofMessage()).toHaveLength(index + 1)
+      await api.pass(1)
+      await expect.poll(ofMessage, { interval: 10 }).toHaveLength(index + 2)
+    }
+    const all = await ofMessage()
+    expect(all.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    expect(all.at(-1)?.next_attempt_at).toBeNull()
+    await pass(DAY_MS, beacon)
+    expect(await ofMessage()).toHaveLength(8)
+  })
+
+  test.each([
+    [429, '3600', HOUR_MS],
+    [503, '3600', HOUR_MS],
+    [429, 'in an hour', HOUR_MS],
+    [429, String(7 * 24 * 3600), DAY_MS],
+  ])(
+    'answers %i with Retry-After: %s is sent nothing at all before (row 64)',
+    async (status, wanted, waitMs) => {
+      receiver.answer = (response) => {
+        const value = wanted === 'in an hour' ? new Date(Date.now() + HOUR_MS).toUTCString() : wanted
+        response.writeHead(status, { 'retry-after': value }).end()
+      }
+      const webhook = await webhookAt(receiver.url)
+      await using good = await openReceiver()
+      const beacon = await webhookAt(good.url)
+      await happen(api)
+      const [first] = await webhook.attempted(1)
+      await beacon.attempted(1)
+      const asked = Date.parse(first?.next_attempt_at ?? '') - Date.parse(first?.at ?? '')
+      // A date of HTTP has whole seconds.
+      expect(Math.abs(asked - waitMs)).toBeLessThanOrEqual(2000)
+      receiver.answer = 200
+      await pass(asked - 1, beacon)
+      expect(await webhook.attempts()).toHaveLength(1)
+      await api.pass(1)
+      const outcomes = (await webhook.attempted(3)).map(({ outcome }) => outcome)
+      expect(outcomes).toEqual(['failed', 'delivered', 'delivered'])
+    },
+  )
+
+  test('answers 410 is disabled at once, with a line in the log, and sent nothing more (row 64)', async () => {
+    receiver.answer = answerInTurn(500, 500, 410)
+    const webhook = await webhookAt(receiver.url)
+    await happen(api, 3)
+    await webhook.attempted(3)
+    expect(await webhook.show()).toMatchObject({ status: 'disabled', disabled_reason: 'gone' })
+    const { host } = new URL(receiver.url)
+    expect(logged).toEqual([
+      {
+        fields: { webhook: webhook.id, host, reason: 'gone' },
+        message: 'a webhook was disabled: its address answered 410, which says that it is gone',
+      },
+    ])
+    await using good = await openReceiver()
+    const beacon = await webhookAt(good.url)
+    await pass(DAY_MS, beacon)
+    expect(await webhook.attempts()).toHaveLength(3)
+    receiver.answer = 200
+    await webhook.act('enable')
+    await pass(DAY_MS, beacon)
+    // Of four events only the last one was while it was active.
+    expect(await webhook.attempted(4)).toHaveLength(4)
+  })
+
+  test('fails for five days is disabled, with a line in the log (row 64)', async () => {
+    receiver.answer = 500
+    const webhook = await webhookAt(receiver.url)
+    await happen(api)
+    await webhook.attempted(1)
+    const failingSince = (await webhook.show()).failing_since
+    for (let day = 1; day <= 4; day++) {
+      await api.pass(DAY_MS)
+      await happen(api)
+      const { length } = await webhook.attempts()
+      await webhook.attempted(length)
+    }
+    await expect.poll(webhook.show).toMatchObject({ status: 'active', failing_since: failingSince })
+    await api.pass(DAY_MS)
+    await happen(api)
+    await expect.poll(webhook.show).toMatchObject({ status: 'disabled', disabled_reason: 'failing' })
+    expect(logged.map(({ message }) => message)).toEqual([
+      'a webhook was disabled: every attempt of 5 days failed',
+    ])
+    expect(
+      api.rows(`select * from webhook_message where webhook_id = '${webhook.id}' and state = 'waiting'`),
+    ).toEqual([])
+  })
+
+  test('takes one message within these days is not disabled (row 64)', async () => {
+    receiver.answer = 500
+    const webhook = await webhookAt(receiver.url)
+    await happen(api)
+    await webhook.attempted(1)
+    await api.pass(3 * DAY_MS)
+    receiver.answer = 200
+    await webhook.act('test')
+    expect((await webhook.show()).failing_since).toBeNull()
+    receiver.answer = 500
+    await api.pass(2 * DAY_MS)
+    await happen(api)
+    await expect.poll(async () => (await webhook.show()).failing_since).not.toBeNull()
+    expect((await webhook.show()).status).toBe('active')
+  })
+})
+
+describe('an attempt', () => {
+  const guard = createAddressGuard({ toLoopback: true })
+
+  test.each<readonly [string, (response: ServerResponse) => void]>([
+    ['never answers', () => undefined],
+    ['never ends its headers', ({ socket }) => void socket?.write('HTTP/1.1 200 OK\r\nx-a: b\r\n')],
+  ])('at a receiver that %s ends in time (row 64)', async (_, answer) => {
+    await using slow = await openReceiver()
+    slow.answer = answer
+    const poster = createWebhookPoster(guard, Date.now, 300)
+    const outcome = await poster.post(slow.url, {}, '{}')
+    expect(outcome).toMatchObject({ status: null, error: 'no answer within 0.3 s' })
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(290)
+    await poster.close()
+  })
+
+  test('reads no more than 64 kB of an answer that does not end, and its status counts (row 64)', async () => {
+    await using endless = await openReceiver()
+    let written = 0
+    const cut = new Promise<void>((resolve) => {
+      endless.answer = (response) => {
+        response.writeHead(200)
+        const chunk = Buffer.alloc(64 * 1024)
+        const more = (): void => {
+          while (!response.destroyed && response.write(chunk)) written += chunk.length
+        }
+        response.on('drain', more).on('close', resolve)
+        more()
+      }
+    })
+    const poster = createWebhookPoster(guard, Date.now)
+    expect(await poster.post(endless.url, {}, '{}')).toMatchObject({ status: 200, error: null })
+    await cut
+    // Besides what is read, the buffers of two sockets are filled.
+    expect(written).toBeLessThan(16 * 1024 * 1024)
+    await poster.close()
+  })
+
+  test('where nothing listens, or that is cut, says so without a word of the far side (row 64)', async () => {
+    const poster = createWebhookPoster(guard, Date.now)
+    const left = await openReceiver()
+    await left[Symbol.asyncDispose]()
+    await using cutting = await openReceiver()
+    cutting.answer = (response) => response.destroy()
+    expect(await poster.post(cutting.url, {}, '{}')).toMatchObject({
+      error: expect.stringMatching(/was cut/),
+    })
+    expect(await poster.post(left.url, {}, '{}')).toMatchObject({
+      error: 'nothing listens there (ECONNREFUSED)',
+    })
+    await poster.close()
+  })
+})
+
+/** As they are written to get past a list of `127.0.0.1` and `localhost`. */
+const LOCAL_FORMS = [
+  ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001'],
+  ...['①②⑦.0.0.1', '１２７.0.0.1', '127。0。0。1', '127.0.0.1.', '%31%32%37.0.0.1', '127.255.255.254'],
+  ...['[::1]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', 'localhost', 'LOCALHOST'],
+  ...['localhost.', 'a.localhost'],
+]
+const CLOSED_FORMS = [
+  ...[
+    '0.0.0.0',
+    '0',
+    '10.0.0.1',
+    '100.64.0.1',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.0.0.1',
+  ],
+  ...['192.168.1.1', '198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '[::]', '[::127.0.0.1]'],
+  ...[
+    '[fc00::1]',
+    '[fdff::1]',
+    '[fe80::1]',
+    '[ff02::1]',
+    '[64:ff9b::7f00:1]',
+    '[64:ff9b:1::1]',
+    '[2002:7f00:1::]',
+  ],
+  ...['[100::1]', '[2001:db8::1]', '[::ffff:10.0.0.1]', '[::ffff:0:127.0.0.1]', '[fec0::1]', '[2001::1]'],
+]
+
+describe('an address', () => {
+  const open = createAddressGuard({ toLoopback: true })
+  const closed = createAddressGuard({ toLoopback: false })
+
+  test.each(LOCAL_FORMS)(
+    'of this machine, %s, is refused, and open only where it is said so (row 64)',
+    (host) => {
+      const url = new URL(`https://${host}:8443/`)
+      expect(closed.refusalOf(url)).toBe(
+        'it is an address of this machine or of a private or reserved network',
+      )
+      expect(open.refusalOf(url)).toBeNull()
+    },
+  )
+
+  test.each(CLOSED_FORMS)('of another closed network, %s, is refused in any case (row 64)', (host) => {
+    const url = new URL(`https://${host}/`)
+    const refusal = 'it is an address of this machine or of a private or reserved network'
+    expect([closed.refusalOf(url), open.refusalOf(url)]).toEqual([refusal, refusal])
+  })
+
+  test.each([
+    ['http://hooks.example/', 'it is not https'],
+    ['http://127.0.0.1/', 'it is not https'],
+    [`http://${PUBLIC}/`, 'it is not https'],
+    ['ftp://hooks.example/', 'it is neither https nor http'],
+    ['https://user@hooks.example/', 'it has a user or a password in it'],
+    ['https://:word@hooks.example/', 'it has a user or a password in it'],
+    ['https://hooks.example/#', 'it has a fragment (#), which is never sent'],
+    ['https://hooks.example/#in', 'it has a fragment (#), which is never sent'],
+    ['https://hooks.example:22/', 'its port is 22; 80, 443 and those from 1024 on are taken'],
+    ['https://hooks.example:1023/', 'its port is 1023; 80, 443 and those from 1024 on are taken'],
+  ])('%s is refused, and it is said why (row 64)', (url, why) => {
+    expect(closed.refusalOf(new URL(url))).toBe(why)
+  })
+
+  test.each([
+    ...['https://hooks.example/in?a=%23', 'https://hooks.example:80/', 'https://hooks.example:1024/'],
+    ...[`https://${PUBLIC}/`, 'https://[2606:2800:220:1::1]/', 'https://notlocalhost/'],
+  ])('%s is taken (row 64)', (url) => {
+    expect(closed.refusalOf(new URL(url))).toBeNull()
+  })
+
+  test('with http is taken on this machine alone, and there only where it is said so (row 64)', () => {
+    expect(open.refusalOf(new URL('http://127.0.0.1:8080/'))).toBeNull()
+    expect(open.refusalOf(new URL('http://localhost:8080/'))).toBeNull()
+    expect(open.refusalOf(new URL('http://hooks.example:8080/'))).toBe('it is not https')
+  })
+
+  test.each([
+    ['a closed one', ['10.0.0.1']],
+    ['one of this machine', ['127.0.0.1']],
+    ['a closed one among others', [PUBLIC, '::ffff:192.168.0.1']],
+    ['the link it is on', ['fe80::1%eth0']],
+    ['what is no address', ['elsewhere']],
+    ['no address at all', []],
+  ])('whose name leads to %s is refused when it is registered (row 64)', async (_, addresses) => {
+    const guard = createAddressGuard({ toLoopback: false, resolve: leadingTo(addresses) })
+    expect(await guard.check('https://hooks.example/')).toBe(
+      'its name leads to an address of this machine or of a private or reserved network',
+    )
+  })
+
+  test('whose name leads to a public one, or nowhere yet, is taken (row 64)', async () => {
+    const check = async (resolve: LookupFunction) =>
+      createAddressGuard({ toLoopback: false, resolve }).check('https://hooks.example/')
+    expect(await check(leadingTo([PUBLIC, '2606:2800:220:1::1']))).toBeNull()
+    expect(
+      await check((_name, _options, callback) =>
+        callback(Object.assign(new Error('none'), { code: 'ENOTFOUND' }), []),
+      ),
+    ).toBeNull()
+  })
+
+  test('whose name leads to this machine once it is registered is not reached (row 64)', async () => {
+    let connections = 0
+    const inside = createServer((socket) => {
+      connections++
+      socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(inside, 'listening')
+    const { port } = inside.address() as AddressInfo
+    let addresses = [PUBLIC]
+    const resolve: LookupFunction = (name, options, callback) => leadingTo(addresses)(name, options, callback)
+    await using service = await startService({ historyDays: 1, resolve })
+    const body = { url: 'https://inside.example/', events: ['lead.created'] }
+    addresses = ['10.0.0.1']
+    expect((await service.post('/webhooks', body)).status).toBe(400)
+    addresses = [PUBLIC]
+    const webhook = await register(service, `https://rebinding.example:${port}/`)
+    addresses = ['127.0.0.1']
+    await happen(service)
+    expect(await webhook.attempted(1)).toEqual([
+      expect.objectContaining({
+        outcome: 'failed',
+        error:
+          'the address is refused: its name leads to an address of this machine or of a private or reserved network',
+      }),
+    ])
+    expect(connections).toBe(0)
+    inside.close()
+  })
+
+  test('of this machine is not reached any more once that is not said any longer (row 64)', async () => {
+    const webhook = await webhookAt(receiver.url)
+    const before = receiver.posts.length
+    const poster = createWebhookPoster(closed, Date.now)
+    const outcome = await poster.post((await webhook.show()).url, {}, '{}')
+    expect(outcome).toMatchObject({ status: null, error: 'the address is refused: it is not https' })
+    const secure = await poster.post(receiver.url.replace('http:', 'https:'), {}, '{}')
+    expect(secure.error).toBe(
+      'the address is refused: it is an address of this machine or of a private or reserved network',
+    )
+    expect(receiver.posts).toHaveLength(before)
+    await poster.close()
+  })
+
+  test('that is localhost must lead to this machine (row 64)', async () => {
+    const check = (addresses: readonly string[]) =>
+      createAddressGuard({ toLoopback: true, resolve: leadingTo(addresses) }).check('http://localhost:8080/')
+    expect(await check(['127.0.0.1', '::1'])).toBeNull()
+    expect(await check([PUBLIC])).toMatch(/^its name leads to/)
+  })
+})
+
+function leadingTo(addresses: readonly string[]): LookupFunction {
+  return (_name, _options, callback) =>
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    )
+}
