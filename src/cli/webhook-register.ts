@@ -95,7 +95,14 @@ async function registerThis(terminal: Terminal, { event: events = EVENT_TYPES }:
 
 /** What the upstream says of an address is about ours. */
 function withHint(thrown: unknown, url: string): unknown {
-  if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_rejected') return thrown
+  if (!(thrown instanceof LeadsheetError)) return thrown
+  if (thrown.code === 'api_unreachable') {
+    return new LeadsheetError(thrown.code, thrown.message, {
+      hint: 'Run it again: it is asked for as the same registration, and done once.',
+      cause: thrown,
+    })
+  }
+  if (thrown.code !== 'api_rejected') return thrown
   const hint = url.startsWith('http:')
     ? 'A reference service on this machine takes such an address with `leadsheet serve --webhooks-to-loopback`; any other needs a web.public_url with https:// that it can reach.'
     : `${url} is made of web.public_url, and the upstream has to reach it; \`leadsheet webhooks list\` shows what is registered there.`

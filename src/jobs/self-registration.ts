@@ -41,10 +41,11 @@ export async function registerSelf(
   signal: AbortSignal,
 ): Promise<SelfRegistration> {
   const { url, events } = own
-  const { state, leftOver } = await recover(own, signal)
+  const { state, leftOver, finished } = await recover(own, signal)
   const before = state.registration
-  if (before !== null && isSame(before, own) && (await isActive(own, before, signal))) {
-    return { registration: before, outcome: 'already', leftOver }
+  if (before !== null && isSame(before, own)) {
+    if (finished === 'register') return { registration: before, outcome: 'registered', leftOver }
+    if (await isActive(own, before, signal)) return { registration: before, outcome: 'already', leftOver }
   }
   const pending = { action: 'register', ...askedNow(own), url, events } as const
   const done = await removeReplaced(own, await request(own, state, pending, signal), signal)
