@@ -72,7 +72,7 @@ describe('registered webhooks', () => {
 })
 
 describe('an id that is nobody’s', () => {
-  const IDS = ['wh_none', '%00', '%27%20or%201=1', '%2F', '%F0%9F%90%99', '*', '%E2%80%AE', 'x'.repeat(101)]
+  const IDS = ['wh_none', '%00', '%27%20or%201=1', '%2F', '%F0%9F%90%99', '*', '%E2%80%AE', 'x'.repeat(300)]
 
   test.each(IDS)('%s is not found, whatever is asked of it', async (id) => {
     await hooks.register(ANY)
@@ -82,7 +82,7 @@ describe('an id that is nobody’s', () => {
       hooks.remove(id),
       hooks.act(id, 'rotate'),
       hooks.act(id, 'test'),
-      hooks.act(id, 'enable', `of-${id}`),
+      hooks.act(id, 'enable', 'any'),
     ])
     expect(asked.map((answer) => problemIn(answer).code)).toEqual(asked.map(() => 'not_found'))
     expect(await hooks.list()).toHaveLength(1)

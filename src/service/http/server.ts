@@ -1,4 +1,5 @@
 /** The HTTP server: every endpoint behind the same checks, and every failure a problem. */
+import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -39,6 +40,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: maxHeaderSize },
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, _request, reply) => void sendFailure(options.log, error, reply),
   })
@@ -159,7 +161,6 @@ const FASTIFY_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>>
     'unsupported_media_type',
     'Send the body with "Content-Type: application/json".',
   ],
-  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'Nothing here has an id as long as this.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The address is not well-formed: check its percent-encoding.'],
 }
 
