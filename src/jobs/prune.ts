@@ -1,6 +1,7 @@
 /** Pruning: what the settings do not want to be kept any longer goes, a little at a time. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../model.ts'
+import { pruneEvents } from '../store/event.ts'
 import { claimLease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
 import { type PruneCounts, type PruneOptions, type Series, thinReadings } from '../store/thinning.ts'
@@ -16,7 +17,7 @@ export interface Retention {
 
 /** Of one table, what went or would go. */
 export interface Pruned extends PruneCounts {
-  readonly table: Series | 'lead_version'
+  readonly table: Series | 'lead_version' | 'event'
   /** What is older than this was looked at. */
   readonly before: Instant
 }
@@ -29,6 +30,8 @@ export interface PruneJob {
 }
 
 const DAY_MS = 86_400_000
+/** Senders try for some days; what comes again after its event is forgotten is only read once more. */
+const EVENT_DAYS = 7
 
 /**
  * What goes is the same however often and in however many pieces it is done.
@@ -59,6 +62,8 @@ async function pruneAll(
     const before = plan.hourlyBefore
     done.push({ table, before, ...(await thinReadings(store, table, plan, settings)) })
   }
+  const eventsBefore = daysBefore(at, EVENT_DAYS)
+  done.push({ table: 'event', before: eventsBefore, ...(await pruneEvents(store, eventsBefore, settings)) })
   if (versionsYears === null) return done
   const before = yearsBefore(at, versionsYears)
   done.push({ table: 'lead_version', before, ...(await pruneVersions(store, before, settings)) })

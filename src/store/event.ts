@@ -6,8 +6,12 @@ import { sql } from 'kysely'
 import type { EventResource, Instant, UpstreamEvent } from '../model.ts'
 import { queueEvents } from './event-queue.ts'
 import type { EventOutcome, EventTable } from './event-tables.ts'
-import type { Trx } from './open.ts'
+import type { Store, Trx } from './open.ts'
 import { insertRows, listOf } from './sqlite.ts'
+import type { PruneCounts, PruneOptions } from './thinning.ts'
+
+/** Few enough for a transaction that nobody notices. */
+const CHUNK_ROWS = 500
 
 /**
  * Keeps those that are new, and counts the others as repeats.
@@ -47,6 +51,33 @@ export async function finishEvents(
     .where('received_at', '<=', of.until)
     .set({ done_at: end.at, outcome: end.outcome, problem: end.problem })
     .execute()
+}
+
+/** Those that came before and are done with; what waits stays, however old. */
+export async function pruneEvents(
+  store: Store,
+  before: Instant,
+  { isDry, pause }: PruneOptions,
+): Promise<PruneCounts> {
+  const counts = { read: 0, gone: 0 }
+  let after = { at: '', id: '' }
+  for (;;) {
+    const { rows } = await sql<{ id: string; at: Instant; isDone: number }>`
+      SELECT id, received_at AS at, done_at IS NOT NULL AS "isDone" FROM event
+      WHERE (received_at, id) > (${after.at}, ${after.id}) AND received_at < ${before}
+      ORDER BY received_at, id LIMIT ${CHUNK_ROWS}`.execute(store.db)
+    const gone = rows.filter(({ isDone }) => isDone === 1).map(({ id }) => id)
+    if (!isDry && gone.length > 0) await store.write((trx) => deleteEvents(trx, gone))
+    counts.read += rows.length
+    counts.gone += gone.length
+    after = rows.at(-1) ?? after
+    await pause()
+    if (rows.length < CHUNK_ROWS) return counts
+  }
+}
+
+async function deleteEvents(trx: Trx, ids: readonly string[]): Promise<void> {
+  await trx.deleteFrom('event').where('id', 'in', listOf(ids)).execute()
 }
 
 async function findKnown(trx: Trx, ids: readonly string[]): Promise<Set<string>> {

@@ -29,6 +29,7 @@ test('prune shows what would go, and does it only when told to', async () => {
     tables: [
       { table: 'pipeline_stat', rows: 0, gone: 0 },
       { table: 'agent_reading', rows: 12, gone: 10 },
+      { table: 'event', rows: 0, gone: 0 },
     ],
   })
   expect(done.status).toBe(0)

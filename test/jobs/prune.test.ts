@@ -62,6 +62,7 @@ describe('old readings', () => {
     expect(result).toEqual([
       { table: 'pipeline_stat', before: '2026-10-22T00:00:00.000Z', read: 0, gone: 0 },
       { table: 'agent_reading', before: '2026-10-22T00:00:00.000Z', read: 16, gone: 13 },
+      { table: 'event', before: '2026-11-14T00:00:00.000Z', read: 0, gone: 0 },
     ])
     const marks = await store.db
       .selectFrom('pruned')
@@ -108,7 +109,7 @@ describe('old readings', () => {
       await run(daily, KEEP, false, new Date(NOW.getTime() - days * DAY_MS))
     await run(daily)
     expect(await instants(daily.db)).toEqual(await instants(atOnce.db))
-    expect((await run(daily)).map(({ gone }) => gone)).toEqual([0, 0])
+    expect((await run(daily)).map(({ gone }) => gone)).toEqual([0, 0, 0])
     await atOnce.close()
     await daily.close()
   })
@@ -205,6 +206,22 @@ describe('past states of leads', () => {
     expect(moves.map(({ lead_id, moved_at }) => ({ lead_id, moved_at }))).toEqual(rows)
     await store.close()
   })
+})
+
+test('events that are done with go after a week, so that no sender can repeat them before; what waits stays', async () => {
+  const store = await openEmptyStore()
+  const came = (id: string, received_at: string, done_at: string | null) =>
+    sql`INSERT INTO event (id, received_at, resource, resource_id, done_at, outcome)
+      VALUES (${id}, ${received_at}, 'lead', 'l1', ${done_at}, ${done_at && 'updated'})`.execute(store.db)
+  await came('old', '2026-11-13T23:59:59.999Z', '2026-11-14T00:00:01.000Z')
+  await came('waits', '2026-11-01T00:00:00.000Z', null)
+  await came('young', '2026-11-14T00:00:00.000Z', '2026-11-14T00:00:01.000Z')
+  const events = { table: 'event', before: '2026-11-14T00:00:00.000Z', read: 2, gone: 1 }
+  expect((await run(store, KEEP, true))[2]).toEqual(events)
+  expect((await run(store))[2]).toEqual(events)
+  const left = await store.db.selectFrom('event').select('id').orderBy('id').execute()
+  expect(left.map(({ id }) => id)).toEqual(['waits', 'young'])
+  await store.close()
 })
 
 test('a dry run tells the same and deletes nothing', async () => {

@@ -58,6 +58,11 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'changes are asked for only since a list that was read to its end': [
     'UPDATE sync_run SET leads_as_of = NULL;',
   ],
+  'each event that waits to be followed has its place in the queue': [
+    `INSERT INTO event (id, received_at, resource, resource_id) VALUES ('e', '${NOW}', 'lead', 'l');
+     INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_removal, failures)
+       VALUES ('pipeline', 'l', '${NOW}', '${NOW}', 1, 0, 0);`,
+  ],
   'a due time is being worked on only while the lease of its schedule is held': [
     slot('sync-full', 'running'),
     `${slot('report:daily', 'running')}

@@ -104,6 +104,7 @@ export const OF_LEADS: readonly Invariant[] = [
         WHERE of_run.mode = 'full' AND of_run.verdict = 'complete' ORDER BY sync_run.rowid DESC LIMIT 1) AS verdict
       WHERE verdict.distinct_leads > (SELECT count(*) FROM lead WHERE removed_at IS NULL)
         - (SELECT count(*) FROM lead_absence)
+        + (SELECT count(*) FROM lead_gone WHERE run_id LIKE 'event:%' AND returned_at IS NULL AND gone_at >= verdict.started_at)
         + (SELECT count(*) FROM held_row WHERE resource = 'lead' AND record_id IS NOT NULL)`,
     remedy: TELL,
   },

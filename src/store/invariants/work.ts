@@ -50,6 +50,12 @@ export const OF_WORK: readonly Invariant[] = [
     remedy: READ_ALL,
   },
   {
+    rule: 'each event that waits to be followed has its place in the queue',
+    violations: sql`SELECT id AS what FROM event WHERE done_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM event_queue AS queue WHERE queue.resource = event.resource AND queue.resource_id = event.resource_id)`,
+    remedy: READ_ALL,
+  },
+  {
     rule: 'a due time is being worked on only while the lease of its schedule is held',
     violations: sql`SELECT schedule || ' ' || slot AS what FROM schedule_slot WHERE state = 'running'
       AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > (SELECT now FROM moment) AND name = CASE

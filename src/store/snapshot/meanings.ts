@@ -9,7 +9,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   lead_id: 'lead.id',
   pipeline_id: 'pipeline.id',
   agent_id: 'agent.id, the last to work on the lead',
-  run_id: 'sync_run.id of the sync that read it',
+  run_id:
+    'sync_run.id that read it, or event: and the time of the reading where the upstream had told of it by a webhook',
   status: 'stage.status',
   score: '0 to 100, null until scored',
   company_name: 'name of the company',
@@ -82,8 +83,9 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'report_edition.rendered_at': 'UTC, by our clock: when it was made',
 }
 
-/** A comment that says how a value is written, but not what it is. */
-export const BARE_UNIT = /^(UTC(, by (our|the upstream's) clock)?|0 to 1|ISO 4217)$/
+/** A comment that says how a value is written, or of which table it is, but not what it means. */
+export const BARE_UNIT =
+  /^(UTC(, by (our|the upstream's) clock)?|0 to 1|ISO 4217|sync_run\.id( that (first )?(read|wrote|marked) (it|them|this row)( removed)?)?)$/
 
 /** The first pattern that a meaning fits says its unit; `$1` is what the pattern finds. */
 const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
