@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { secretsOf } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import type { RegistrationState } from '../../src/jobs/webhook-registration.ts'
 import {
   CANARIES,
   canariesBelow,
@@ -22,12 +23,12 @@ import { openScriptedServer } from '../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
 
-const { key, password, webhook, ping, token, dkim, changed } = CANARIES
+const { key, password, webhook, ping, token, dkim, changed, events, registered } = CANARIES
 
-/** An upstream that refuses the key, and quotes it. */
+/** An upstream that refuses the key, and quotes what it knows. */
 const refuse: Fault = (_request, response) => {
   response.writeHead(401, { 'content-type': 'application/problem+json' })
-  response.end(JSON.stringify({ detail: `not a key: ${QUOTED.key}` }))
+  response.end(JSON.stringify({ detail: `not a key: ${QUOTED.key} ${QUOTED.events}` }))
   return true
 }
 
@@ -39,6 +40,8 @@ function installation(upstream: Upstream, smtpPort: number, receiver: Receiver) 
     'settings/token': token,
     'settings/dkim.pem': dkim,
     'settings/ping': `${origin}/ping/${ping}`,
+    'settings/events': `an-older-one-of-them\n${events}\n`,
+    'data/webhook.json': JSON.stringify(REGISTERED),
   })
   const env = {
     LEADSHEET_CONFIG: join('settings', 'leadsheet.yaml'),
@@ -56,9 +59,20 @@ log_level: debug
 recipients: [ana@example.com]
 mail: { from: ${USER}, dkim: { domain: example.com, selector: leadsheet, key_file: dkim.pem } }
 operators: { recipients: [ops@example.com], ping: { url_file: ping } }
-web: { listen: 127.0.0.1:0, token_file: token }
+web: { listen: 127.0.0.1:0, token_file: token, public_url: "https://reports.example.com" }
+events: { secret_file: events }
 reports: [{ name: daily, schedule: "0 7 * * *" }]
 `
+
+/** As it is kept. */
+const REGISTERED: RegistrationState = {
+  registration: {
+    ...{ id: 'wh_1', url: 'https://reports.example.com/webhooks/leads', events: ['lead.created'] },
+    ...{ secret: registered, oldSecret: null, oldSecretUntil: null },
+    registeredAt: '2026-11-20T09:00:00.000Z',
+  },
+  ...{ pending: null, replaced: null },
+}
 
 const WELL = [
   ...['sync --json', 'report daily --send', 'config check --json', `sync --api-key=${key}`],
@@ -66,6 +80,7 @@ const WELL = [
 ]
 const ILL = [
   ...['sync --json', 'agents', 'leads show x', 'probe', 'doctor --json', 'notices test --json'],
+  ...['webhooks list', 'webhooks test', 'webhooks rotate --json', 'webhooks register --self'],
   ...['report daily --test-to ana@example.com', 'status --json', 'deliveries --json', 'notices --json'],
 ]
 
@@ -78,7 +93,7 @@ describe('no secret is anywhere', () => {
     const { cwd, env } = installation(upstream, mail.port, receiver)
     const config = loadConfig({ cwd, env, file: env.LEADSHEET_CONFIG })
     expect(secretsOf(config)).toEqual(
-      expect.arrayContaining([key, password, token, dkim.trim(), webhook, ping]),
+      expect.arrayContaining([key, password, token, dkim.trim(), webhook, ping, events]),
     )
     const several = join(import.meta.dirname, '../support/several-commands.ts')
     const said: Record<string, string> = {}
@@ -119,7 +134,9 @@ describe('no secret is anywhere', () => {
     const found = Object.entries(said).flatMap(([where, text]) =>
       canariesIn(Buffer.from(text)).map((what) => `${where}: ${what}`),
     )
-    expect([...found, ...canariesBelow(join(cwd, 'data'))]).toEqual([])
+    // That is where it is kept.
+    const kept = 'webhook.json: registered plain'
+    expect([...found, ...canariesBelow(join(cwd, 'data'))]).toEqual([kept])
     // They are looked for where there is something.
     expect(filesBelow(join(cwd, 'data'))).toEqual(
       expect.arrayContaining(['leadsheet.db', 'snapshot.db', 'backup.db', 'lead.csv']),

@@ -11,6 +11,8 @@ const WORDS = {
   ping: 'CANARYpingPOIUZT',
   token: 'CANARYtokenMNBVCX',
   changed: 'CANARYchangedLKJHGF',
+  events: 'CANARYeventsGZUIOP',
+  registered: 'CANARYregisteredEDCRFV',
 }
 
 /** The secrets themselves, with what formats have to encode around the word. */
@@ -24,18 +26,22 @@ export const CANARIES = {
   dkim: DKIM_KEY.privateKey,
   /** Of settings that are read later, and are wrong. */
   changed: `k-${WORDS.changed}`,
+  /** Of webhooks at the upstream: registered by hand, and by itself. */
+  events: `e+/=&"<${WORDS.events}>%41'`,
+  registered: `r+/=&"<${WORDS.registered}>%41'`,
 }
 
 export const USER = 'reports@example.com'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** What far sides say of the key and of the password, each in some ways. */
+/** What far sides say of the secrets that they know, each in some ways. */
 export const QUOTED = {
   key: [
     ...[CANARIES.key, `Bearer ${CANARIES.key}`, base64(`${CANARIES.key}:`), base64(`user:${CANARIES.key}`)],
     ...[encodeURIComponent(CANARIES.key), JSON.stringify(CANARIES.key)],
   ].join(' | '),
+  events: [CANARIES.events, CANARIES.registered, base64(CANARIES.registered)].join(' '),
   password: [
     ...[CANARIES.password, base64(CANARIES.password), base64(`\0${USER}\0${CANARIES.password}`)],
     encodeURIComponent(CANARIES.password),
