@@ -91,7 +91,8 @@ describe('a message to the receiver of events', () => {
     const { url, events, queued, outcomes } = await openReceiver()
     for (const [what, body, sent] of UNVERIFIED) {
       const { status, text } = await send(url, body, sent)
-      expect([what, status, text]).toEqual([what, 401, 'This message cannot be verified.\n'])
+      expect(status, what).toBe(401)
+      expect(text, what).toBe('This message cannot be verified.\n')
     }
     expect([await events(), await queued()]).toEqual([[], []])
     expect(outcomes).toEqual(UNVERIFIED.map(() => 'refused'))

@@ -4,9 +4,52 @@ import type { Sabotage } from './sabotage.ts'
 const GUARD = 'test/web/guard.test.ts'
 const CANARY = 'test/faults/canary.test.ts'
 const QUOTED = 'test/faults/quoted-secrets.test.ts'
+const EVENTS_IN = 'test/faults/webhook-in.test.ts'
 const OF_UPSTREAM = 'of an upstream that quotes the key (row 66)'
 
 export const OF_OPERATION: readonly Sabotage[] = [
+  {
+    name: 'a message of a webhook is believed for having a signature, whichever it is',
+    edits: [
+      {
+        file: 'src/source/webhook/verify.ts',
+        find: 'return isSigned ? null',
+        replace: 'return isSigned || true ? null',
+      },
+    ],
+    caughtBy: [
+      {
+        file: EVENTS_IN,
+        title:
+          'that cannot be verified is refused in the same words whatever is wrong with it, and leaves nothing',
+        because: /with another body than was signed: expected 204 to be 401/,
+      },
+      {
+        file: EVENTS_IN,
+        title:
+          'is taken by the old secret and by the new one while they change, and by the old one no more after',
+        because: /expected 204 to be 401/,
+      },
+    ],
+  },
+  {
+    name: 'each time that a message of a webhook comes is an event of its own',
+    edits: [
+      {
+        file: 'src/source/webhook/read.ts',
+        find: 'id: idOf(event, webhook.id, sent),',
+        replace: 'id: `${idOf(event, webhook.id, sent)} ${performance.now()}`,',
+      },
+    ],
+    caughtBy: [
+      {
+        file: EVENTS_IN,
+        title: 'that comes again is taken again, and changes nothing',
+        because: /to match object/,
+      },
+      { file: EVENTS_IN, title: 'that comes fifty times at once has one effect', because: /to match object/ },
+    ],
+  },
   {
     name: 'the window is open to all where it has no token',
     edits: [
