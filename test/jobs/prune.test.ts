@@ -177,7 +177,7 @@ describe('past states of leads', () => {
     const store = await openHistory()
     const days = every(1_440 * 11, LIMIT, 70)
     const before = await Promise.all(days.map((day) => statusesAt(store.db, day)))
-    const [, , versions] = await run(store, YEARS)
+    const versions = (await run(store, YEARS)).at(-1)
     expect(versions).toMatchObject({ table: 'lead_version', before: LIMIT })
     expect(versions?.gone).toBeGreaterThan(50)
     expect(await Promise.all(days.map((day) => statusesAt(store.db, day)))).toEqual(before)
