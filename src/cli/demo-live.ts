@@ -12,7 +12,6 @@ import { EVENT_TYPES } from '../contract/webhook.ts'
 import { LeadsheetError } from '../errors.ts'
 import { registerSelf } from '../jobs/self-registration.ts'
 import { sync } from '../jobs/sync.ts'
-import type { SyncOptions } from '../jobs/sync-run.ts'
 import { registrationFile } from '../jobs/webhook-registration.ts'
 import type { SyncResult } from '../model.ts'
 import { openService, type Service } from '../service/open.ts'
@@ -50,6 +49,7 @@ time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
 web: { listen: "127.0.0.1:${port}", public_url: "http://127.0.0.1:${port}" }
 # Once a year: what comes, comes by events.
 sync: { every: 0 4 1 1 *, full: 0 5 1 1 * }
+details: { per_run: 50 }
 snapshot: { when: never }
 reports: []
 `
@@ -66,18 +66,18 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
   const log = (await terminal.log()).child({}, { level: 'warn' })
   await using store = await openData({ ...config, allowNetworkFs: true })
   const source = openSourceOf(config, log)
-  const readAll = (onProgress?: OnProgress): Promise<SyncResult> => {
-    const options = { ...syncOptions(config, terminal.signal), ...(onProgress && { onProgress }) }
-    return sync({ source, store, log, now: () => new Date() }, options)
-  }
   try {
-    const result = await withProgress(terminal, readAll)
+    const result = await withProgress(terminal, (onProgress) =>
+      sync(
+        { source, store, log, now: () => new Date() },
+        { ...syncOptions(config, terminal.signal), onProgress },
+      ),
+    )
     await using daemon = await openConfiguredDaemon(config, store, log)
     let telling = Promise.resolve()
     await daemon.run(terminal.signal, async ({ web }) => {
+      // A daemon begins with a sync, which brings what has changed since the first one and was told to nobody.
       await register(config, source, terminal.signal)
-      // What has changed between the first reading and the registration was told to nobody.
-      await readAll()
       printWhere(terminal, { result, config, service: service.url, web, playFrom, speed })
       telling = changes.tell(store, terminal.signal)
     })
@@ -86,8 +86,6 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
     await source.close()
   }
 }
-
-type OnProgress = NonNullable<SyncOptions['onProgress']>
 
 /** Begun anew each time: a service that is where it stopped yesterday would have nothing to show at once. */
 async function clear(folder: string): Promise<void> {
@@ -182,8 +180,7 @@ function printWhere(terminal: Terminal, { result, config, service, web, playFrom
   const title = (text: string): string => terminal.style('bold', text)
   const shown = (path: string): string => relative(process.cwd(), path)
   const settings = shown(config.file ?? '')
-  const hours = Math.round((Date.now() - playFrom.getTime()) / HOUR_MS)
-  const minutes = Math.ceil((hours * HOUR_MS) / speed / 60_000)
+  const minutes = Math.ceil((Date.now() - playFrom.getTime()) / (speed - 1) / 60_000)
   terminal.print(
     ...[title('Synced'), ...summary(result).map((line) => `  ${line}`), ''],
     title('Look at'),
@@ -194,8 +191,9 @@ function printWhere(terminal: Terminal, { result, config, service, web, playFrom
     '',
     title('Live'),
     `  The service goes on from ${localTime(playFrom, config.timeZone)}, ${speed} times as fast as time passes, until`,
-    `  it is at the present in about ${minutes} min, and then as fast. It tells of what happens by webhooks to`,
-    `  ${webhook}; nobody polls. Ctrl-C ends it.`,
+    `  it is at the present in ${minutes} min. It tells of each change by a webhook, ${webhook};`,
+    '  nobody polls. Each line is a lead: when its change was in the copy, how long after the service had',
+    '  it, and what it is. Ctrl-C ends it.',
     '',
   )
 }

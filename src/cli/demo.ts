@@ -70,6 +70,8 @@ const GO_ON: readonly (readonly [command: string, what: string])[] = [
   ['--help', 'all commands; the README tells how to run it for real'],
 ]
 
+/** As time passes, the present would never be reached. */
+const SPEED_MIN = 2
 const SPEED_MAX = 3600
 const LIVE_HELP = `
 With --live all of it is in data/demo/live, and begun anew each time: the service goes on from the afternoon of a past
@@ -90,7 +92,7 @@ export function defineDemo(command: Command, terminal: Terminal): void {
         'fresh',
       ),
     )
-    .option('--speed <factor>', 'with --live: simulated seconds a second', wholeNumber(1, SPEED_MAX))
+    .option('--speed <factor>', 'with --live: simulated seconds a second', wholeNumber(SPEED_MIN, SPEED_MAX))
     .action((options: DemoOptions) => startDemo(terminal, options))
   addExamples(command, ['demo', 'demo --fresh', 'demo --live', 'demo --live --speed 600 --json'])
   command.addHelpText('after', LIVE_HELP)

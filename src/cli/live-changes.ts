@@ -20,7 +20,6 @@ const EVENTS_MAX = 200
 /** A message may wait so long until it is delivered. */
 const REMEMBERED_MS = 60 * 60_000
 const NAME_CELLS = 32
-const CHANGE_CELLS = 34
 
 /** When the service had everything until an instant of its own. */
 interface Played {
@@ -78,12 +77,11 @@ function happenedAt({ occurredAt, receivedAt }: EventNews, played: readonly Play
   return first?.at ?? Date.parse(receivedAt)
 }
 
-/** `14:02:07  Acme Ltd.   qualified → contacted   in the copy after 0.30 s` */
+/** `14:02:07    0.30 s  Acme Ltd.    qualified → contacted` */
 function lineOf(event: Landed, after: number): string {
   const time = new Date(event.doneAt).toLocaleTimeString('en-GB')
   const name = plainText(event.name ?? event.resourceId).slice(0, NAME_CELLS)
-  const change = changeOf(event).padEnd(CHANGE_CELLS)
-  return `${time}  ${name.padEnd(NAME_CELLS)}  ${change}  in the copy after ${after.toFixed(2)} s`
+  return `${time}  ${after.toFixed(2).padStart(6)} s  ${name.padEnd(NAME_CELLS)}  ${changeOf(event)}`
 }
 
 function changeOf({ outcome, change }: EventNews): string {

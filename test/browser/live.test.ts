@@ -1,0 +1,110 @@
+/**
+ * `leadsheet demo --live` as its user runs it, with the status page open: a lead that changes at the service is in the
+ * copy and on the page by its event, since nothing polls. How long that took is printed.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { WireLead, WireLeadList } from '../../src/contract/lead.ts'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { folderWith } from '../support/folder.ts'
+import { startLeadsheet } from '../support/leadsheet.ts'
+
+const LOOK_MS = 10
+/** The key is that of the daemon, which may ask twenty times a second. */
+const ASK_MS = 100
+const PAGE_MS = 60_000
+
+interface Where {
+  readonly window: string
+  readonly service: string
+  readonly database: string
+}
+
+/** A line of the demonstration. */
+interface Told {
+  readonly lead: string
+  readonly to: string | null
+  readonly seconds: number
+}
+
+describe.skipIf(!hasBrowser())('demo --live', () => {
+  it('has a lead that changes at the service in the copy and on the page by its event', async () => {
+    const { where, key, told } = await startDemo()
+    const copy = new Database(where.database, { readonly: true })
+    onTestFinished(() => void copy.close())
+    const finishedSyncs = copy.prepare('SELECT id FROM sync_run WHERE finished_at IS NOT NULL')
+    // The one before there was a daemon, and the one that a daemon begins with.
+    while (finishedSyncs.all().length < 2) await delay(LOOK_MS)
+    await using browser = await openBrowser()
+    const page = await browser.newPage()
+    await page.goto(where.window)
+
+    const lead = await nextMove(where.service, key)
+    const changedAt = performance.now()
+    const find = copy.prepare<[string, string], { run_id: string }>(
+      'SELECT run_id FROM lead_version WHERE lead_id = ? AND status_changed_at = ?',
+    )
+    while (find.get(lead.id, lead.status_changed_at) === undefined) await delay(LOOK_MS)
+    const copiedMs = performance.now() - changedAt
+    const row = page
+      .locator('#last-events tr')
+      .filter({ hasText: lead.company.name })
+      .filter({ hasText: `→ ${lead.status}` })
+    await row.first().waitFor({ state: 'attached', timeout: PAGE_MS })
+    const shownMs = performance.now() - changedAt
+
+    expect(find.get(lead.id, lead.status_changed_at)?.run_id).toMatch(/^event:/)
+    expect(copy.prepare('SELECT count(*) FROM sync_run').pluck().get()).toBe(2)
+    const line = async (): Promise<Told> =>
+      told.find((each) => each.lead === lead.id && each.to === lead.status) ?? delay(LOOK_MS).then(line)
+    const { seconds } = await line()
+    const figures = [seconds * 1000, copiedMs, shownMs].map((ms) => `${ms.toFixed(0)} ms`)
+    // biome-ignore lint/suspicious/noConsole: how long it took depends on the machine, and is to be seen
+    console.log(
+      `demo --live: told as ${figures[0]}; seen in the copy after ${figures[1]}, on the page after ${figures[2]}`,
+    )
+  }, 180_000)
+})
+
+async function startDemo(): Promise<{ where: Where; key: string; told: readonly Told[] }> {
+  const cwd = folderWith()
+  const demo = startLeadsheet(['demo', '--live', '--json'], { cwd })
+  const told: Told[] = []
+  const { promise, resolve, reject } = Promise.withResolvers<Where>()
+  if (demo.stdout === null || demo.stderr === null) throw new Error('the demonstration has no output')
+  let complaints = ''
+  demo.stderr.on('data', (chunk) => {
+    complaints += chunk
+  })
+  const lines = createInterface({ input: demo.stdout })
+  lines.on('line', (line) => {
+    const said = JSON.parse(line)
+    if ('window' in said) resolve(said)
+    else told.push(said)
+  })
+  lines.on('close', () => reject(new Error(`the demonstration has ended: ${complaints}`)))
+  const where = await promise
+  const key = readFileSync(join(cwd, 'data/demo/live/api-key'), 'utf8').trim()
+  return { where, key, told }
+}
+
+/** A lead whose status changes from now on, as soon as the service lists it. */
+async function nextMove(service: string, key: string): Promise<WireLead> {
+  const list = async (): Promise<readonly WireLead[]> => {
+    const answer = await fetch(`${service}/leads?sort=-updated_at&limit=20`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    return ((await answer.json()) as WireLeadList).data
+  }
+  const before = (await list())[0]?.updated_at ?? ''
+  const hasMoved = (lead: WireLead) => lead.status_changed_at > before && lead.status !== 'discovered'
+  for (;;) {
+    const lead = (await list()).find(hasMoved)
+    if (lead !== undefined) return lead
+    await delay(ASK_MS)
+  }
+}

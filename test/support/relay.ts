@@ -1,0 +1,38 @@
+/** An address that stays while the daemon behind it comes and goes, as that of a proxy does. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+
+export interface Relay extends AsyncDisposable {
+  readonly url: string
+  /** Where connections lead to; null where nobody is: they are closed. */
+  behind: string | null
+}
+
+export async function openRelay(): Promise<Relay> {
+  const server = createServer((client) => {
+    client.on('error', () => undefined)
+    if (relay.behind === null) {
+      client.destroy()
+      return
+    }
+    const { hostname, port } = new URL(relay.behind)
+    const daemon = connect(Number(port), hostname)
+    daemon.on('error', () => client.destroy())
+    client.on('close', () => daemon.destroy())
+    daemon.on('close', () => client.destroy())
+    client.pipe(daemon).pipe(client)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const relay: Relay = {
+    url: `http://127.0.0.1:${port}`,
+    behind: null,
+    async [Symbol.asyncDispose]() {
+      relay.behind = null
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return relay
+}
