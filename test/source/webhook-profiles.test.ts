@@ -8,6 +8,7 @@ import type { UpstreamEvent } from '../../src/model.ts'
 import { type Profile, parseProfile } from '../../src/source/profile.ts'
 import { readEvents } from '../../src/source/webhook/read.ts'
 import { whyRefused } from '../../src/source/webhook/verify.ts'
+import { webhookProfileSchema } from '../../src/source/webhook-profile.ts'
 
 const FOLDER = join(import.meta.dirname, '../../profiles')
 const URL_OF_OURS = 'https://leads.example.com/webhooks/leads'
@@ -169,4 +170,17 @@ it('a change of a pull request is one of the issue that it is', () => {
   const body = JSON.stringify({ action: 'closed', number: 7, pull_request: { number: 7 } })
   const [event] = readEvents({ webhook, recordId: mapping.lead.id }, messageOf(body, {}))
   expect(event).toMatchObject({ resource: 'lead', resourceId: '7', type: 'closed' })
+})
+
+const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+const SCHEMES = [...README.matchAll(/^\| `(\{ scheme: .*? \})` \|/gm)].map(([, written = '']) => written)
+
+test('the table of schemes in the README has each of them', () => {
+  const kinds = SCHEMES.map((written) => parse(written.replaceAll('…', 'X-Any')).scheme)
+  expect([...new Set(kinds)].sort()).toEqual(['hmac', 'none', 'standard', 'stripe', 'token'])
+})
+
+it.each(SCHEMES)('%s stands in the README and can be written so', (written) => {
+  const verify = parse(written.replaceAll('…', 'X-Any'))
+  expect(webhookProfileSchema.parse({ verify, lead: 'id' }).verify).toMatchObject(verify)
 })

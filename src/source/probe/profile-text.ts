@@ -4,6 +4,16 @@ import type { ProfileInput } from '../profile.ts'
 import type { Finding, Gap } from './finding.ts'
 import type { ProbeResult } from './probe.ts'
 
+/** Only its documentation tells what an upstream would send, and how it signs that. */
+const WEBHOOK_PART = ` Webhooks are not looked for. Where the upstream has them, this tells how; then what changes is here within seconds:
+webhook:
+  verify: { scheme: standard } # or hmac, stripe, token: as its documentation has it
+  id: { header: webhook-id }
+  type: type
+  time: timestamp
+  lead: data.id
+  removed: [ lead.deleted ]`
+
 /** @param url that was probed: `api.url` of the settings */
 export function profileText(input: ProfileInput, result: ProbeResult, url: string, today: string): string {
   const document = new Document(input)
@@ -17,6 +27,7 @@ export function profileText(input: ProfileInput, result: ProbeResult, url: strin
     '     profile: ./<this file>',
     ...todo(result.gaps),
   ].join('\n')
+  document.comment = WEBHOOK_PART
   return document.toString({ lineWidth: 0, flowCollectionPadding: true })
 }
 
