@@ -39,7 +39,7 @@ export const REASONS = {
   events_stopped: {
     title: 'events stopped',
     meaning:
-      'the webhook brings nothing any more, though two syncs in a row or more found leads new or changed; one that was registered by hand may be silent for three days',
+      'the webhook brings nothing any more, though two syncs in a row or more found leads new or changed; where nobody knows what it tells of, as of one registered by hand, it may be silent for three days',
     ...AT_ONCE,
   },
   events_waiting: {

@@ -19,39 +19,36 @@ import { openWeb } from '../../src/web/server.ts'
 import { WEBHOOK_PATH, webhookRoutes } from '../../src/web/webhooks.ts'
 import { HOUR_MS, NOW, startService } from '../service/support/service.ts'
 import { event, follow, receive } from '../support/events.ts'
+import { openFollowing } from '../support/following.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { openEmptyStore } from '../support/store.ts'
-import { openSyncing, SILENT } from '../support/syncing.ts'
+import { SILENT } from '../support/syncing.ts'
 
 const MINUTE_MS = 60_000
 const QUARTER_MS = 15 * MINUTE_MS
 /** More than a change may take to be told of after a sync has found it. */
 const GRACE_MS = 11 * MINUTE_MS
 
-/** A service that tells of each change, a copy that is synced, and a daemon beside it. */
-async function openTold() {
-  const api = await startService({ webhooksToLoopback: true })
-  const syncing = await openSyncing(api.service.url, api.readKey)
-  const { store, clock } = syncing
+/**
+ * A service that tells of each change, a copy that is synced, and a daemon beside it.
+ * @param isFollowed whether the daemon reads what it is told of
+ */
+async function openTold(isFollowed: boolean) {
+  const api = await startService({ webhooksToLoopback: true, historyDays: 3 })
+  const syncing = await openFollowing(api.service.url, { source: { apiKey: api.readKey } })
+  const { store, clock, lane } = syncing
   clock.now = new Date(api.clock.at)
   const span = await store.write((trx) => addSpan(trx, { at: clock.now.toISOString(), after: 'down' }))
   const now = () => clock.now
   let secret = ''
+  const inbox = createInbox({ store, now, poke: isFollowed ? lane.poke : () => undefined })
+  const pages = await openWebPages(TEMPLATES_FOLDER)
+  const { webhook, mapping } = REFERENCE_PROFILE
+  if (webhook === undefined) throw new Error('the reference service has webhooks')
+  const about = { webhook, recordId: mapping.lead.id, publicUrl: null, secrets: () => [secret] }
   const server = await openWeb(
-    { host: '127.0.0.1', port: 0, publicUrl: null, pages: await openWebPages(TEMPLATES_FOLDER), log: SILENT },
-    [],
-    null,
-    [
-      webhookRoutes({
-        ...{ webhook: webhookOfReference(), recordId: REFERENCE_PROFILE.mapping.lead.id, publicUrl: null },
-        ...{
-          secrets: () => [secret],
-          inbox: createInbox({ store, now, poke: () => undefined }),
-          now,
-          log: SILENT,
-        },
-      }),
-    ],
+    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
+    ...([[], null, [webhookRoutes({ ...about, inbox, now, log: SILENT })]] as const),
   )
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]()
@@ -74,6 +71,8 @@ async function openTold() {
     await api.pass(ms)
     const unsent = () => api.rows(`SELECT 1 FROM webhook_message WHERE state = 'waiting'`).length
     await expect.poll(unsent, { interval: 10 }).toBe(0)
+    const unread = async () => isFollowed && (await store.db.selectFrom('event_queue').selectAll().execute())
+    await expect.poll(unread, { interval: 10 }).toEqual(isFollowed && [])
   }
 
   const id = await register()
@@ -95,23 +94,17 @@ async function openTold() {
   }
 }
 
-function webhookOfReference() {
-  const { webhook } = REFERENCE_PROFILE
-  if (webhook === undefined) throw new Error('the reference service has webhooks')
-  return webhook
-}
-
 describe('with a service that really tells', () => {
   it('nothing is said while it tells of each change, though nothing follows what it tells', async () => {
-    const { store, find, liveOn, passTime } = await openTold()
-    for (let quarter = 0; quarter < 8; quarter++) {
+    const { store, find, liveOn, passTime } = await openTold(false)
+    for (let quarter = 0; quarter < 6; quarter++) {
       await liveOn()
       expect(await find()).toEqual([])
     }
     await passTime(GRACE_MS)
     expect(await find()).toEqual([])
-    const found = (await listRuns(store.db, 8)).map(({ inserted, updated }) => inserted + updated)
-    expect(found.filter((changes) => changes > 0).length).toBeGreaterThan(5)
+    const found = (await listRuns(store.db, 6)).map(({ inserted, updated }) => inserted + updated)
+    expect(found.filter((changes) => changes > 0).length).toBeGreaterThan(2)
     const untold =
       await sql`SELECT id FROM lead WHERE run_id <> (SELECT id FROM sync_run ORDER BY rowid LIMIT 1)
       AND id NOT IN (SELECT resource_id FROM event WHERE resource = 'lead')`.execute(store.db)
@@ -119,8 +112,10 @@ describe('with a service that really tells', () => {
   })
 
   it('once it no longer does, it is said with when the last event came and how much syncs found since', async () => {
-    const { store, find, liveOn, passTime, withhold, register } = await openTold()
-    for (let quarter = 0; quarter < 3; quarter++) await liveOn()
+    const { store, find, liveOn, passTime, withhold, register } = await openTold(true)
+    for (let quarter = 0; quarter < 5; quarter++) await liveOn()
+    const beside = (await listRuns(store.db, 5)).filter(({ inserted, updated }) => inserted + updated > 0)
+    expect(beside).toEqual([])
     const last = (
       await store.db
         .selectFrom('event')
@@ -264,6 +259,16 @@ describe('case by case', () => {
     expect(
       await find(await openSilent({ updated: 9 }), registered(['lead.updated', 'lead.status_changed'])),
     ).toHaveLength(1)
+  })
+
+  it('an upstream of which syncs found changes while it told of others may be silent for a weekend', async () => {
+    const store = await openSilent()
+    for (const minutes of [160, 145, 130, 115]) await run(store, minutes, { updated: 3 })
+    // In the order in which they were begun.
+    await sql`UPDATE sync_run SET rowid = rowid - 100 WHERE started_at < ${at(100)}`.execute(store.db)
+    expect(await find(store)).toEqual([])
+    await sql`UPDATE sync_run SET leads_updated = 0 WHERE started_at < ${at(120)}`.execute(store.db)
+    expect(await find(store)).toHaveLength(1)
   })
 
   it('what changed before it was registered was told to nobody', async () => {

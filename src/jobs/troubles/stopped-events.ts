@@ -23,8 +23,10 @@ const GRACE_MINUTES = 10
 /** Syncs that found changes, and changes, before they mean anything. */
 const SYNCS_LEAST = 2
 const CHANGES_LEAST = 3
-/** Nobody knows what a webhook tells of that was registered by hand: a weekend without a word may be all right. */
-const BY_HAND_MINUTES = 3 * 24 * 60
+/** Where nobody knows what a webhook tells of, as of one registered by hand, a weekend without a word is all right. */
+const UNSURE_MINUTES = 3 * 24 * 60
+/** Syncs while events came, before it means anything what they found beside them. */
+const BESIDE_LEAST = 4
 /** A smaller share of what events brought is no kind of change that they can be relied on to tell of. */
 const KIND_SHARE = 0.1
 /** As long as events are kept. */
@@ -39,19 +41,24 @@ interface Expected {
   readonly changes: readonly Change[]
   /** Null where the last one is longer ago than events are kept, or there never was one. */
   readonly lastAt: Instant | null
+  /** Whether they would have told of all of these. */
+  readonly isSure: boolean
 }
 
 /** @throws LeadsheetError webhook_unreadable */
 export async function findStopped(db: Db, way: EventWay, now: Date): Promise<Trouble | null> {
   const registration = await way.readRegistration()
-  const expected = registration === null ? await expectByHand(db, way, now) : await expect(db, registration)
+  const runs = (await listRuns(db, RUNS_MAX)).filter(({ leadsAsOf }) => leadsAsOf !== null)
+  const expected =
+    registration === null ? await expectByHand(db, way, now) : await expect(db, registration, runs)
   const span = await findLastSpan(db)
   // While the daemon is away nobody can be told anything, and what was to be told comes late.
   if (expected === null || span === undefined || lifeOf(span, now) !== 'alive') return null
-  const { since, changes, lastAt } = expected
+  const { since, changes, lastAt, isSure } = expected
+  if (!isSure && since > minutesBefore(now, UNSURE_MINUTES)) return null
   const from = latestOf([since, span.began_at, await findProfileSince(db)])
-  const found = listUntold(await listRuns(db, RUNS_MAX), from, now)
-    .map((run) => changes.reduce((sum, change) => sum + run[change], 0))
+  const found = listUntold(runs, from, now)
+    .map((run) => countChanges(run, changes))
     .filter((count) => count > 0)
   const count = found.reduce((sum, each) => sum + each, 0)
   if (found.length < SYNCS_LEAST || count < CHANGES_LEAST) return null
@@ -68,27 +75,34 @@ export async function findStopped(db: Db, way: EventWay, now: Date): Promise<Tro
 
 async function expect(
   db: Db,
-  registration: Pick<Registration, 'events' | 'registeredAt'>,
-): Promise<Expected> {
+  { events, registeredAt }: Pick<Registration, 'events' | 'registeredAt'>,
+  runs: readonly RunSummary[],
+): Promise<Expected | null> {
+  const changes = changesOf(events)
+  if (changes.length === 0) return null
   const lastAt = await findLastArrival(db, 'lead')
-  const { events, registeredAt } = registration
-  // An update may be a change of the status, or any other.
-  const isToldUpdates = events.includes('lead.updated') && events.includes('lead.status_changed')
-  return {
-    ...{ since: latestOf([registeredAt, lastAt]), lastAt },
-    changes: [
-      ...(events.includes('lead.created') ? (['inserted'] as const) : []),
-      ...(isToldUpdates ? (['updated'] as const) : []),
-    ],
-  }
+  const since = latestOf([registeredAt, lastAt])
+  // Where syncs found changes while events came, too, the upstream does not tell of all of them.
+  const before = runs.filter(({ leadsAsOf }) => (leadsAsOf ?? '') > registeredAt && (leadsAsOf ?? '') < since)
+  const found = before.filter((run) => countChanges(run, changes) > 0)
+  return { since, changes, lastAt, isSure: before.length < BESIDE_LEAST || found.length * 2 < before.length }
 }
 
-/** By what events have brought before; null where none was to come yet. */
+function changesOf(types: readonly string[]): Change[] {
+  // An update may be a change of the status, or any other.
+  const areUpdates = types.includes('lead.updated') && types.includes('lead.status_changed')
+  return [
+    ...(types.includes('lead.created') ? (['inserted'] as const) : []),
+    ...(areUpdates ? (['updated'] as const) : []),
+  ]
+}
+
+/** By what events have brought before; null where no webhook was registered by hand, either. */
 async function expectByHand(db: Db, { isByHand }: EventWay, now: Date): Promise<Expected | null> {
-  const lastAt = await findLastArrival(db, 'lead')
-  const since = lastAt ?? minutesBefore(now, WEEK_MINUTES)
-  if (!isByHand || since > minutesBefore(now, BY_HAND_MINUTES)) return null
-  return { since, lastAt, changes: usualChanges(await countEvents(db)) }
+  if (!isByHand) return null
+  const changes = usualChanges(await countEvents(db))
+  const lastAt = changes.length === 0 ? null : await findLastArrival(db, 'lead')
+  return { since: lastAt ?? minutesBefore(now, WEEK_MINUTES), changes, lastAt, isSure: false }
 }
 
 function usualChanges(counts: readonly EventCount[]): Change[] {
@@ -100,16 +114,19 @@ function usualChanges(counts: readonly EventCount[]): Change[] {
   return brought.filter(({ events }) => events > KIND_SHARE * all).map(({ change }) => change)
 }
 
+function countChanges(run: RunSummary, changes: readonly Change[]): number {
+  return changes.reduce((sum, change) => sum + run[change], 0)
+}
+
 /**
  * The syncs whose finds have all come about since an instant: all was read, then, by the one before each of them, which
  * had itself begun later. All leads read after mere changes may show what the changes had passed by long ago.
- * @param runs newest first
+ * @param runs that read all, newest first
  */
 function listUntold(runs: readonly RunSummary[], from: Instant, now: Date): RunSummary[] {
-  const whole = runs.filter(({ leadsAsOf }) => leadsAsOf !== null)
   const until = minutesBefore(now, GRACE_MINUTES)
-  return whole.filter((run, index) => {
-    const before = whole[index + 1]
+  return runs.filter((run, index) => {
+    const before = runs[index + 1]
     if (before === undefined || (before.leadsAsOf ?? '') <= from) return false
     const isComparable = run.mode === 'incremental' || before.mode === 'full'
     return isComparable && run.finishedAt !== null && run.finishedAt <= until
