@@ -297,4 +297,38 @@ export const OF_OPERATION: readonly Sabotage[] = [
       },
     ],
   },
+  {
+    name: 'where the name of a webhook leads is asked only when it is registered',
+    edits: [
+      {
+        file: 'src/service/open.ts',
+        find: 'createWebhookPoster(guard, now)',
+        replace: 'createWebhookPoster({ ...guard, ...(resolve && { lookup: resolve }) }, now)',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/faults/webhooks-out.test.ts',
+        title: 'whose name leads to this machine once it is registered is not reached (row 64)',
+        because: /the connection was cut/,
+      },
+    ],
+  },
+  {
+    name: 'the key of a request answers for another webhook than it was sent for',
+    edits: [
+      {
+        file: 'src/service/http/server.ts',
+        find: "const path = endpoint.path.replace(':id', call.id)",
+        replace: 'const { path } = endpoint',
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/service/webhook-actions.test.ts',
+        title: 'of one webhook does not answer for another with the same Idempotency-Key',
+        because: /to deeply equal/,
+      },
+    ],
+  },
 ]
