@@ -9,7 +9,7 @@ import {
   readState,
   registrationFile,
 } from '../jobs/webhook-registration.ts'
-import { attempt, type Check, ok, warn } from '../source/checkup.ts'
+import { type Check, fail, ok, warn } from '../source/checkup.ts'
 import type { Source } from '../source/open.ts'
 import type { WireWebhook } from '../source/webhooks.ts'
 import { receiverUrl } from './own-webhook.ts'
@@ -31,9 +31,8 @@ export function webhookWarnings(config: Config): string[] {
     return hasSecret ? ['events.secret is of no use: web.listen is none, so that no events are taken'] : []
   }
   if (webhook.verify.scheme !== 'none') return []
-  const harm = webhook.record === undefined ? 'have leads read' : 'change leads of the copy'
   return [
-    `the profile ${name} verifies no events (webhook.verify.scheme is none): who knows the address can ${harm}`,
+    `the profile ${name} verifies no events (webhook.verify.scheme is none): who knows the address can have leads read`,
   ]
 }
 
@@ -46,14 +45,11 @@ export async function* checkWebhook(
   openSource: () => Promise<Source>,
   signal: AbortSignal,
 ): AsyncGenerator<Check> {
-  for (const warning of webhookWarnings(config)) yield warn(WHAT, warning, 'mend the profile or the settings')
-  let state: RegistrationState | undefined
-  const readable = await attempt(WHAT, REGISTER, async () => {
-    state = readState(registrationFile(config.dataDir))
-    return ok(WHAT, '')
-  })
-  if (state === undefined) return yield readable
-  const { registration, pending } = state
+  const warnings = webhookWarnings(config)
+  for (const warning of warnings) yield warn(WHAT, warning, 'mend the profile or the settings')
+  const kept = readKept(config)
+  if ('verdict' in kept) return yield kept
+  const { registration, pending } = kept
   if (pending !== null) {
     const again = pending.action === 'register' ? REGISTER : '`leadsheet webhooks rotate`'
     const found = `asked to ${pending.action} at ${formatInstant(pending.at)}, and not known to be done`
@@ -61,9 +57,18 @@ export async function* checkWebhook(
   }
   if (registration !== null) {
     yield checkAddress(config, registration) ?? (await checkAtUpstream(registration, openSource, signal))
-  } else if (config.events.secret !== null) {
+  } else if (config.events.secret !== null && warnings.length === 0) {
     const secrets = eventSecrets(config.events.secret).length
     yield ok(WHAT, `registered by hand: ${secrets === 1 ? 'its secret is' : `${secrets} secrets are`} set`)
+  }
+}
+
+function readKept({ dataDir }: Config): RegistrationState | Check {
+  try {
+    return readState(registrationFile(dataDir))
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    return fail(WHAT, thrown.message, thrown.hint ?? REGISTER)
   }
 }
 
