@@ -404,13 +404,10 @@ describe('an address', () => {
     const webhook = await register(service, `https://rebinding.example:${port}/`)
     addresses = ['127.0.0.1']
     await happen(service)
-    expect(await webhook.attempted(1)).toEqual([
-      expect.objectContaining({
-        outcome: 'failed',
-        error:
-          'the address is refused: its name leads to an address of this machine or of a private or reserved network',
-      }),
-    ])
+    const [attempt] = await webhook.attempted(1)
+    expect(attempt?.error).toBe(
+      'the address is refused: its name leads to an address of this machine or of a private or reserved network',
+    )
     expect(connections).toBe(0)
     inside.close()
   })

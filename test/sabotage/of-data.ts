@@ -218,4 +218,23 @@ export const OF_DATA: readonly Sabotage[] = [
       },
     ],
   },
+  {
+    name: 'a message to a webhook is noted as delivered before it is',
+    edits: [
+      {
+        file: 'src/service/webhooks/sender.ts',
+        find: 'own.add(message.id)',
+        replace: `own.add(message.id)
+      const sent = db.updateTable('webhook_message').where('id', '=', message.id)
+      await sent.set({ state: 'delivered', next_attempt_at: null }).execute()`,
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/service/webhook-sending.test.ts',
+        title: 'gets a few messages at once, while another gets all of its own',
+        because: /to deeply equal \[ \{ state: 'waiting' \} \]/,
+      },
+    ],
+  },
 ]

@@ -104,12 +104,16 @@ describe('a receiver that is slow', () => {
     await using slow = await openReceiver()
     const held: ServerResponse[] = []
     slow.answer = (response) => void held.push(response)
-    await webhookAt(slow.url)
+    const { id } = await webhookAt(slow.url)
     await webhookAt(receiver.url)
     const before = receiver.posts.length
     await happen(api, 30)
     await arrived(before + 30)
     expect(slow.posts).toHaveLength(EACH_AT_ONCE)
+    // What has left counts as waiting until it is known to be taken.
+    expect(api.rows(`select distinct state from webhook_message where webhook_id = '${id}'`)).toEqual([
+      { state: 'waiting' },
+    ])
     slow.answer = 204
     for (const response of held) response.writeHead(204).end()
     await arrived(30, slow)

@@ -27,7 +27,7 @@ function randomMessages(): readonly Signed[] {
     timestamp,
     body: JSON.stringify({
       index,
-      text: Array.from({ length: Math.floor(next() * 200) }, character).join(''),
+      text: Array.from({ length: Math.floor(next() * 60) }, character).join(''),
     }),
   }))
 }
@@ -50,7 +50,7 @@ describe(`${BODIES} random messages, SEED=${SEED},`, () => {
   })
 
   test('are taken with the old secret and the new one while both sign, and with no other', () => {
-    for (const [index, message] of messages.entries()) {
+    for (const [index, message] of messages.slice(0, 100).entries()) {
       const next = messages[(index + 1) % messages.length] ?? message
       const other = messages[(index + 2) % messages.length] ?? message
       const headers = standardHeaders([next.secret, message.secret], message)

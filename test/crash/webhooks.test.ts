@@ -1,0 +1,100 @@
+/** The service that is killed while it sends webhooks: each event arrives all the same, and is known when it comes twice. */
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { Webhook } from 'standardwebhooks'
+import { expect, it } from 'vitest'
+import { EVENT_TYPES, webhookWithSecretSchema } from '../../src/contract/webhook.ts'
+import { startService } from '../service/support/service.ts'
+import { folderWith } from '../support/folder.ts'
+import { finished, startLeadsheet } from '../support/leadsheet.ts'
+import { random } from '../support/random.ts'
+import { openReceiver, type ReceivedPost } from '../support/receiver.ts'
+import { IS_FULL, SEED } from './support/scale.ts'
+
+const KILLS = IS_FULL ? 100 : 12
+/** What has happened when the service starts again: far more than is sent before the next kill. */
+const BACKLOG = 200
+const SENT_MAX = 40
+
+it(`events reach a webhook at least once, with one id and the same bytes, through ${KILLS} kills of the service, SEED=${SEED} (row 64)`, async () => {
+  const cwd = folderWith()
+  const file = join(cwd, 'data/service/service.db')
+  await using receiver = await openReceiver()
+  receiver.answer = 204
+  const { secret, firstEventId } = await prepare(file, receiver.url)
+
+  const next = random(SEED)
+  for (let kill = 0; kill < KILLS; kill++) {
+    addEvents(file)
+    const serving = startServing(cwd)
+    const before = receiver.posts.length
+    const count = 1 + Math.floor(next() * SENT_MAX)
+    const isAnswered = next() < 0.5
+    await new Promise<void>((resolve) => {
+      receiver.answer = (response) => {
+        const isLast = receiver.posts.length - before === count
+        // The answer is on its way, or never comes.
+        if (!isLast || isAnswered) response.writeHead(204).end()
+        if (isLast) resolve()
+      }
+    })
+    serving.kill('SIGKILL')
+    expect((await finished(serving)).status, 'it was not to end by itself').toBeNull()
+  }
+
+  receiver.answer = 204
+  const serving = startServing(cwd)
+  const missing = () => {
+    const arrived = new Set(receiver.posts.map(({ body }) => JSON.parse(body).id))
+    return eventsFrom(file, firstEventId).filter((id) => !arrived.has(`evt_${id}`))
+  }
+  await expect.poll(missing).toEqual([])
+  serving.kill('SIGTERM')
+  expect((await finished(serving)).status).toBe(0)
+
+  const byId = Map.groupBy(receiver.posts, ({ headers }) => String(headers['webhook-id']))
+  const bodies = [...byId.values()].map((posts) => new Set(posts.map(({ body }) => body)))
+  expect(bodies.filter(({ size }) => size > 1)).toEqual([])
+  // Of each event one message was made, although kills came between.
+  expect(new Set(bodies.flatMap((each) => [...each])).size).toBe(byId.size)
+  expect(receiver.posts.filter((post) => !isSigned(post, secret))).toEqual([])
+}, 900_000)
+
+/** A service with a short past and one webhook, which is told of everything. */
+async function prepare(file: string, url: string): Promise<{ secret: string; firstEventId: number }> {
+  await using service = await startService({ file, historyDays: 1, webhooksToLoopback: true, now: Date.now })
+  const { json } = await service.post('/webhooks', { url, events: EVENT_TYPES })
+  const { secret } = webhookWithSecretSchema.parse(json)
+  const [row] = service.rows<{ last_event_id: number }>('select last_event_id from webhook')
+  return { secret, firstEventId: (row?.last_event_id ?? 0) + 1 }
+}
+
+function startServing(cwd: string) {
+  const args = ['--port', '0', '--json', '--quiet', '--speed', '3600', '--webhooks-to-loopback']
+  return startLeadsheet(['serve', ...args], { cwd })
+}
+
+function addEvents(file: string): void {
+  const sqlite = new SQLite(file)
+  const data = JSON.stringify({ pipeline_id: 'pl_x', name: 'X', status: 'active' })
+  const insert = sqlite.prepare(
+    "insert into event (type, at, pipeline_id, data) values ('pipeline.updated', ?, 'pl_x', ?)",
+  )
+  sqlite.transaction(() => {
+    for (let index = 0; index < BACKLOG; index++) insert.run(Date.now(), data)
+  })()
+  sqlite.close()
+}
+
+function eventsFrom(file: string, firstId: number): readonly number[] {
+  const sqlite = new SQLite(file, { readonly: true })
+  const ids = sqlite.prepare<[number], number>('select id from event where id >= ?').pluck().all(firstId)
+  sqlite.close()
+  return ids
+}
+
+function isSigned({ headers, body }: ReceivedPost, secret: string): boolean {
+  const at = new Date(Number(headers['webhook-timestamp']) * 1000)
+  const signature = new Webhook(secret).sign(String(headers['webhook-id']), at, body)
+  return headers['webhook-signature'] === signature
+}
