@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../errors.ts'
 import type { Inbox } from '../jobs/inbox.ts'
 import type { Log } from '../log.ts'
+import { cleanText } from '../source/text.ts'
 import { type EventPlaces, readEvents } from '../source/webhook/read.ts'
 import { type WebhookMessage, whyRefused } from '../source/webhook/verify.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -61,7 +62,8 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       if (limit.isSpent(request.ip))
         return refuse(request, reply.header('Retry-After', '60'), 429, 'too many were refused')
       const { 'content-type': type = 'none', 'content-encoding': encoding } = request.headers
-      if (!isJson(type)) return refuse(request, reply, 415, `its content type is ${type.slice(0, 100)}`)
+      if (!isJson(type))
+        return refuse(request, reply, 415, `its content type is ${cleanText(type).slice(0, 100)}`)
       if (encoding !== undefined) return refuse(request, reply, 415, 'its content is encoded')
     })
     app.setErrorHandler((thrown, request, reply) => {

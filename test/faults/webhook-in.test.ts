@@ -189,11 +189,11 @@ describe('a message to the receiver of events', () => {
     const { url, events } = await openReceiver()
     const [whole, over] = [eventOf(LARGEST), eventOf(LARGEST + 1)]
     expect((await send(url, whole, signed(whole))).status).toBe(204)
-    expect((await send(url, over, signed(over))).status).toBe(413)
-    const pieces = over.match(/.{1,40000}/g) ?? []
-    expect((await send(url, pieces, signed(over))).status).toBe(413)
-    const long = eventOf(300_000)
-    expect((await send(url, long, signed(long))).status).toBe(413)
+    expect((await send(url, over.match(/.{1,40000}/g) ?? [], signed(over))).status).toBe(413)
+    for (const length of [LARGEST + 1, 300_000]) {
+      const told = { ...signed(over), 'content-length': String(length) }
+      expect((await send(url, '', told)).status).toBe(413)
+    }
     expect(await events()).toHaveLength(1)
   })
 
@@ -344,7 +344,7 @@ describe('many messages', () => {
       })
       expect(await events()).toHaveLength(BODIES)
     },
-    30_000,
+    60_000,
   )
 })
 

@@ -1,0 +1,52 @@
+/** The receiver of events as its log, its answers and upstreams with signatures of their own see it. */
+import { createHmac } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { CHANGED, openReceiver, profileOf, RECEIVED_AT, send, signed } from '../support/webhook-receiver.ts'
+
+const PUBLIC_URL = 'https://leads.example.com'
+const HUBSPOT = profileOf({
+  verify: {
+    ...{ scheme: 'hmac', header: 'X-HubSpot-Signature-v3', encoding: 'base64' },
+    ...{ signed: '{method}{url}{body}{timestamp}', timestamp_header: 'X-HubSpot-Request-Timestamp' },
+  },
+  lead: 'objectId',
+})
+
+it('knows the address that was signed, which is the public one, whatever proxy stands before it', async () => {
+  const { url, events } = await openReceiver({
+    ...{ webhook: HUBSPOT, publicUrl: PUBLIC_URL, secrets: () => ['client-secret'] },
+  })
+  const body = JSON.stringify([{ objectId: 512 }, { objectId: 513 }])
+  const time = String(RECEIVED_AT.getTime())
+  const answerTo = async (address: string, path = '') => {
+    const signature = createHmac('sha256', 'client-secret').update(`POST${address}${body}${time}`)
+    const headers = {
+      ...{ 'content-type': 'application/json', 'x-hubspot-request-timestamp': time },
+      'x-hubspot-signature-v3': signature.digest('base64'),
+    }
+    return (await send(`${url}${path}`, body, headers)).status
+  }
+  expect(await answerTo(`${PUBLIC_URL}/webhooks/leads`)).toBe(204)
+  expect(await answerTo(`${PUBLIC_URL}/webhooks/leads?portal=1`, '?portal=1')).toBe(204)
+  expect(await answerTo('https://evil.example.com/webhooks/leads')).toBe(401)
+  expect(await answerTo(url)).toBe(401)
+  expect((await events()).map(({ resource_id: id }) => id).sort()).toEqual(['512', '513'])
+})
+
+it('tells the cause to operators alone, once, and then how many more there were', async () => {
+  const { url, lines, close } = await openReceiver()
+  const form = { ...signed(CHANGED), 'content-type': 'application/x-www-form-urlencoded' }
+  const answers = [
+    await send(url, CHANGED, form),
+    await send(url, CHANGED, signed(CHANGED, { secondsAgo: 999 })),
+    await send(url, '', { ...signed('x'), 'content-length': '300000' }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([415, 401, 413])
+  expect(answers.map(({ text }) => text).join()).not.toMatch(/form|999/)
+  await close()
+  const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes('refused'))
+  expect(told).toMatchObject([
+    { address: '127.0.0.1', cause: 'its content type is application/x-www-form-urlencoded' },
+    { messages: 2, msg: '2 more messages of webhooks were refused in that minute' },
+  ])
+})
