@@ -50,9 +50,9 @@ export function listDueMessages(
 }
 
 /**
- * Makes messages of events that active webhooks have not been told of, some for each webhook. The messages and how far
- * the webhook has been told commit together.
- * @returns whether there are more
+ * Makes messages of events that active webhooks have not been told of, some at a time. Those of a webhook and how far
+ * it has been told commit together.
+ * @returns whether there may be more
  */
 export async function queueEvents(
   db: ServiceDatabase,
@@ -64,20 +64,25 @@ export async function queueEvents(
     .select('id')
     .where('status', '=', 'active')
     .where('last_event_id', '<', newestEventId)
+    .orderBy('last_event_id')
     .execute()
-  let hasMore = false
-  for (const { id } of behind) hasMore = (await queueEventsOf(db, id, messageOf, now)) || hasMore
-  return hasMore
+  let lookedAt = 0
+  for (const { id } of behind) {
+    if (lookedAt >= BATCH_ROWS) break
+    lookedAt += await queueEventsOf(db, id, messageOf, now)
+  }
+  return lookedAt >= BATCH_ROWS
 }
 
 const newestEventId = sql<number>`(select ifnull(max(id), 0) from event)`
 
+/** @returns how many events were looked at */
 function queueEventsOf(
   db: ServiceDatabase,
   webhookId: string,
   messageOf: (event: EventRow) => Pick<WebhookMessageRow, 'id' | 'type' | 'body'>,
   now: number,
-): Promise<boolean> {
+): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const webhook = await trx
       .selectFrom('webhook')
@@ -85,7 +90,7 @@ function queueEventsOf(
       .where('id', '=', webhookId)
       .where('status', '=', 'active')
       .executeTakeFirst()
-    if (webhook === undefined) return false
+    if (webhook === undefined) return 0
     const events = await trx
       .selectFrom('event')
       .selectAll()
@@ -94,7 +99,7 @@ function queueEventsOf(
       .limit(BATCH_ROWS)
       .execute()
     const last = events.at(-1)
-    if (last === undefined) return false
+    if (last === undefined) return 0
     const wanted: readonly string[] = JSON.parse(webhook.events)
     const messages = events
       .filter(({ type }) => wanted.includes(type))
@@ -105,7 +110,7 @@ function queueEventsOf(
       }))
     await insertMessages(trx, messages)
     await trx.updateTable('webhook').set({ last_event_id: last.id }).where('id', '=', webhookId).execute()
-    return events.length === BATCH_ROWS
+    return events.length
   })
 }
 

@@ -56,7 +56,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   /** Ids of messages by webhook. Those whose outcome is still to be written are among them. */
   const inFlight = new Map<string, Set<string>>()
   const attempts = new Set<Promise<void>>()
-  let ended: Attempt[] = []
+  const ended: Attempt[] = []
   let running: Promise<void> | undefined
   let isWanted = false
   let isStopped = false
@@ -102,10 +102,11 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 
   /** Writes the outcomes that have come, together. */
   async function settle(): Promise<void> {
-    const settled = ended
+    // More may end while these are written.
+    const settled = [...ended]
     if (settled.length === 0) return
     await save(settled)
-    ended = ended.slice(settled.length)
+    ended.splice(0, settled.length)
     for (const { message } of settled) inFlight.get(message.webhook_id)?.delete(message.id)
   }
 
