@@ -1,7 +1,7 @@
 /** `leadsheet webhooks register`: this daemon by itself, or any address by hand. */
 import { randomUUID } from 'node:crypto'
 import { relative } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config/config.ts'
 import { EVENT_TYPES, type EventType, webhookCreateSchema } from '../contract/webhook.ts'
 import { LeadsheetError } from '../errors.ts'
@@ -36,7 +36,7 @@ export function defineRegister(parent: Command, terminal: Terminal): void {
       `only this kind of event; may be given several times: ${EVENT_TYPES.join(', ')}`,
       collectEvent,
     )
-    .option('--description <text>', 'what an address is for')
+    .addOption(new Option('--description <text>', 'what the address is for').conflicts('self'))
     .action((url: string | undefined, options: RegisterOptions) => runRegister(terminal, url, options))
   addExamples(register, [
     'webhooks register --self',
