@@ -33,7 +33,7 @@ export interface EventsView {
   /** In the place of the last one, where none has come, or what is to be done for more to come. */
   readonly words: Said | null
   readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
-  /** `1,204 in the last 24 hours: 803 brought a change, 401 nothing new`; null where none came. */
+  /** `1,204 in the last 24 hours: 803 brought a change, 401 brought nothing new`; null where none came. */
   readonly recent: string | null
   /** `12 leads to be read, the first since 14:02`; null where none waits. */
   readonly waiting: { readonly toRead: string; readonly since: Moment } | null
@@ -112,7 +112,8 @@ function tellPolling({ canRegister }: EventWay, schedules: readonly ScheduleSett
 
 function lastOf(event: EventNews, clock: Clock): EventsView['last'] {
   const { tag, note, took } = eventOf(event, clock)
-  const what = [note ?? tag.text, ...(took === '' ? [] : [`here after ${took}`])].join('; ')
+  const brought = event.outcome === 'inserted' && note !== null ? `${tag.text}, ${note}` : (note ?? tag.text)
+  const what = [brought, ...(took === '' ? [] : [`here after ${took}`])].join('; ')
   return { at: clock.ago(event.receivedAt), about: aboutOf(event), what }
 }
 
@@ -121,13 +122,15 @@ function tellRecent(counts: readonly EventCount[]): string | null {
   if (all === 0) return null
   const parts = [
     [countIn(counts, ['inserted', 'updated', 'removed']), 'brought a change'],
-    [countIn(counts, ['unchanged', 'gone']), 'nothing new'],
+    [countIn(counts, ['unchanged', 'gone']), 'brought nothing new'],
     [countIn(counts, ['read']), 'had something read'],
     [countIn(counts, ['ignored']), 'were about nothing that is kept'],
     [countIn(counts, ['unreadable', 'failed']), 'came to nothing'],
   ] as const
-  const told = parts.flatMap(([events, what]) => (events === 0 ? [] : [`${count(events)} ${what}`]))
-  return `${counted(all, 'event')} in the last 24 hours: ${told.join(', ')}.`
+  const told = parts.filter(([events]) => events > 0)
+  const areAlike = told.length === 1 && all > 1
+  const words = told.map(([events, what]) => `${areAlike ? 'all' : count(events)} ${what}`)
+  return `${counted(all, 'event')} in the last 24 hours: ${words.join(', ')}.`
 }
 
 const TAGS: Readonly<Record<NonNullable<EventNews['outcome']>, Tag>> = {
@@ -150,9 +153,13 @@ function eventOf(event: EventNews, clock: Clock): EventView {
     id: createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH),
     ...{ came: clock.ago(receivedAt), type: oneLine(type ?? 'event', NAME_LENGTH), about: aboutOf(event) },
     tag: outcome === null ? WAITS : TAGS[outcome],
-    note: problem === null ? tellChange(event.change) : oneLine(problem, PROBLEM_LENGTH),
+    note: problem === null ? noteOf(event) : oneLine(problem, PROBLEM_LENGTH),
     took: tookOf(event),
   }
+}
+
+function noteOf({ outcome, change }: EventNews): string | null {
+  return tellChange(change) ?? (outcome === 'updated' ? 'other details' : null)
 }
 
 function tookOf({ receivedAt, doneAt, outcome }: EventNews): string {
