@@ -109,7 +109,7 @@ describe('a receiver that is slow', () => {
     const before = receiver.posts.length
     await happen(api, 30)
     await arrived(before + 30)
-    expect(slow.posts).toHaveLength(EACH_AT_ONCE)
+    await arrived(EACH_AT_ONCE, slow)
     // What has left counts as waiting until it is known to be taken.
     expect(api.rows(`select distinct state from webhook_message where webhook_id = '${id}'`)).toEqual([
       { state: 'waiting' },
@@ -132,7 +132,7 @@ describe('a receiver that is slow', () => {
     const before = receiver.posts.length
     await happen(api, 10)
     await arrived(before + 10)
-    expect(failing.posts).toHaveLength(2)
+    await arrived(2, failing)
     failing.answer = 204
     for (const response of held) response.writeHead(204).end()
     await arrived(11, failing)
