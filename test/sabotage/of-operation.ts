@@ -319,7 +319,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/service/http/server.ts',
-        find: "const path = endpoint.path.replace(':id', call.id)",
+        find: "const path = endpoint.path.replace(':id', () => call.id)",
         replace: 'const { path } = endpoint',
       },
     ],

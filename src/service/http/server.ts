@@ -57,11 +57,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   if (options.faults !== undefined) injectFaults(app, options.faults)
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options)
   for (const [path, own] of Map.groupBy(options.endpoints, (endpoint) => endpoint.path)) {
-    refuseOtherMethods(
-      app,
-      path,
-      own.map((endpoint) => endpoint.method),
-    )
+    const methods = own.map((endpoint) => endpoint.method)
+    refuseOtherMethods(app, path, methods)
   }
   const document = describeApi(options.endpoints)
   app.get(OPENAPI_PATH, async () => document)
@@ -83,7 +80,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, options: ServerOp
   })
 }
 
-/** Some clients name the type of a body that they do not send, which Fastify would then miss. */
+/** Some clients name the type of a body that they do not send: Fastify would then refuse that there is none. */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
@@ -116,7 +113,7 @@ async function answer(
   await endpoint.check?.(context, call)
   reply.code(endpoint.status)
   if (endpoint.actsOnce !== true) return answerFrom(context.db)
-  const path = endpoint.path.replace(':id', call.id)
+  const path = endpoint.path.replace(':id', () => call.id)
   const name = idempotencyKey === undefined ? undefined : { keyId, path, idempotencyKey }
   const once = await answerOnce(context.db, name, call.body, context.realNow(), answerFrom)
   if (once.isReplay) reply.header(REPLAYED_HEADER, 'true')
