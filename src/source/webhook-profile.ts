@@ -99,7 +99,7 @@ export const webhookProfileSchema = z
     message: 'where the id of the lead is in an event',
     path: ['lead'],
   })
-  .refine(({ verify, id }) => !isForgeable(verify) || id === undefined || !('header' in id), {
+  .refine(({ verify, id }) => id === undefined || !('header' in id) || !isForgeable(id.header, verify), {
     message:
       'the place of the id in the event, or no id, which is then made of the event: the signature does not cover this header, and who sends a message again could give it another one',
     path: ['id'],
@@ -115,7 +115,8 @@ function isSigned(signed: string): boolean {
   return parts.includes('body') && parts.every((part) => SIGNED_PARTS.some((known) => known === part))
 }
 
-/** Whether headers beside the signature may be anybody's, though the body is the upstream's. */
-function isForgeable({ scheme }: WebhookVerify): boolean {
-  return scheme === 'hmac' || scheme === 'stripe'
+/** Whether who sends a signed message again may change this header of it. */
+function isForgeable(name: string, verify: WebhookVerify): boolean {
+  if (verify.scheme === 'standard') return name.toLowerCase() !== `${verify.header_prefix}id`.toLowerCase()
+  return verify.scheme === 'hmac' || verify.scheme === 'stripe'
 }

@@ -92,3 +92,12 @@ test.each([
 ])('of webhooks: %j', (webhook, line) => {
   expect(mistakesIn({ webhook })).toContain(`mine.yaml  webhook.${line}`)
 })
+
+test('the id of an event may stand in a header that is signed, in any case, and in no other', () => {
+  const mistakesOf = (header: string, prefix = 'webhook-') =>
+    mistakesIn({
+      webhook: { verify: { scheme: 'standard', header_prefix: prefix }, id: { header }, lead: 'id' },
+    })
+  expect([mistakesOf('Webhook-Id'), mistakesOf('svix-id', 'Svix-')]).toEqual([[], []])
+  expect([mistakesOf('X-Id'), mistakesOf('webhook-id', 'svix-')].map(({ length }) => length)).toEqual([1, 1])
+})

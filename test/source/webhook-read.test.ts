@@ -10,7 +10,7 @@ type Headers = Readonly<Record<string, readonly string[]>>
 
 /** @param written a profile's part; the body as JSON, or text as it is */
 function read(written: object, body: unknown, headers: Headers = {}) {
-  const webhook = webhookProfileSchema.parse({ verify: { scheme: 'standard' }, lead: 'lead', ...written })
+  const webhook = webhookProfileSchema.parse({ verify: { scheme: 'token' }, lead: 'lead', ...written })
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return readEvents({ webhook, recordId }, { headers, body: Buffer.from(text) })
 }
@@ -175,7 +175,7 @@ test(`whatever a message is and a profile says, events come of it, and nothing i
   const maybe = (key: string, value: unknown) => (next() < 0.6 ? { [key]: value } : {})
   const profile = () => ({
     ...{
-      verify: { scheme: 'standard' },
+      verify: { scheme: 'token' },
       lead: next() < 0.5 ? path() : { from: [[pick(names) || 'x']], transform: 'join' },
     },
     ...{
