@@ -86,7 +86,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   async function readConfig(): Promise<Config> {
     const [{ loadConfig }, { secretsOf }, { webhookSecretsOf }] = await Promise.all([
       import('../config/load.ts'),
-      import('../config/config.ts'),
+      import('../config/secrets.ts'),
       import('./webhook-secrets.ts'),
     ])
     const config = loadConfig({ file: flags().config })

@@ -2,7 +2,6 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { InDoubtPolicy, WebhookFormat } from '../choices.ts'
-import { eventSecrets } from './event-settings.ts'
 import type { ProfileData } from './profile-file.ts'
 import { addressOf, type ReportConfig, reportFrom } from './report-config.ts'
 import { Secret } from './secret.ts'
@@ -195,24 +194,6 @@ export function configFrom(
 /** Whether `when` is a schedule of its own. */
 export function hasDueTimes({ when }: SnapshotConfig): boolean {
   return when !== 'after_sync' && when !== 'never'
-}
-
-/** Shorter parts of addresses are words. */
-const SECRET_PART = 12
-
-/** Every text of a configuration that must not get into a log. */
-export function secretsOf({ api, mail, operators, web, events }: Config): string[] {
-  const password = mail.url === null ? '' : new URL(mail.url.reveal()).password
-  const { webhook, ping } = operators
-  const keys = [api.key, mail.dkim?.key, webhook?.url, ping?.url, web.token].map((key) => key?.reveal() ?? '')
-  const parts = [webhook?.url, ping?.url].flatMap((url) => (url ? secretParts(new URL(url.reveal())) : []))
-  const found = [...keys, ...parts, ...eventSecrets(events.secret), password, decodeURIComponent(password)]
-  return found.filter((text) => text !== '')
-}
-
-/** What of an address may be its secret: errors name paths, or a part of them. */
-function secretParts({ pathname, searchParams }: URL): string[] {
-  return [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= SECRET_PART)
 }
 
 function detailsFrom({ policy, top, per_run, concurrency }: Settings['details']): DetailsConfig {

@@ -1,4 +1,5 @@
-/** How the key goes along with a request, as the profile says. */
+/** How the key goes along with a request, as the profile says, and what is taken out of what comes back. */
+import { redactor } from '../redaction.ts'
 import type { Profile } from './profile.ts'
 
 /** Puts the key and the fixed headers of the profile onto a request; changes both arguments. */
@@ -20,4 +21,16 @@ export function authorize(
 /** RFC 7617; a key without a password is the user. */
 export function basicOf(key: string): string {
   return Buffer.from(key.includes(':') ? key : `${key}:`).toString('base64')
+}
+
+/** For what is quoted of an answer. */
+export function redactorOf({
+  apiKey,
+  otherSecrets = () => [],
+}: {
+  readonly apiKey: string
+  /** As they are then. */
+  readonly otherSecrets?: () => readonly string[]
+}): (text: string) => string {
+  return (text) => redactor([apiKey, ...otherSecrets()])(text)
 }

@@ -6,9 +6,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { redactor } from '../redaction.ts'
 import { type Backoff, backoffMs, wait } from '../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
+import { redactorOf } from './auth.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './failure.ts'
 import { admit, heed, hold, UNPACED, upstreamFreeAt } from './pacer.ts'
 import { readBudget } from './rate-limit.ts'
@@ -220,14 +220,6 @@ export function createClient(options: ClientOptions): Client {
       notBefore: instant,
     })
   }
-}
-
-/** Takes out what only both ends may know. */
-export function redactorOf({
-  apiKey,
-  otherSecrets = () => [],
-}: Pick<ClientOptions, 'apiKey' | 'otherSecrets'>): (text: string) => string {
-  return (text) => redactor([apiKey, ...otherSecrets()])(text)
 }
 
 /** By the Date of an answer, and the Age of one that a cache on the way has kept (RFC 9111, 5.1). */
