@@ -16,12 +16,13 @@ export interface Following extends Syncing {
 
 type Options = Partial<Pick<FollowerDeps, 'wantsDetails' | 'concurrency' | 'syncs'>> & {
   readonly folder?: string
+  readonly key?: string
   readonly source?: Partial<SourceOptions>
 }
 
 export async function openFollowing(url: string, options: Options = {}): Promise<Following> {
-  const { folder, source: sourceOptions = {}, ...wanted } = options
-  const syncing = await openSyncing(url, 'test-key', {
+  const { folder, key = 'test-key', source: sourceOptions = {}, ...wanted } = options
+  const syncing = await openSyncing(url, key, {
     ...(folder !== undefined && { folder }),
     source: sourceOptions,
   })
