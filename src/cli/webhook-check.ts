@@ -1,6 +1,8 @@
 /** What is said of the webhook of this installation: what had better be otherwise, and how it stands at the upstream. */
+import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/event-settings.ts'
+import { isWorldReadable } from '../config/settings-file.ts'
 import { LeadsheetError } from '../errors.ts'
 import { isSameUrl } from '../jobs/self-registration.ts'
 import {
@@ -19,6 +21,7 @@ import { webhookState } from './webhook-text.ts'
 
 const WHAT = 'webhook'
 const REGISTER = '`leadsheet webhooks register --self`'
+const ROTATE = '`leadsheet webhooks rotate`'
 
 /** A sentence each, of the settings alone. @throws LeadsheetError config_invalid of the profile */
 export function webhookWarnings(config: Config): string[] {
@@ -50,8 +53,12 @@ export async function* checkWebhook(
   const kept = readKept(config)
   if ('verdict' in kept) return yield kept
   const { registration, pending } = kept
+  const file = registrationFile(config.dataDir)
+  if (existsSync(file) && isWorldReadable(file)) {
+    yield warn(WHAT, `every user of this machine can read ${file}`, `chmod 600 it, then ${ROTATE}`)
+  }
   if (pending !== null) {
-    const again = pending.action === 'register' ? REGISTER : '`leadsheet webhooks rotate`'
+    const again = pending.action === 'register' ? REGISTER : ROTATE
     const found = `asked to ${pending.action} at ${formatInstant(pending.at)}, and not known to be done`
     yield warn(WHAT, found, `${again} finishes it`)
   }

@@ -14,7 +14,7 @@ import { isDaemonAlive, ownWebhook, requireReceiverUrl } from './own-webhook.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { withSource } from './upstream.ts'
-import { attemptText, eventsText } from './webhook-text.ts'
+import { attemptText, eventsText, LOG_SAYS_WHY } from './webhook-text.ts'
 
 interface RegisterOptions {
   readonly self?: boolean
@@ -89,7 +89,9 @@ async function registerThis(terminal: Terminal, { event: events = EVENT_TYPES }:
     })
     const trial = await tryOut(terminal, config, source, done)
     await tell(terminal, config, done, trial)
-    if (typeof trial !== 'string' && trial.outcome === 'failed') terminal.end('partly')
+    if (typeof trial === 'string' || trial.outcome === 'delivered') return
+    terminal.end('partly')
+    terminal.note(LOG_SAYS_WHY)
   })
 }
 

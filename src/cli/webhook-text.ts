@@ -8,6 +8,8 @@ const DISABLED_WORDS = {
   failing: 'it took nothing for days',
 } as const
 
+export const LOG_SAYS_WHY = 'Where it has come as far as the daemon, its log says why it was not taken.'
+
 /** Such as `disabled since 2026-11-20 08:15Z: its address answered 410`. */
 export function webhookState(webhook: WireWebhook): string {
   const { status, disabled_at, disabled_reason, failing_since } = webhook

@@ -13,7 +13,7 @@ import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { withSource } from './upstream.ts'
 import { defineRegister } from './webhook-register.ts'
-import { ATTEMPT_COLUMNS, attemptText, eventsText, webhookState } from './webhook-text.ts'
+import { ATTEMPT_COLUMNS, attemptText, eventsText, LOG_SAYS_WHY, webhookState } from './webhook-text.ts'
 
 const ATTEMPTS_SHOWN = 20
 const ID = 'its ID; that of this installation if left out'
@@ -129,9 +129,12 @@ async function testWebhook(terminal: Terminal, source: Source, named: string | u
   else terminal.print(`${id}  ${attemptText(attempt)}`)
   if (attempt.outcome === 'delivered') return
   terminal.end('partly')
-  if (isOwnWebhook(config, id) && !(await isDaemonAlive(config))) {
-    terminal.note('No daemon runs here that could have taken it: `leadsheet run`.')
-  }
+  if (!isOwnWebhook(config, id)) return
+  terminal.note(
+    (await isDaemonAlive(config))
+      ? LOG_SAYS_WHY
+      : 'No daemon runs here that could have taken it: `leadsheet run`.',
+  )
 }
 
 async function rotateWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 /** What the doctor says of the webhook of this installation, and the settings' own warnings. */
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkWebhook, webhookWarnings } from '../../src/cli/webhook-check.ts'
@@ -143,6 +143,24 @@ describe('the doctor says of the webhook', () => {
     ],
   ])('%s', async (_, situation, said) => {
     expect(await examine(situation)).toEqual(said)
+  })
+
+  it('that others can read its secret', async () => {
+    const cwd = folderWith({ 'data/webhook.json': JSON.stringify({ ...REGISTERED, registration: null }) })
+    chmodSync(join(cwd, 'data/webhook.json'), 0o644)
+    const checks = await Array.fromAsync(
+      checkWebhook(
+        loadConfig({ cwd, env: {} }),
+        () => Promise.reject(new Error()),
+        new AbortController().signal,
+      ),
+    )
+    expect(checks).toMatchObject([
+      {
+        verdict: 'warn',
+        found: expect.stringMatching(/^every user of this machine can read .*webhook.json$/),
+      },
+    ])
   })
 
   it('that what is kept of it is broken', async () => {
