@@ -13,7 +13,7 @@ import { IS_FULL, SEED } from './support/scale.ts'
 
 const KILLS = IS_FULL ? 100 : 12
 /** What has happened when the service starts again: far more than is sent before the next kill. */
-const BACKLOG = 200
+const BACKLOG = 100
 const SENT_MAX = 40
 
 it(`events reach a webhook at least once, with one id and the same bytes, through ${KILLS} kills of the service, SEED=${SEED} (row 64)`, async () => {
