@@ -6,7 +6,7 @@ import type { HeldRow, Lead, LeadDetail } from '../model.ts'
 import { mapDetail } from './detail-mapping.ts'
 import type { FieldPath } from './field-path.ts'
 import type { Fingerprint } from './fingerprint.ts'
-import { mapLead } from './mapping.ts'
+import { isHeld, mapLead } from './mapping.ts'
 import type { Profile } from './profile.ts'
 import { recordOf } from './raw-record.ts'
 
@@ -24,8 +24,8 @@ export function readSingleLead(raw: unknown, id: string, profile: Profile): Sing
   const listed = [enrichment, activity?.items].reduce(withoutPath, raw)
   const { value, text, high, low } = recordOf(listed)
   const mapped = mapLead(value, profile, text)
-  if (mapped.id === null) return { reason: mapped.reason }
-  if (mapped.id !== id) return { reason: `it is the lead ${mapped.id.slice(0, 100)}` }
+  if (isHeld(mapped) && mapped.id === null) return { reason: mapped.reason }
+  if (mapped.id !== id) return { reason: `it is the lead ${`${mapped.id}`.slice(0, 100)}` }
   return { lead: mapped, fingerprint: { high, low }, detail: mapDetail(raw, id, profile) }
 }
 
