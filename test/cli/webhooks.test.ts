@@ -1,4 +1,5 @@
 /** `leadsheet webhooks` as its user has it: a real service, a real daemon that takes what is sent. */
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -73,7 +74,9 @@ describe('the webhook of a daemon', () => {
     expect([removed, none]).toEqual([{ id: first.id, outcome: 'removed' }, { data: [] }])
     expect(stdout + stderr).not.toContain('whsec_')
     expect(readdirSync(join(installed.cwd, 'data'))).not.toContain('webhook.json')
+    const ended = once(daemon, 'exit')
     daemon.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
   })
 
   it('is registered once where the program is killed before it has the answer', async () => {
