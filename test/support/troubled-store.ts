@@ -10,6 +10,7 @@ import type { Store, Trx } from '../../src/store/open.ts'
 import { saveVerdict } from '../../src/store/scan-verdict.ts'
 import { addSlot, type Slot } from '../../src/store/schedule-slot.ts'
 import { finishRun, startRun } from '../../src/store/sync-run.ts'
+import { event, follow, receive } from './events.ts'
 import { busyDay } from './figures.ts'
 import { enqueueLetter, LETTER } from './letter.ts'
 import { STATUS_AT } from './status-page.ts'
@@ -47,6 +48,7 @@ export async function fillWithTroubles(store: Store): Promise<Lease> {
     await saveMailOutage(trx, { server: 'smtp://mail.example.com:587', kind: 'transient', ...away })
   })
   await sendInDoubt(store)
+  await receiveEvents(store)
   const lease = await claimLease(store, 'sync', () => new Date(ago(1)))
   await store.write((trx) => startRun(trx, { mode: 'full', parts: ['leads'], at: ago(1) }))
   return lease
@@ -88,6 +90,15 @@ async function failRun(trx: Trx, at: string): Promise<void> {
     },
     at,
   )
+}
+
+async function receiveEvents(store: Store): Promise<void> {
+  const told = [event('1'), event('2', { resourceId: LONG }), event('3', { type: LONG, problem: LONG })]
+  await receive(store, told, ago(40))
+  const changed = lead('a', { score: 62, updatedAt: ago(40) })
+  await save(store, [changed], ago(39))
+  await follow(store, 'a', { at: ago(39), outcome: 'updated' })
+  await receive(store, [event('4', { resource: null, type: 'webhook.ping' })], ago(1))
 }
 
 async function holdRecords(trx: Trx): Promise<void> {

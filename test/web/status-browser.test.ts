@@ -2,6 +2,7 @@
 import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { EventWay } from '../../src/jobs/event-way.ts'
 import type { Timer } from '../../src/source/client.ts'
 import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
 import { type Notice, saveNotices } from '../../src/store/notice.ts'
@@ -9,6 +10,7 @@ import { finishRun, startRun } from '../../src/store/sync-run.ts'
 import { findBarriers } from '../look/axe.ts'
 import { PAGE_RULES } from '../look/html-rules.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { event, follow, receive } from '../support/events.ts'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
 import { startService } from '../support/service.ts'
@@ -18,6 +20,10 @@ import { openSyncing } from '../support/syncing.ts'
 import { fakeTimer } from '../support/timer.ts'
 import { fillWithTroubles } from '../support/troubled-store.ts'
 
+const REGISTERED: EventWay = {
+  readRegistration: async () => ({ events: ['lead.updated'], registeredAt: '2026-11-21T06:00:00.000Z' }),
+  ...{ isByHand: false, canRegister: true },
+}
 const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
 
 describe.skipIf(!hasBrowser())('the status page in a browser', () => {
@@ -146,19 +152,41 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     faults = faults.filter((fault) => !/ERR_(?:CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING)/.test(fault))
   })
 
+  it('shows an event as soon as it is in the store, among those that its reader has unfolded', async () => {
+    const shown = await openStatusPage({ events: REGISTERED })
+    await save(shown.store, [lead('a')], '2026-11-21T11:00:00Z')
+    await receive(shown.store, [event('1', { resourceId: 'b' })], '2026-11-21T11:59:00.000Z')
+    await open(shown)
+    await page.getByText('The last 1', { exact: true }).click()
+    await receive(shown.store, [event('2')], '2026-11-21T11:59:58.000Z')
+    await eventually(() => textOf('#part-events tbody tr:first-child .tag')).toMatch(/waits$/)
+    await save(
+      shown.store,
+      [lead('a', { status: 'contacted', updatedAt: STATUS_AT.toISOString() })],
+      '2026-11-21T11:59:59Z',
+    )
+    await follow(shown.store, 'a', { at: '2026-11-21T11:59:59.000Z', outcome: 'updated' })
+    await eventually(() => textOf('#part-events')).toContain(
+      'The last one 2 s ago: Company a, new → contacted; here after 1 s.',
+    )
+    expect(await page.locator('#last-events').getAttribute('open')).not.toBeNull()
+    expect(await page.locator('#part-events tbody tr').count()).toBe(2)
+    expect(await isStillThere()).toBe(true)
+  })
+
   it.each([
     { width: 1280, scheme: 'light' },
     { width: 320, scheme: 'dark' },
   ] as const)(
     'has no barrier, and fits, when all is wrong at once: $width px, $scheme',
     async ({ width, scheme }) => {
-      const shown = await openStatusPage({ canAct: true })
+      const shown = await openStatusPage({ canAct: true, events: REGISTERED })
       const lease = await fillWithTroubles(shown.store)
       await page.emulateMedia({ colorScheme: scheme })
       await page.setViewportSize({ width, height: 900 })
       await open(shown)
       await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-      expect(await page.locator('details').count()).toBeGreaterThanOrEqual(6)
+      expect(await page.locator('details').count()).toBeGreaterThanOrEqual(7)
       expect(await findBarriers(page, 'page')).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
       const { results } = await new HtmlValidate(PAGE_RULES).validateString(await shown.readHtml())

@@ -35,8 +35,8 @@ export interface EventsView {
   readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
   /** `1,204 in the last 24 hours: 803 brought a change, 401 brought nothing new`; null where none came. */
   readonly recent: string | null
-  /** `12 leads to be read, the first since 14:02`; null where none waits. */
-  readonly waiting: { readonly toRead: string; readonly since: Moment } | null
+  /** `12 to be read`; null where nothing waits. */
+  readonly waiting: { readonly toRead: string; readonly isOne: boolean; readonly since: Moment } | null
   readonly events: readonly EventView[]
 }
 
@@ -74,7 +74,10 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
       : said(tellPolling(way, schedules, clock.now)),
     last: last === undefined ? null : lastOf(last, clock),
     recent: tellRecent(await countRecentEvents(db, clock.now)),
-    waiting: since === null ? null : { toRead: `${count(toRead)} to be read`, since: clock.at(since) },
+    waiting:
+      since === null
+        ? null
+        : { toRead: `${count(toRead)} to be read`, isOne: toRead === 1, since: clock.at(since) },
     events: news.map((event) => eventOf(event, clock)),
   }
 }
@@ -95,7 +98,7 @@ async function isSetUp({ isByHand, readRegistration }: EventWay): Promise<boolea
 function tagOf(isAwaited: boolean, hasNews: boolean, isWell: boolean): Tag {
   if (!isAwaited) return { kind: 'off', text: 'not registered' }
   if (!isWell) return { kind: 'warn', text: 'in trouble' }
-  return hasNews ? { kind: 'ok', text: 'arriving' } : { kind: 'off', text: 'none yet' }
+  return hasNews ? { kind: 'ok', text: 'in order' } : { kind: 'off', text: 'none yet' }
 }
 
 function tellPolling({ canRegister }: EventWay, schedules: readonly ScheduleSettings[], now: Date): string {
@@ -170,7 +173,7 @@ function tookOf({ receivedAt, doneAt, outcome }: EventNews): string {
 }
 
 function aboutOf({ resource, resourceId, name }: EventNews): string {
-  if (resource === null) return 'nothing that is kept'
+  if (resource === null) return 'nothing kept'
   if (resource === 'agents') return 'agents'
   return oneLine(name ?? `${resource} ${resourceId}`, NAME_LENGTH)
 }
