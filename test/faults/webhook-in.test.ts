@@ -262,6 +262,12 @@ describe('a message to the receiver of events', () => {
     expect(await queued()).toEqual([])
   })
 
+  it('without any event in it is taken, and nothing is kept', async () => {
+    const { url, events } = await openReceiver()
+    expect((await send(url, '[]', signed('[]'))).status).toBe(204)
+    expect(await events()).toEqual([])
+  })
+
   it('reaches no prototype by its names', async () => {
     const { url, events } = await openReceiver()
     const body =
