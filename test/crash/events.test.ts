@@ -1,0 +1,121 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { standardHeaders } from '../../src/contract/standard-webhooks.ts'
+import { readAddress } from '../support/daemon-address.ts'
+import { folderWith } from '../support/folder.ts'
+import { finished } from '../support/leadsheet.ts'
+import { random } from '../support/random.ts'
+import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { type Program, start } from './support/program.ts'
+import { IS_FULL, SEED } from './support/scale.ts'
+import { expectSound } from './support/store.ts'
+import { databaseIn } from './support/world.ts'
+
+const KILLS = IS_FULL ? 60 : 4
+/** More than one takes in its beginning, and fewer than a hundred messages lead to. */
+const POINTS = 250
+const LEADS = 200
+const WITHIN_MS = 60_000
+const SECRET = `whsec_${Buffer.from('a secret of a webhook').toString('base64')}`
+
+interface Sender {
+  /** Ids of the messages that were answered with 204. */
+  readonly taken: Set<string>
+  /** Changes leads and tells of each, until nobody answers any more or it is enough. */
+  sendUntil(url: string, isEnough: () => boolean): Promise<void>
+}
+
+function openSender(upstream: Upstream, next: () => number): Sender {
+  const taken = new Set<string>()
+  let count = 0
+
+  async function send(url: string): Promise<void> {
+    const id = `msg_${++count}`
+    const updated_at = new Date().toISOString()
+    const lead = upstream.put(Math.floor(next() * LEADS), { score: count % 101, updated_at })
+    const event = {
+      id,
+      type: 'lead.updated',
+      version: '1',
+      timestamp: updated_at,
+      data: { lead_id: lead.id },
+    }
+    const body = JSON.stringify(event)
+    const signed = standardHeaders([SECRET], { id, timestamp: Math.floor(Date.now() / 1000), body })
+    const headers = { 'content-type': 'application/json', ...signed }
+    const { status } = await fetch(`${url}/webhooks/leads`, { method: 'POST', body, headers })
+    expect(status).toBe(204)
+    taken.add(id)
+  }
+
+  return {
+    taken,
+    async sendUntil(url, isEnough) {
+      while (!isEnough()) {
+        const sent = await Promise.allSettled(Array.from({ length: 5 }, () => send(url)))
+        const refused = sent.find((one) => one.status === 'rejected' && !(one.reason instanceof TypeError))
+        if (refused?.status === 'rejected') throw refused.reason
+      }
+    },
+  }
+}
+
+function waitingIn(file: string): number {
+  const database = new Database(file, { readonly: true })
+  const count = database.prepare<[], number>('SELECT count(*) FROM event_queue').pluck().get()
+  database.close()
+  return count ?? 0
+}
+
+it(`a daemon killed at any point while events come and a sync runs has lost none that it had answered (${KILLS} kills, SEED=${SEED}) (row 38)`, async () => {
+  const next = random(SEED)
+  await using upstream = await startUpstream(LEADS)
+  const cwd = folderWith({
+    'leadsheet.yaml':
+      'reports: []\nsnapshot: { when: never }\napi: { page_size: 20 }\nsync: { every: 0 4 1 1 * }\n',
+  })
+  const program: Program = {
+    args: ['run'],
+    cwd,
+    env: {
+      ...{
+        LEADSHEET_API_URL: upstream.url,
+        LEADSHEET_API_KEY: 'test-key',
+        LEADSHEET_DATA_DIR: join(cwd, 'data'),
+      },
+      ...{ LEADSHEET_EVENTS_SECRET: SECRET, LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
+    },
+  }
+  const sender = openSender(upstream, next)
+  for (let kill = 0; kill < KILLS; kill++) {
+    const killAt = 1 + Math.floor(next() * POINTS)
+    const child = start({ ...program, env: { ...program.env, KILL_AT: String(killAt) } })
+    const left = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    const url = await readAddress(child.stderr).catch(() => null)
+    const isEnough = () => child.exitCode !== null || child.signalCode !== null
+    if (url !== null) await sender.sendUntil(url, isEnough)
+    await left
+    expect(child.signalCode, `killed at ${killAt}`).toBe('SIGKILL')
+  }
+
+  const child = start(program)
+  const url = await readAddress(child.stderr)
+  const enough = sender.taken.size + 20
+  await sender.sendUntil(url, () => sender.taken.size >= enough)
+  const file = databaseIn(cwd)
+  const until = performance.now() + WITHIN_MS
+  while (waitingIn(file) > 0 && performance.now() < until) await sleep(50)
+  const end = finished(child)
+  child.kill('SIGTERM')
+  expect((await end).status).toBe(0)
+
+  await expectSound(file)
+  const database = new Database(file, { readonly: true })
+  const done = database.prepare<[], string>('SELECT id FROM event WHERE done_at IS NOT NULL').pluck().all()
+  expect([...sender.taken].filter((id) => !done.includes(id))).toEqual([])
+  const scores = database.prepare<[], [string, number]>('SELECT id, score FROM lead').raw().all()
+  database.close()
+  expect(new Map(scores)).toEqual(new Map([...upstream.leads].map(([id, { score }]) => [id, score])))
+}, 1_200_000)
