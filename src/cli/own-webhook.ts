@@ -1,5 +1,6 @@
 /** The webhook of this installation, as the settings have it. */
 import type { Config } from '../config/config.ts'
+import { listenText } from '../config/web-settings.ts'
 import { LeadsheetError } from '../errors.ts'
 import { readDaemon } from '../jobs/health/work.ts'
 import { type OwnWebhook, requireOwn } from '../jobs/self-registration.ts'
@@ -31,10 +32,16 @@ export function requireReceiverUrl(config: Config): string {
       { hint: 'Add it; the README shows how. Without it changes come with each sync.' },
     )
   }
+  if (config.web.listen === null) {
+    throw new LeadsheetError('config_missing', 'web.listen is none: nothing would take events', {
+      hint: 'Give it an address (LEADSHEET_WEB_LISTEN), and set web.public_url.',
+    })
+  }
   const url = receiverUrl(config)
   if (url !== null) return url
+  const listen = listenText(config.web.listen)
   throw new LeadsheetError('config_missing', 'web.public_url is not set: the upstream could not reach us', {
-    hint: 'Set it to the https:// address that leads from outside to web.listen, such as that of a proxy.',
+    hint: `Set it to the https:// address that leads from outside to web.listen (${listen}), such as that of a proxy; for an upstream on this machine http://${listen} will do.`,
   })
 }
 

@@ -1,4 +1,5 @@
 /** Webhooks at upstreams that offer less than the reference service, or answer oddly. */
+import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -87,6 +88,14 @@ describe('an upstream that lacks a part', () => {
     expect(asked).toEqual([])
   })
 
+  it('to register at is not registered at, and nothing is kept of it', async () => {
+    const { source } = await openUpstream({})
+    const file = registrationFile(folderWith())
+    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_not_found' })
+    expect(existsSync(file)).toBe(false)
+  })
+
   it('but knows how to register is registered with once, and what is left over is told', async () => {
     const { source, asked } = await openUpstream({
       POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))],
@@ -135,7 +144,7 @@ describe('a webhook', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('is registered under its key again where the answer did not come', async () => {
+  it('is registered under its key again where no answer came, also by the next command', async () => {
     const keys: unknown[] = []
     const note =
       (answer: Answer): Answer =>
@@ -144,9 +153,13 @@ describe('a webhook', () => {
         answer(request, response)
       }
     const registered = say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))
-    const { source } = await openUpstream({ POST: [note(say(502)), note(registered)] })
-    await source.webhooks.register({ url: WEBHOOK.url, events: ['lead.created'] }, 'once')
-    expect(keys).toEqual(['once', 'once'])
+    const failed = note(say(502))
+    const { source } = await openUpstream({ POST: [failed, failed, failed, failed, note(registered)] })
+    const file = registrationFile(folderWith())
+    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_unreachable' })
+    expect(await registerSelf(own, signal)).toMatchObject({ outcome: 'registered' })
+    expect([keys.length, new Set(keys).size]).toEqual([5, 1])
   })
 
   it('has its secret taken out of what the upstream quotes', async () => {
