@@ -124,6 +124,26 @@ it('looks at nothing while nobody listens, and renders nothing while nothing cha
   await expect.poll(countLooks).toBe(0)
 })
 
+it('shows what is written without a pause twice a second at most, and the last of it for sure', async () => {
+  let written = 0
+  let isWriting = true
+  const rendered: number[] = []
+  const { url } = await openLive({
+    readStamp: async () => `${isWriting ? ++written : written}`,
+    renderParts: async () => {
+      rendered.push(performance.now())
+      return new Map([['a', `<b>${written}</b>`]])
+    },
+  })
+  const listener = await listen(url)
+  await until(() => rendered.length >= 3)
+  isWriting = false
+  let last = ''
+  while (!last.includes(`<b>${written}</b>`)) last = (await listener.next())?.data ?? ''
+  const pauses = rendered.slice(1).map((at, index) => at - (rendered[index] ?? 0))
+  expect(Math.min(...pauses)).toBeGreaterThan(490)
+})
+
 it('goes on after what could not be read, and says nothing meanwhile', async () => {
   let looks = 0
   const { url } = await openLive({

@@ -19,7 +19,7 @@ export interface LiveParts {
 
 const LOOK_MS = 250
 /** While much is written, as by a sync, the parts are not made anew each time. */
-const REST_MS = 1_000
+const REST_MS = 500
 /** How long ago something was changes by itself; and who listens hears of it, so that they know that we live. */
 const BEAT_MS = 10_000
 /** The guard is asked again then: a session may have ended. */
