@@ -4,8 +4,6 @@ import { isIPv6 } from 'node:net'
 export interface RateLimit {
   /** Counts one request; false where there were too many in this minute. */
   allows(address: string): boolean
-  /** Whether the next one would be too many; counts nothing. */
-  isSpent(address: string): boolean
 }
 
 const WINDOW_MS = 60_000
@@ -14,20 +12,16 @@ const WINDOW_MS = 60_000
 export function createRateLimit(perMinute: number, now: () => number): RateLimit {
   const counts = new Map<string, number>()
   let minute = Number.NaN
-  const countOf = (network: string) => {
-    const current = Math.floor(now() / WINDOW_MS)
-    if (current !== minute) counts.clear()
-    minute = current
-    return counts.get(network) ?? 0
-  }
   return {
     allows: (address) => {
+      const current = Math.floor(now() / WINDOW_MS)
+      if (current !== minute) counts.clear()
+      minute = current
       const network = networkOf(address)
-      const count = countOf(network) + 1
+      const count = (counts.get(network) ?? 0) + 1
       counts.set(network, count)
       return count <= perMinute
     },
-    isSpent: (address) => countOf(networkOf(address)) >= perMinute,
   }
 }
 

@@ -29,7 +29,7 @@ export type WebhookOutcome = 'taken' | 'refused' | 'busy'
 
 export const WEBHOOK_PATH = '/webhooks/leads'
 const BODY_BYTES = 256 * 1024
-/** Messages of one network that may be refused; those that are taken are not counted. */
+/** Messages of one network that are told why; what is verified is taken however many others were refused before it. */
 const REFUSED_PER_MINUTE = 120
 const BUSY_SECONDS = '1'
 const MINUTE_MS = 60_000
@@ -49,18 +49,15 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
   const refusals = createRefusalLog(log)
 
   function refuse(request: FastifyRequest, reply: FastifyReply, status: number, cause: string): FastifyReply {
-    limit.allows(request.ip)
     refusals.note(cause, request.ip)
     onOutcome?.('refused')
-    return say(reply, status)
+    return limit.allows(request.ip) ? say(reply, status) : say(reply.header('Retry-After', '60'), 429)
   }
 
   return (app) => {
     takeJson(app)
     app.addHook('onClose', async () => refusals.close())
     app.addHook('onRequest', async (request, reply) => {
-      if (limit.isSpent(request.ip))
-        return refuse(request, reply.header('Retry-After', '60'), 429, 'too many were refused')
       const { 'content-type': type = 'none', 'content-encoding': encoding } = request.headers
       if (!isJson(type))
         return refuse(request, reply, 415, `its content type is ${cleanText(type).slice(0, 100)}`)
@@ -77,7 +74,8 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       const cause = whyRefused(webhook, secrets(), message, now())
       if (cause !== null) return refuse(request, reply, 401, cause)
       // Anybody could have sent it.
-      if (webhook.verify.scheme === 'none') limit.allows(request.ip)
+      if (webhook.verify.scheme === 'none' && !limit.allows(request.ip))
+        return refuse(request, reply, 429, 'too many came that nobody has signed')
       const isTaken = await inbox.take(readEvents(deps, message))
       onOutcome?.(isTaken ? 'taken' : 'busy')
       return isTaken ? reply.code(204).send() : say(reply.header('Retry-After', BUSY_SECONDS), 503)
