@@ -377,8 +377,11 @@ describe('events of the upstream', () => {
     expect(await found({ ...unregistered, isByHand: true })).toBe('none has come yet')
     expect(await found(way)).toBe('none has come since the webhook was registered, 60 min ago')
     await receive(store, [event('1')], minutesAgo(3))
+    expect(await found(way)).toBe(
+      'the last one came 3 min ago, 0 events of the last 24 hours followed, 1 to be read',
+    )
     await follow(store, 'a', { at: minutesAgo(3), outcome: 'updated' })
-    expect(await found(way)).toBe('the last one came 3 min ago, 1 event in the last 24 hours')
+    expect(await found(way)).toBe('the last one came 3 min ago, 1 event of the last 24 hours followed')
     expect(await health({ events: way })).toMatchObject({ verdict: 'ok' })
   })
 

@@ -2,7 +2,7 @@
 import { LeadsheetError } from '../../errors.ts'
 import { counted } from '../../report/numbers.ts'
 import { ok, warn } from '../../source/checkup.ts'
-import { countRecentEvents, findLastArrival } from '../../store/event-news.ts'
+import { countRecentEvents, countWaitingEvents, findLastArrival } from '../../store/event-news.ts'
 import type { Db } from '../../store/open.ts'
 import type { EventWay } from '../event-way.ts'
 import { countIn, findEventTroubles } from '../troubles/events.ts'
@@ -25,7 +25,9 @@ async function tellArrivals(db: Db, way: EventWay, now: Date): Promise<string> {
   const lastAt = await findLastArrival(db, 'any')
   if (lastAt !== null) {
     const recent = countIn(await countRecentEvents(db, now))
-    return `the last one came ${tellSpan(now.getTime() - Date.parse(lastAt))} ago, ${counted(recent, 'event')} in the last 24 hours`
+    const { toRead } = await countWaitingEvents(db)
+    const waiting = toRead === 0 ? '' : `, ${toRead.toLocaleString('en')} to be read`
+    return `the last one came ${tellSpan(now.getTime() - Date.parse(lastAt))} ago, ${counted(recent, 'event')} of the last 24 hours followed${waiting}`
   }
   const registration = await way.readRegistration()
   if (registration !== null) {
