@@ -9,10 +9,12 @@ import { savePipelineStat } from '../../src/store/pipeline.ts'
 import { addSlot } from '../../src/store/schedule-slot.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { countNow, openCountedPages, READ_AT } from '../support/counted-pages.ts'
+import { event, receive } from '../support/events.ts'
 import { PAYLOADS } from '../support/payloads.ts'
 import { openStatusPage } from '../support/status-page.ts'
 import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../support/store.ts'
 
+const BY_HAND = { readRegistration: async () => null, isByHand: true, canRegister: false } as const
 /** What fits on a page of status, which shows no more of a kind. */
 const AT_ONCE = 9
 /** Elements with the names of their attributes, in their order; without what stands between backticks, as commands do. */
@@ -56,6 +58,8 @@ async function openNamed(names: readonly string[]): Promise<Store> {
       })),
     )
   })
+  const events = names.map((name) => event(name, { type: name, resourceId: name, problem: name }))
+  await receive(store, events, READ_AT)
   await saveWholeRun(store, READ_AT)
   return store
 }
@@ -105,7 +109,7 @@ describe.skipIf(!hasBrowser())('words of others, on the page', () => {
 
   it('of status, build and run nothing (row 62)', async () => {
     const read = async (names: readonly string[]): Promise<string> => {
-      await page.goto((await openStatusPage({ store: await openNamed(names) })).url)
+      await page.goto((await openStatusPage({ store: await openNamed(names), events: BY_HAND })).url)
       // Its script has taken over by then.
       await page.waitForSelector('#live.on')
       return page.evaluate(BUILT)
