@@ -7,6 +7,7 @@ import { folderWith } from '../support/folder.ts'
 import { runLeadsheet } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { startService } from '../support/service.ts'
+import { clockAt } from '../support/shifted-clock.ts'
 import { HAS_TERMINAL, typeTo } from '../support/typed.ts'
 
 const NOW = new Date('2026-11-21T16:00:00Z')
@@ -22,7 +23,8 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
         done(password === PASSWORD ? null : new Error('wrong password'), { user: username }),
     })
     const cwd = folderWith()
-    const typing = typeTo(['init'], { cwd })
+    // A Saturday.
+    const typing = typeTo(['init'], { cwd, env: clockAt('2026-11-21T12:00:00Z') })
     await typing.answer('Its address', `\x15${service.url}\r`)
     await typing.answer('API key', `${key}\r`)
     await typing.answer('Address, such as', `${mail.url}\r`)

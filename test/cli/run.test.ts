@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { listSlots } from '../../src/store/schedule-slot.ts'
 import { listRuns } from '../../src/store/sync-run.ts'
+import { hourlyNotNow } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { startService } from '../support/service.ts'
@@ -15,6 +16,9 @@ const MAIL = {
   LEADSHEET_FROM: 'reports@example.com',
   LEADSHEET_RECIPIENTS: 'ana@example.com',
 }
+
+/** A sync that is due while the test looks on would be another one. */
+const SETTINGS = `sync: { every: '${hourlyNotNow()}' }\n`
 
 /** Resolves with the first log line that says this. */
 function logged(child: ReturnType<typeof startLeadsheet>, said: RegExp): Promise<string> {
@@ -43,7 +47,7 @@ describe('the daemon', () => {
   })
 
   it('syncs at once when it is new, refuses a second one, and leaves on SIGTERM with its work put down', async () => {
-    const cwd = folderWith()
+    const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
     await using service = await startService(cwd, new Date(), 5)
     const key = await service.createKey({ name: 'test', scope: 'read' })
     const env = {
@@ -77,7 +81,7 @@ describe('the daemon', () => {
 
   it('stops in the middle of a sync and takes the slot up again at the next start', async () => {
     await using upstream = await startUpstream(200)
-    const cwd = folderWith({ 'leadsheet.yaml': 'api: { page_size: 10 }' })
+    const cwd = folderWith({ 'leadsheet.yaml': `${SETTINGS}api: { page_size: 10 }` })
     // The fourth page never comes: a daemon told to stop must not wait for it.
     upstream.faults.push(
       () => false,

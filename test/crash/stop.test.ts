@@ -26,6 +26,8 @@ const STOPPED_WITHIN_MS = 10_000
 const CAN_UNSHARE = spawnSync('unshare', ['--fork', '--pid', 'true']).status === 0
 /** Gives a program a terminal. */
 const HAS_SCRIPT = spawnSync('script', ['--version']).status === 0
+/** By the first sync of a daemon: no other one is due while the test looks on. */
+const SYNCED_ONCE = `data_dir: .\nsync: { every: '${hourlyNotNow()}' }\n`
 const RECIPIENTS = ['ana', 'ben', 'cem', 'dia', 'eva'].map((name) => `${name}@example.com`)
 
 // biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
@@ -109,7 +111,7 @@ async function expectPutDown(file: string): Promise<void> {
 
 describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`, () => {
   it('while it has nothing to do leaves within 10 s with nothing in hand (row 56)', async () => {
-    const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
+    const cwd = folderWith({ 'leadsheet.yaml': SYNCED_ONCE })
     const file = join(cwd, 'leadsheet.db')
     await using upstream = await startUpstream(5)
     for (let stop = 0; stop < STOPS; stop++) {
@@ -194,7 +196,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     const next = random(SEED)
     for (let stop = 0; stop < STOPS; stop++) {
       await using upstream = await startUpstream(200)
-      const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .\napi: { page_size: 10 }' })
+      const cwd = folderWith({ 'leadsheet.yaml': `${SYNCED_ONCE}api: { page_size: 10 }` })
       const file = join(cwd, 'leadsheet.db')
       const program = daemonOf(cwd, { LEADSHEET_API_URL: upstream.url })
       const page = 2 + Math.floor(next() * 17)
