@@ -6,11 +6,12 @@ import type { UpstreamEvent } from '../model.ts'
 import { saveEvents } from '../store/event.ts'
 import type { Store } from '../store/open.ts'
 
-/** Messages that may wait to be written, and the characters of their records, so that a burst fits into memory. */
+/** What may wait to be written, messages and their events and the characters of these: a burst fits into memory. */
 const MESSAGES_MAX = 1000
+const EVENTS_MAX = 10_000
 const CHARACTERS_MAX = 32 * 1024 * 1024
-/** Messages of one transaction: others want to write, too. */
-const MESSAGES_AT_ONCE = 200
+/** Events of one transaction, but for a message that has more: others want to write, too. */
+const EVENTS_AT_ONCE = 200
 
 export interface InboxDeps {
   readonly store: Store
@@ -37,33 +38,50 @@ interface Message {
 
 export function createInbox({ store, now, poke }: InboxDeps): Inbox {
   const waiting: Message[] = []
+  let events = 0
   let characters = 0
   let isWriting = false
 
   async function writeWaiting(): Promise<void> {
     isWriting = true
-    while (waiting.length > 0) await write(waiting.splice(0, MESSAGES_AT_ONCE))
+    while (waiting.length > 0) await write(takeSome())
     isWriting = false
+  }
+
+  function takeSome(): Message[] {
+    let taken = 0
+    let count = 0
+    for (const message of waiting) {
+      if (count > 0 && taken + message.events.length > EVENTS_AT_ONCE) break
+      taken += message.events.length
+      count++
+    }
+    return waiting.splice(0, count)
   }
 
   async function write(messages: readonly Message[]): Promise<void> {
     try {
-      const events = messages.flatMap((message) => message.events)
-      const hasNew = await store.write((trx) => saveEvents(trx, events, now().toISOString()))
+      const all = messages.flatMap((message) => message.events)
+      const hasNew = await store.write((trx) => saveEvents(trx, all, now().toISOString()))
       for (const message of messages) message.onWritten()
       if (hasNew) poke()
     } catch (thrown) {
       for (const message of messages) message.onFailed(thrown)
     }
-    for (const message of messages) characters -= message.characters
+    for (const message of messages) {
+      events -= message.events.length
+      characters -= message.characters
+    }
   }
 
   return {
-    async take(events) {
-      if (waiting.length >= MESSAGES_MAX || characters > CHARACTERS_MAX) return false
+    async take(arrived) {
+      const isFull = waiting.length >= MESSAGES_MAX || events > EVENTS_MAX || characters > CHARACTERS_MAX
+      if (isFull) return false
       await new Promise<void>((onWritten, onFailed) => {
-        const message = { events, characters: charactersOf(events), onWritten, onFailed }
+        const message = { events: arrived, characters: charactersOf(arrived), onWritten, onFailed }
         waiting.push(message)
+        events += arrived.length
         characters += message.characters
         if (!isWriting) void writeWaiting()
       })

@@ -53,6 +53,7 @@ export function createLeftToSync({ source, store, now, syncs }: LeftToSyncDeps):
         return true
       }
       const isBurst = (await countAskedLeads(store.db, BURST_LEADS + 1)) > BURST_LEADS
+      if (!isBurst) hasAsked = false
       if (syncs === null || !isBurst || oneByOne > 0) return false
       if (await syncs.isOpen()) return true
       // One that is over and has not brought them may not be able to.

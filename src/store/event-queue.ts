@@ -28,7 +28,7 @@ export async function queueEvents(
   await sql`INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_removal, record, record_at, failures)
     SELECT value ->> 0, value ->> 1, ${at}, ${at}, 1, value ->> 2, value ->> 3, value ->> 4, 0
     FROM json_each(${JSON.stringify(rows)}) WHERE true
-    ON CONFLICT (resource, resource_id) DO UPDATE SET last_at = excluded.last_at, events = events + 1,
+    ON CONFLICT (resource, resource_id) DO UPDATE SET last_at = max(last_at, excluded.last_at), events = events + 1,
       is_removal = max(is_removal, excluded.is_removal),
       (record, record_at) = (SELECT iif(later, excluded.record, event_queue.record), iif(later, excluded.record_at, event_queue.record_at)
         FROM (SELECT event_queue.record IS NOT NULL AND (excluded.record IS NULL

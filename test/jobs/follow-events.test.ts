@@ -261,6 +261,37 @@ describe('very many events', () => {
     expect(upstream.requests).toHaveLength(501)
     expect(await queued(copy.store)).toEqual([])
   })
+
+  it('are left to a sync each time that they come so', async () => {
+    const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
+    await using on = await openCopy(600, { syncs })
+    const { upstream, copy, ids } = on
+    for (const burst of [1, 2]) {
+      await follow(copy, ...ids.slice(0, 501).map((id) => eventOf(id)))
+      expect(syncs.asked).toBe(burst)
+      pass(copy, 1)
+      await copy.sync({ parts: ['leads'], pageSize: 100 })
+      copy.lane.poke()
+      await copy.lane.idle()
+    }
+    expect(upstream.requests.filter(({ path }) => !path.includes('?'))).toEqual([])
+    expect(await queued(copy.store)).toEqual([])
+  })
+})
+
+it('an event that comes while the clock is set back is followed as any other', async () => {
+  await using on = await openCopy()
+  const { upstream, copy, ids } = on
+  const [id = ''] = ids
+  upstream.faults.push(status(401))
+  await follow(copy, eventOf(id))
+  pass(copy, -5)
+  await copy.inbox.take([eventOf(id)])
+  pass(copy, 10)
+  copy.lane.poke()
+  await copy.lane.idle()
+  const waiting = await copy.store.db.selectFrom('event').where('done_at', 'is', null).select('id').execute()
+  expect([waiting, await queued(copy.store)]).toEqual([[], []])
 })
 
 describe('an event that brings the record of its lead', () => {
