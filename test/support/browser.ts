@@ -6,6 +6,8 @@ import { existsSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
 const CHROMIUM = '/usr/bin/chromium'
+/** For what a page is waited for; it is longer than a busy machine makes anybody wait. */
+const WITHIN_MS = 120_000
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -27,7 +29,12 @@ export function hasBrowser(): boolean {
 
 /** Headless, with a profile of its own that is thrown away, and with these command line arguments too. */
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: [...ARGUMENTS, ...more], headless: true })
+  const browser = await chromium.launch({
+    ...{ executablePath: CHROMIUM, args: [...ARGUMENTS, ...more], headless: true },
+    timeout: WITHIN_MS,
+  })
+  browser.on('context', (context) => context.setDefaultTimeout(WITHIN_MS))
+  return browser
 }
 
 export interface Look {
