@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { readSnapshotInfo } from '../../src/store/snapshot.ts'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
 import { lead, OPENED_AT, save, saveWholeRun } from '../support/store.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 test('what is backed up comes back, and the snapshot with it', async () => {
   const folder = folderWith()
   const file = join(folder, 'leadsheet.db')
-  const run = (...args: string[]) => runLeadsheet(args, { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
+  const run = (...args: string[]) => runWarm(args, { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
   const saveRun = async (ids: readonly string[], asOf: string): Promise<string> => {
     await using store = await openStore(file, OPENED_AT)
     await save(
@@ -45,9 +45,9 @@ test('what is backed up comes back, and the snapshot with it', async () => {
 test('without a database there is nothing to back up, and without a backup nothing to restore', async () => {
   const folder = folderWith()
   const env = { LEADSHEET_DATA_DIR: folder }
-  const backup = await runLeadsheet(['backup', 'copy.db'], { cwd: folder, env })
+  const backup = await runWarm(['backup', 'copy.db'], { cwd: folder, env })
   expect(backup).toMatchObject({ status: 1, stderr: expect.stringContaining('there is no database') })
-  const restore = await runLeadsheet(['restore', 'copy.db'], { cwd: folder, env })
+  const restore = await runWarm(['restore', 'copy.db'], { cwd: folder, env })
   expect(restore).toMatchObject({ status: 2, stderr: expect.stringContaining('there is no file') })
   expect(readdirSync(folder)).toEqual([])
 })

@@ -7,8 +7,9 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Service } from '../../src/service/open.ts'
 import { folderWith } from '../support/folder.ts'
-import { type Finished, runLeadsheet } from '../support/leadsheet.ts'
+import type { Finished } from '../support/leadsheet.ts'
 import { startService } from '../support/service.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 let service: Service
 let key: string
@@ -46,7 +47,7 @@ function expectError(run: Finished, status: number, ...said: (string | RegExp)[]
 describe('bad input', () => {
   it('names a key that the service does not accept', async () => {
     const cwd = folderWith()
-    const run = await runLeadsheet(['sync'], {
+    const run = await runWarm(['sync'], {
       cwd,
       env: environment(cwd, { LEADSHEET_API_KEY: 'lsk_wrong_key_0000' }),
     })
@@ -56,7 +57,7 @@ describe('bad input', () => {
 
   it('names a service that cannot be reached', async () => {
     const cwd = folderWith()
-    const run = await runLeadsheet(['sync'], {
+    const run = await runWarm(['sync'], {
       cwd,
       env: environment(cwd, { LEADSHEET_API_URL: 'http://127.0.0.1:1' }),
     })
@@ -74,7 +75,7 @@ describe('bad input', () => {
     )
     await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
     const { port } = page.address() as AddressInfo
-    const run = await runLeadsheet(['sync'], {
+    const run = await runWarm(['sync'], {
       cwd,
       env: environment(cwd, { LEADSHEET_API_URL: `http://127.0.0.1:${port}` }),
     })
@@ -84,7 +85,7 @@ describe('bad input', () => {
 
   it('names a misspelt setting with the one that was probably meant', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'data_dri: x' })
-    const run = await runLeadsheet(['sync'], { cwd, env: environment(cwd) })
+    const run = await runWarm(['sync'], { cwd, env: environment(cwd) })
     expect(run.stderr).toMatch(/data_dri/)
     expect(run.stderr).toMatch(/data_dir/)
     expect(run.status).toBe(2)
@@ -93,7 +94,7 @@ describe('bad input', () => {
   it('names a report that is not there, and those that are', async () => {
     const cwd = folderWith()
     expectError(
-      await runLeadsheet(['report', 'dayly'], { cwd, env: environment(cwd) }),
+      await runWarm(['report', 'dayly'], { cwd, env: environment(cwd) }),
       2,
       /no report named "dayly"/,
       /daily/,
@@ -102,7 +103,7 @@ describe('bad input', () => {
 
   it('names a data directory that cannot be written', async () => {
     const cwd = folderWith({ taken: 'a file' })
-    const run = await runLeadsheet(['sync'], {
+    const run = await runWarm(['sync'], {
       cwd,
       env: environment(cwd, { LEADSHEET_DATA_DIR: join(cwd, 'taken', 'data') }),
     })
@@ -111,12 +112,12 @@ describe('bad input', () => {
 
   it('leaves a database of a newer leadsheet as it is', async () => {
     const cwd = folderWith()
-    await runLeadsheet(['sync'], { cwd, env: environment(cwd) })
+    await runWarm(['sync'], { cwd, env: environment(cwd) })
     const database = new Database(join(cwd, 'data', 'leadsheet.db'))
     database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('999-future', '2030-01-01')")
     database.close()
     expectError(
-      await runLeadsheet(['sync'], { cwd, env: environment(cwd) }),
+      await runWarm(['sync'], { cwd, env: environment(cwd) }),
       1,
       /newer leadsheet \(its schema has 999-future\)/,
     )
@@ -128,7 +129,7 @@ describe('bad input', () => {
   ])('leaves %s as it is', async (_name, content) => {
     const cwd = folderWith({ 'data/leadsheet.db': content })
     expectError(
-      await runLeadsheet(['sync'], { cwd, env: environment(cwd) }),
+      await runWarm(['sync'], { cwd, env: environment(cwd) }),
       1,
       /leadsheet\.db is damaged or not a leadsheet database/,
     )
@@ -139,7 +140,7 @@ describe('bad input', () => {
     const database = new Database(join(cwd, 'data', 'leadsheet.db'))
     database.exec('CREATE TABLE song (title TEXT)')
     database.close()
-    expectError(await runLeadsheet(['sync'], { cwd, env: environment(cwd) }), 1, /but not one of leadsheet/)
+    expectError(await runWarm(['sync'], { cwd, env: environment(cwd) }), 1, /but not one of leadsheet/)
   })
 
   it('keeps the letters when the mail server cannot be reached', async () => {
@@ -149,8 +150,8 @@ describe('bad input', () => {
       LEADSHEET_FROM: 'reports@example.com',
       LEADSHEET_RECIPIENTS: 'ana@example.com',
     })
-    await runLeadsheet(['sync'], { cwd, env })
-    const run = await runLeadsheet(['report', 'daily', '--send', '--json'], { cwd, env })
+    await runWarm(['sync'], { cwd, env })
+    const run = await runWarm(['report', 'daily', '--send', '--json'], { cwd, env })
     expect(run.status).toBe(1)
     expect(JSON.parse(run.stdout).deliveries).toMatchObject([
       {
@@ -159,14 +160,14 @@ describe('bad input', () => {
         response: expect.stringMatching(/^smtp:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/),
       },
     ])
-    const test = await runLeadsheet(['report', 'daily', '--test-to', 'me@example.com'], { cwd, env })
+    const test = await runWarm(['report', 'daily', '--test-to', 'me@example.com'], { cwd, env })
     expectError(test, 1, /smtp:\/\/127\.0\.0\.1:1 could not be reached for me@example\.com/)
   })
 
   it('says that there is nothing to report before the first sync, and writes no page', async () => {
     const cwd = folderWith()
     expectError(
-      await runLeadsheet(['report', 'daily'], { cwd, env: environment(cwd) }),
+      await runWarm(['report', 'daily'], { cwd, env: environment(cwd) }),
       1,
       /has no data/,
       /leadsheet sync/,
@@ -177,14 +178,14 @@ describe('bad input', () => {
   it('leaves no half-written file behind a preview that cannot be written', async () => {
     const cwd = folderWith({ taken: 'a file' })
     const env = environment(cwd)
-    await runLeadsheet(['sync'], { cwd, env })
+    await runWarm(['sync'], { cwd, env })
     expectError(
-      await runLeadsheet(['report', 'daily', '--preview', 'taken/page.html'], { cwd, env }),
+      await runWarm(['report', 'daily', '--preview', 'taken/page.html'], { cwd, env }),
       1,
       /taken\/page\.html cannot be written/,
     )
     expectError(
-      await runLeadsheet(['report', 'daily', '--preview', 'page.pdf'], { cwd, env }),
+      await runWarm(['report', 'daily', '--preview', 'page.pdf'], { cwd, env }),
       2,
       /page\.pdf/,
       /\.html, \.txt or \.eml/,

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
 import { type MailServer, openMailServer } from '../support/mail-server.ts'
 import { startService } from '../support/service.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 const ENV = { LEADSHEET_LOG_LEVEL: 'error', LEADSHEET_FROM: 'reports@example.com' }
@@ -58,9 +58,9 @@ async function openMailed() {
   cpSync(mailedFolder, cwd, { recursive: true })
   const server = await openMailServer()
   const env = { ...ENV, LEADSHEET_SMTP_URL: server.url }
-  const run = (...args: string[]) => runLeadsheet(args, { cwd, env })
+  const run = (...args: string[]) => runWarm(args, { cwd, env })
   const runFrom = (from: string, ...args: string[]) =>
-    runLeadsheet(args, { cwd, env: { ...env, LEADSHEET_FROM: from } })
+    runWarm(args, { cwd, env: { ...env, LEADSHEET_FROM: from } })
   const list = async (...args: string[]) => JSON.parse((await run('deliveries', ...args, '--json')).stdout)
   return { run, runFrom, list, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }

@@ -8,6 +8,7 @@ import { folderWith } from '../support/folder.ts'
 import { runLeadsheet } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { startUpstream } from '../support/upstream.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 const answerSchema = z.object({
   checks: z.array(
@@ -20,7 +21,7 @@ async function openSynced() {
   const upstream = await startUpstream(12)
   const cwd = folderWith()
   const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
-  const first = await runLeadsheet(['sync', '--only', 'leads'], { cwd, env })
+  const first = await runWarm(['sync', '--only', 'leads'], { cwd, env })
   expect(first.status, first.stderr).toBe(0)
   const file = join(cwd, 'data/leadsheet.db')
   return {
@@ -32,12 +33,12 @@ async function openSynced() {
       database.close()
     },
     async diagnose() {
-      const { stdout } = await runLeadsheet(['doctor', '--json'], { cwd, env })
+      const { stdout } = await runWarm(['doctor', '--json'], { cwd, env })
       const { checks } = answerSchema.parse(JSON.parse(stdout))
       return checks.filter(({ what }) => ['database', 'consistency', 'snapshot'].includes(what))
     },
     async checkFolder() {
-      const { stdout } = await runLeadsheet(['doctor', '--json'], { cwd, env })
+      const { stdout } = await runWarm(['doctor', '--json'], { cwd, env })
       return answerSchema.parse(JSON.parse(stdout)).checks.find(({ what }) => what === 'data directory')
     },
     [Symbol.asyncDispose]: upstream[Symbol.asyncDispose],

@@ -5,11 +5,11 @@ import { noteNotSent, saveEdition } from '../../src/store/edition.ts'
 import { openStore } from '../../src/store/open.ts'
 import { busyDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 test('editions lists what is kept and what became of it', async () => {
   const folder = folderWith()
-  const run = (...args: string[]) => runLeadsheet(['editions', ...args], { cwd: folder })
+  const run = (...args: string[]) => runWarm(['editions', ...args], { cwd: folder })
   expect(await run()).toMatchObject({
     status: 0,
     stdout: '',

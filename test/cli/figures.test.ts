@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FIGURES } from '../../src/store/figures/definition.ts'
 import { folderWith } from '../support/folder.ts'
-import { type Finished, runLeadsheet } from '../support/leadsheet.ts'
+import type { Finished } from '../support/leadsheet.ts'
 import { startService } from '../support/service.ts'
 import { hasSqlite3 } from '../support/sqlite3.ts'
 import { openSyncing } from '../support/syncing.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const DAY = ['--from', '2026-11-20', '--to', '2026-11-21']
@@ -22,7 +23,7 @@ async function openCopy(): Promise<{ folder: string; run: (...args: string[]) =>
   )
   await syncing.sync({ pageSize: 500 })
   const env = { LEADSHEET_DATA_DIR: folder, LEADSHEET_TIME_ZONE: 'Europe/Berlin' }
-  return { folder, run: (...args) => runLeadsheet(args, { cwd: folder, env }) }
+  return { folder, run: (...args) => runWarm(args, { cwd: folder, env }) }
 }
 
 describe('figures', () => {
@@ -85,7 +86,7 @@ describe('figures', () => {
   })
 
   it('has none before the first sync', async () => {
-    const { status, stderr } = await runLeadsheet(['figures'], { cwd: folderWith() })
+    const { status, stderr } = await runWarm(['figures'], { cwd: folderWith() })
     expect([status, stderr]).toEqual([1, expect.stringContaining('no sync has read all leads yet')])
   })
 })
@@ -113,9 +114,9 @@ describe('explain', () => {
   )
 
   it('lists all figures without a name, and finds the one that was meant', async () => {
-    const { stdout } = await runLeadsheet(['explain', '--json'], { cwd: folderWith() })
+    const { stdout } = await runWarm(['explain', '--json'], { cwd: folderWith() })
     expect(JSON.parse(stdout)).toHaveLength(FIGURES.length)
-    const mistyped = await runLeadsheet(['explain', 'win_rat'], { cwd: folderWith() })
+    const mistyped = await runWarm(['explain', 'win_rat'], { cwd: folderWith() })
     expect([mistyped.status, mistyped.stderr]).toEqual([2, expect.stringContaining('Did you mean win_rate?')])
   })
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 test('a key is created, listed without being shown, and revoked once', async () => {
   const cwd = folderWith()
-  const run = (args: string) => runLeadsheet(args.split(' '), { cwd })
+  const run = (args: string) => runWarm(args.split(' '), { cwd })
 
   const created = await run('keys create --name nightly --scope write --json')
   const { key } = JSON.parse(created.stdout)
@@ -26,8 +26,8 @@ test('a key is created, listed without being shown, and revoked once', async () 
 
 test('a directory without a service is named, and left as it is', async () => {
   const cwd = folderWith()
-  const { status, stderr } = await runLeadsheet(['keys', 'list', '--data', 'nowhere'], { cwd })
+  const { status, stderr } = await runWarm(['keys', 'list', '--data', 'nowhere'], { cwd })
   expect(status).toBe(2)
   expect(stderr).toContain('there is no service in nowhere')
-  expect((await runLeadsheet(['keys', 'revoke', 'key_1', '--data', 'nowhere'], { cwd })).status).toBe(2)
+  expect((await runWarm(['keys', 'revoke', 'key_1', '--data', 'nowhere'], { cwd })).status).toBe(2)
 })

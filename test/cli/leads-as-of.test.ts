@@ -5,8 +5,8 @@ import type { Lead } from '../../src/model.ts'
 import { openStore } from '../../src/store/open.ts'
 import { startRun } from '../../src/store/sync-run.ts'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
 import { lead, save } from '../support/store.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 const FIRST_SYNC = '2026-11-05T00:00:00.000Z'
 
@@ -29,7 +29,7 @@ async function folderWithHistory(): Promise<string> {
 
 function list(cwd: string, args: readonly string[], timeZone = 'UTC') {
   const env = { LEADSHEET_DATA_DIR: 'data', LEADSHEET_TIME_ZONE: timeZone }
-  return runLeadsheet(['leads', 'list', ...args], { cwd, env })
+  return runWarm(['leads', 'list', ...args], { cwd, env })
 }
 
 async function listed(cwd: string, args: readonly string[], timeZone?: string) {

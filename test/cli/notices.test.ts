@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { type Notice, saveNotices } from '../../src/store/notice.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
-import { type RunOptions, runLeadsheet } from '../support/leadsheet.ts'
+import type { RunOptions } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { startUpstream } from '../support/upstream.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 const AT = '2026-11-21T06:00:00.000Z'
 
@@ -39,13 +40,13 @@ async function installation(env: Readonly<Record<string, string>> = {}): Promise
 describe('notices', () => {
   it('lists what is open with what can be done, and says by its status that there is something', async () => {
     const options = await installation()
-    const { status, stdout } = await runLeadsheet(['notices'], options)
+    const { status, stdout } = await runWarm(['notices'], options)
     expect(status).toBe(3)
     expect(stdout).toContain(
       '2  sync failing, since 2026-11-21 06:00Z\n      The last 3 syncs failed.\n      do this',
     )
     expect(stdout).not.toContain('disk')
-    const all = await runLeadsheet(['notices', '--all', '--json'], options)
+    const all = await runWarm(['notices', '--all', '--json'], options)
     expect(JSON.parse(all.stdout).data).toMatchObject([
       { id: 2, title: 'sync failing', state: 'open', until: null },
       { id: 1, title: 'disk nearly full', state: 'closed', until: AT },
@@ -54,22 +55,22 @@ describe('notices', () => {
 
   it('are shown by status and doctor', async () => {
     const options = await installation()
-    expect((await runLeadsheet(['status'], options)).stdout).toContain(
+    expect((await runWarm(['status'], options)).stdout).toContain(
       '1 open: sync failing (`leadsheet notices`)',
     )
-    const doctor = await runLeadsheet(['doctor'], options)
+    const doctor = await runWarm(['doctor'], options)
     expect(doctor.stdout).toContain('No. 2, sync failing: The last 3 syncs failed.')
   })
 
   it('that are acknowledged stay in the list, and no longer in the status', async () => {
     const options = await installation()
-    expect(await runLeadsheet(['notices', 'ack', '2'], options)).toMatchObject({
+    expect(await runWarm(['notices', 'ack', '2'], options)).toMatchObject({
       status: 0,
       stdout: 'sync failing: there are no more reminders of it\n',
     })
-    const { status, stdout } = await runLeadsheet(['notices'], options)
+    const { status, stdout } = await runWarm(['notices'], options)
     expect([status, stdout]).toEqual([0, expect.stringContaining(', known since ')])
-    const other = await runLeadsheet(['notices', 'ack', '1'], options)
+    const other = await runWarm(['notices', 'ack', '1'], options)
     expect([other.status, other.stderr]).toEqual([2, expect.stringContaining('open has the number 1')])
   })
 })
@@ -83,7 +84,7 @@ describe('notices test', () => {
       ...{ LEADSHEET_OPERATORS: 'ops@example.com', LEADSHEET_WEBHOOK_URL: receiver.url },
       LEADSHEET_PING_URL: receiver.url.replace('hook', 'ping'),
     })
-    const { status, stdout, stderr } = await runLeadsheet(['notices', 'test'], options)
+    const { status, stdout, stderr } = await runWarm(['notices', 'test'], options)
     expect(status).toBe(0)
     expect(stdout.split('\n').map((line) => line.slice(0, 13))).toEqual([
       ...['ok    mail   ', 'ok    webhook', 'ok    ping   ', ''],
@@ -105,7 +106,7 @@ describe('notices test', () => {
       ...{ LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1', LEADSHEET_FROM: 'r@example.com' },
       ...{ LEADSHEET_OPERATORS: 'ops@example.com', LEADSHEET_WEBHOOK_URL: receiver.url },
     })
-    const { status, stdout } = await runLeadsheet(['notices', 'test', '--json'], options)
+    const { status, stdout } = await runWarm(['notices', 'test', '--json'], options)
     expect(status).toBe(1)
     expect(JSON.parse(stdout).data).toMatchObject([
       { channel: 'mail', to: 'ops@example.com', taken: false },
@@ -114,7 +115,7 @@ describe('notices test', () => {
   })
 
   it('says what to set where nobody is told', async () => {
-    const { status, stderr } = await runLeadsheet(['notices', 'test'], await installation())
+    const { status, stderr } = await runWarm(['notices', 'test'], await installation())
     expect([status, stderr]).toEqual([2, expect.stringContaining('LEADSHEET_OPERATORS')])
   })
 })
@@ -123,12 +124,12 @@ describe('sync --accept-removals', () => {
   it('needs a full sync, something that was held back, and a yes', async () => {
     await using upstream = await startUpstream(20)
     const options = await installation({ LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' })
-    const accept = (...args: string[]) => runLeadsheet(['sync', '--accept-removals', ...args], options)
+    const accept = (...args: string[]) => runWarm(['sync', '--accept-removals', ...args], options)
     expect((await accept()).stderr).toContain('Add --full')
     expect((await accept('--full', '--yes')).stderr).toContain('there is nothing to accept')
-    await runLeadsheet(['sync', '--full'], options)
+    await runWarm(['sync', '--full'], options)
     for (const id of [...upstream.leads.keys()].slice(0, 10)) upstream.leads.delete(id)
-    const refused = await runLeadsheet(['sync', '--full'], options)
+    const refused = await runWarm(['sync', '--full'], options)
     expect(refused.stderr).toContain('10 of 20 leads were missing from a whole scan')
     expect(refused.stderr).toContain('leadsheet sync --full --accept-removals')
     const unasked = await accept('--full')

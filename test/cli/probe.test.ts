@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import { CONTACTS } from '../support/contacts.ts'
 import { folderWith } from '../support/folder.ts'
 import { KEY, startForeign } from '../support/foreign.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 test('probe, sync, doctor: an unknown upstream is read with nothing written by hand', async () => {
   await using foreign = await startForeign(CONTACTS)
   const cwd = folderWith({ key: KEY })
   const url = `${foreign.url}/crm`
-  const probed = await runLeadsheet(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
+  const probed = await runWarm(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
   expect(probed.status).toBe(0)
   expect(probed.stdout).toContain('page by page from 1')
   const written = readFileSync(join(cwd, 'profile.yaml'), 'utf8')
@@ -23,10 +23,10 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
     LEADSHEET_API_PROFILE: 'profile.yaml',
     LEADSHEET_SMTP_URL: 'file:outbox',
   }
-  const synced = await runLeadsheet(['sync', '--json'], { cwd, env })
+  const synced = await runWarm(['sync', '--json'], { cwd, env })
   expect(JSON.parse(synced.stdout)).toMatchObject({ outcome: 'ok', leads: { seen: 230, inserted: 230 } })
 
-  const doctor = await runLeadsheet(['doctor', '--json'], { cwd, env })
+  const doctor = await runWarm(['doctor', '--json'], { cwd, env })
   const { verdict, checks } = JSON.parse(doctor.stdout)
   expect(checks.filter((check: { verdict: string }) => check.verdict !== 'ok')).toEqual([])
   expect([verdict, doctor.status]).toEqual(['ok', 0])
@@ -35,13 +35,13 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
     join(cwd, 'profile.yaml'),
     written.replaceAll('modified_since', 'changed_since').replace('score: score', 'score: points'),
   )
-  const worse = await runLeadsheet(['doctor'], { cwd, env })
+  const worse = await runWarm(['doctor'], { cwd, env })
   expect(worse.status).toBe(1)
   expect(worse.stdout).toMatch(/fail +changes alone +.*the filter has no effect/)
   expect(worse.stdout).toMatch(/warn +mapped fields +without a value in all \d+ records of the sample: score/)
   expect(worse.stdout).toMatch(/ok +other fields +kept in raw alone: score/)
 
-  const again = await runLeadsheet(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
+  const again = await runWarm(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
   expect(again.status).toBe(2)
   expect(again.stderr).toContain('profile.yaml is there already')
 })
@@ -49,7 +49,7 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
 test('an address without a list fails', async () => {
   await using foreign = await startForeign(CONTACTS)
   const cwd = folderWith({ key: KEY })
-  const { status, stdout } = await runLeadsheet(
+  const { status, stdout } = await runWarm(
     ['probe', `${foreign.url}/nowhere`, '--key-file', 'key', '--json'],
     { cwd },
   )
@@ -58,7 +58,7 @@ test('an address without a list fails', async () => {
 })
 
 test('doctor tells of settings that are wrong, and goes no further', async () => {
-  const { status, stdout } = await runLeadsheet(['doctor'], {
+  const { status, stdout } = await runWarm(['doctor'], {
     cwd: folderWith({ 'leadsheet.yaml': 'api: { url: x }' }),
   })
   expect(status).toBe(1)
@@ -73,7 +73,7 @@ test('a mistake in a profile is told with its place, what was found and what is 
     LEADSHEET_API_KEY: 'k-123456',
     LEADSHEET_API_PROFILE: 'p.yaml',
   }
-  const { status, stderr } = await runLeadsheet(['sync'], { cwd, env })
+  const { status, stderr } = await runWarm(['sync'], { cwd, env })
   expect(status).toBe(2)
   expect(stderr).toMatch(/p\.yaml {2}paging\.kind: found "pages", expected one of cursor, page/)
   expect(stderr).toMatch(/p\.yaml {2}mapping\.lead\.scor: there is no such part; known here: id, .*score/)

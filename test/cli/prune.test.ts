@@ -4,13 +4,13 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 test('prune shows what would go, and does it only when told to', async () => {
   const folder = folderWith({ 'leadsheet.yaml': 'retention:\n  hourly_after_days: 7\n' })
   const file = join(folder, 'data', 'leadsheet.db')
   const env = { LEADSHEET_DATA_DIR: join(folder, 'data') }
-  const run = (...args: string[]) => runLeadsheet(['prune', ...args], { cwd: folder, env })
+  const run = (...args: string[]) => runWarm(['prune', ...args], { cwd: folder, env })
 
   const { stdout } = await run()
   expect(stdout).toContain('agent_reading')

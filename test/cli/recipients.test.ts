@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 const SETTINGS = `
 recipients_file: people.csv
@@ -18,7 +18,7 @@ const FILES = { 'leadsheet.yaml': SETTINGS, 'people.csv': 'address\nana@example.
 
 describe('the recipients', () => {
   it('are listed with what they get of each report, and where that is said', async () => {
-    const { stdout } = await runLeadsheet(['recipients'], { cwd: folderWith(FILES) })
+    const { stdout } = await runWarm(['recipients'], { cwd: folderWith(FILES) })
     const lines = stdout
       .trim()
       .split('\n')
@@ -45,7 +45,7 @@ describe('the recipients', () => {
 
   it('are data for other programs, of one report where that is asked for', async () => {
     const args = ['recipients', '--report', 'weekly', '--json']
-    const { stdout } = await runLeadsheet(args, { cwd: folderWith(FILES) })
+    const { stdout } = await runWarm(args, { cwd: folderWith(FILES) })
     expect(JSON.parse(stdout).data).toEqual([
       {
         ...{ address: 'dana@example.com', name: 'Dana', report: 'weekly', from: 'leadsheet.yaml:8:7' },
@@ -58,14 +58,14 @@ describe('the recipients', () => {
   })
 
   it('are none where nobody was named, and that is said', async () => {
-    const { stdout, stderr } = await runLeadsheet(['recipients'], { cwd: folderWith() })
+    const { stdout, stderr } = await runWarm(['recipients'], { cwd: folderWith() })
     expect(stdout).toBe('')
     expect(stderr).toContain('Nobody gets a report')
   })
 })
 
 describe('wishes of recipients, done by an operator', () => {
-  const recipients = (cwd: string, ...args: string[]) => runLeadsheet(['recipients', ...args], { cwd })
+  const recipients = (cwd: string, ...args: string[]) => runWarm(['recipients', ...args], { cwd })
   /** Of each line of the list: who, which report, how it stands. */
   const listed = async (cwd: string) => {
     const { stdout } = await recipients(cwd, '--json')
@@ -131,20 +131,18 @@ describe('links of recipients', () => {
   it('are one a report, the same each time, until they are revoked', async () => {
     const cwd = folderWith(WITH_PAGES)
     const link = async () =>
-      (
-        await runLeadsheet(['recipients', 'link', 'ana@example.com', '--report', 'daily'], { cwd })
-      ).stdout.trim()
+      (await runWarm(['recipients', 'link', 'ana@example.com', '--report', 'daily'], { cwd })).stdout.trim()
     const first = await link()
     expect(first).toMatch(/^daily {2}https:\/\/reports\.example\.com\/subscription\/[\w-]+\.[\w-]{43}$/)
     expect(await link()).toBe(first)
-    expect((await runLeadsheet(['recipients', 'revoke-links'], { cwd })).stderr).toContain('--yes')
+    expect((await runWarm(['recipients', 'revoke-links'], { cwd })).stderr).toContain('--yes')
     expect(await link()).toBe(first)
-    await runLeadsheet(['recipients', 'revoke-links', '--yes'], { cwd })
+    await runWarm(['recipients', 'revoke-links', '--yes'], { cwd })
     expect(await link()).not.toBe(first)
   })
 
   it('are none where no pages are served, and it is said what to do', async () => {
-    const run = await runLeadsheet(['recipients', 'link', 'ana@example.com'], { cwd: folderWith(FILES) })
+    const run = await runWarm(['recipients', 'link', 'ana@example.com'], { cwd: folderWith(FILES) })
     expect([run.status, run.stderr]).toEqual([2, expect.stringContaining('web.public_url is not set')])
   })
 })

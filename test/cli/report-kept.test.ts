@@ -4,9 +4,9 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
 import { startService } from '../support/service.ts'
 import { openSyncing } from '../support/syncing.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 /** Past by any clock. */
 const NOW = new Date('2025-11-21T07:00:00Z')
@@ -31,7 +31,7 @@ async function openSent() {
 }
 
 function reportIn(folder: string, args: readonly string[]) {
-  return runLeadsheet(['report', 'daily', '--at', NOW.toISOString(), ...args], { cwd: folder })
+  return runWarm(['report', 'daily', '--at', NOW.toISOString(), ...args], { cwd: folder })
 }
 
 test('--as-sent writes the letter as it went out, byte for byte', async () => {

@@ -5,11 +5,11 @@ import { parseDefinition } from '../../src/report/definition.ts'
 import { openStore } from '../../src/store/open.ts'
 import { tryReportQueries } from '../../src/store/report-query.ts'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 const SETTINGS = 'reports:\n  - name: daily\n'
 
-const makeIn = (cwd: string, ...args: string[]) => runLeadsheet(['report', 'new', ...args], { cwd })
+const makeIn = (cwd: string, ...args: string[]) => runWarm(['report', 'new', ...args], { cwd })
 
 test('a new report has what another has, and queries that SQLite takes', async () => {
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
@@ -32,7 +32,7 @@ test('the settings stay as they are, and what to add to them is valid there', as
   expect(readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')).toBe(SETTINGS)
   const [, lines = ''] = /add to reports in leadsheet\.yaml\n([\s\S]+)$/.exec(stdout) ?? []
   appendFileSync(join(cwd, 'leadsheet.yaml'), lines)
-  const check = await runLeadsheet(['config', 'check', '--json'], { cwd })
+  const check = await runWarm(['config', 'check', '--json'], { cwd })
   expect(check.status).toBe(0)
   expect(check.stdout).toContain('"value": "industries"')
 })
@@ -79,7 +79,7 @@ test('a report that has only a folder yet can be looked at, and goes to nobody',
     'leadsheet.yaml': 'mail: { url: file:./outbox, from: a@example.com }\nrecipients: [ana@example.com]\n',
   })
   await makeIn(cwd, 'mine')
-  const { status, stderr } = await runLeadsheet(['report', 'mine', '--send'], { cwd })
+  const { status, stderr } = await runWarm(['report', 'mine', '--send'], { cwd })
   expect(status).not.toBe(0)
   expect(stderr).toContain('Add it to `reports` in the settings; until then nobody gets it.')
 })

@@ -5,8 +5,9 @@ import Database from 'better-sqlite3'
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
-import { runLeadsheet } from '../support/leadsheet.ts'
 import { startService } from '../support/service.ts'
+import { clockAt } from '../support/shifted-clock.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 const SETTINGS = `
 mail: { url: file:./outbox, from: reports@example.com }
@@ -25,15 +26,17 @@ reports:
     send: { if_threshold: leads < 0 }
 `
 
+const NOW = '2026-11-24T12:00:00Z'
+
 const runIn =
   (cwd: string, env: Readonly<Record<string, string>> = {}) =>
   (...args: string[]) =>
-    runLeadsheet(args, { cwd, env })
+    runWarm(args, { cwd, env: { ...env, ...clockAt(NOW) } })
 
 /** A folder with settings, and a database of what a service has had in the last days. */
 async function openInstallation() {
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
-  await using service = await startService(cwd, new Date(), 5)
+  await using service = await startService(cwd, new Date(NOW), 5)
   const key = await service.createKey({ name: 'test', scope: 'read' })
   const env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, LEADSHEET_LOG_LEVEL: 'error' }
   const run = runIn(cwd, env)
@@ -139,10 +142,7 @@ describe('sending a report', () => {
 
   it('says of each part that could not be made why, and leaves as done in part', async () => {
     const { cwd, run } = await openInstallation()
-    change(
-      cwd,
-      "UPDATE sync_scan_verdict SET drift = '{', ended_at = date('now', '-1 day') || 'T12:00:00.000Z'",
-    )
+    change(cwd, "UPDATE sync_scan_verdict SET drift = '{', ended_at = '2026-11-23T12:00:00.000Z'")
     const looked = await run('report', 'daily')
     expect(looked).toMatchObject({ status: 3 })
     expect(looked.stderr).toContain('warning: data_quality could not be made: malformed JSON')

@@ -5,8 +5,9 @@ import { addSpan, touchSpan } from '../../src/store/daemon-span.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addSlot } from '../../src/store/schedule-slot.ts'
 import { folderWith } from '../support/folder.ts'
-import { type Finished, runLeadsheet } from '../support/leadsheet.ts'
+import type { Finished } from '../support/leadsheet.ts'
 import { clockAt } from '../support/shifted-clock.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
 
 const NOW = '2026-11-24T12:00:00Z'
 const SETTINGS = `
@@ -23,7 +24,7 @@ reports:
 const MISSED = 'missed: nothing ran from 2026-11-20 12:00 UTC to 2026-11-24 06:00 UTC'
 
 async function run(cwd: string, ...args: readonly string[]): Promise<Finished> {
-  return runLeadsheet(['schedule', ...args], { cwd, env: clockAt(NOW) })
+  return runWarm(['schedule', ...args], { cwd, env: clockAt(NOW) })
 }
 
 /** An installation that was down from Friday noon until Tuesday, and holds its report of today. */
@@ -117,18 +118,18 @@ describe('leadsheet schedule', () => {
 
   it('is warned of by config check and doctor, too', async () => {
     const cwd = await installation()
-    const check = await runLeadsheet(['config', 'check', '--json'], { cwd, env: clockAt(NOW) })
+    const check = await runWarm(['config', 'check', '--json'], { cwd, env: clockAt(NOW) })
     expect([check.status, JSON.parse(check.stdout).warnings]).toEqual([
       3,
       [expect.stringContaining('has no 02:30'), expect.stringContaining('02:30 twice')],
     ])
-    const doctor = await runLeadsheet(['doctor'], { cwd, env: clockAt(NOW) })
+    const doctor = await runWarm(['doctor'], { cwd, env: clockAt(NOW) })
     expect(doctor.stdout).toMatch(/warn {2}schedules +report:daily: Europe\/Vienna has no 02:30/)
   })
 
   it('is in the status in short', async () => {
     const cwd = await installation()
-    const { stdout } = await runLeadsheet(['status'], { cwd, env: clockAt(NOW) })
+    const { stdout } = await runWarm(['status'], { cwd, env: clockAt(NOW) })
     expect(stdout).toMatch(/Reports waiting +report:daily of 2026-11-24 01:30Z is held: the data are old/)
     expect(stdout).toMatch(/report:daily +2026-11-24 01:30Z +held +2026-11-25 01:30Z +every day at 02:30/)
   })

@@ -14,7 +14,8 @@ export function clockAt(instant: string): Record<string, string> {
 const { CLOCK_AHEAD_MS } = process.env
 if (CLOCK_AHEAD_MS !== undefined) shiftClock(Number(CLOCK_AHEAD_MS))
 
-function shiftClock(aheadMs: number): void {
+/** From now on, for this process. */
+export function shiftClock(aheadMs: number): void {
   const RealDate = Date
   const now = (): number => RealDate.now() + aheadMs
   globalThis.Date = new Proxy(RealDate, {
