@@ -73,7 +73,7 @@ reports: []
     count(`SELECT count(*) FROM json_each('${ids}')
       WHERE value NOT IN (SELECT resource_id FROM event WHERE done_at IS NOT NULL)`),
   ).toBe(0)
-}, 120_000)
+})
 
 interface Upstream extends AsyncDisposable {
   readonly url: string

@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser())('demo --live', () => {
     console.log(
       `demo --live: told as ${figures[0]}; seen in the copy after ${figures[1]}, on the page after ${figures[2]}`,
     )
-  }, 180_000)
+  })
 })
 
 async function startDemo(): Promise<{ where: Where; key: string; told: readonly Told[] }> {
