@@ -17,9 +17,16 @@ const MINUTE_MS = 60_000
 const withUser = (url: string) => url.replace('//', '//dana:hunter22@')
 const elsewhere = (url: string) => withUser(url).replace('127.0.0.1', '0.0.0.0')
 
-function open(url: string, timeouts: Partial<SmtpTimeouts> = {}) {
-  const short = { greetingMs: 200, socketMs: 300, dataReplyMs: 200, ...timeouts }
-  return openTransport(url, { log: SILENT, timeouts: short })
+/** Of servers that say nothing at a step; others are given as long as ever, for a machine may be busy. */
+const SHORT: Partial<Record<Step, Partial<SmtpTimeouts>>> = {
+  greeting: { greetingMs: 200 },
+  RCPT: { socketMs: 1000 },
+  body: { dataReplyMs: 200 },
+}
+
+function open(url: string, script: Partial<Record<Step, Answer>> = {}) {
+  const stalled = (Object.keys(script) as Step[]).find((step) => script[step] === 'stall')
+  return openTransport(url, { log: SILENT, timeouts: (stalled && SHORT[stalled]) ?? {} })
 }
 
 /** In how many minutes something is tried again, of both letters and then of the server; null for never. */
@@ -50,7 +57,7 @@ describe('when the server is to blame, no letter is, and it alone is tried again
   it.each(cases)('%s', async (_when, script, minutes) => {
     await using ledger = await openLedger(BOTH)
     await using server = await openScriptedServer(script)
-    await using transport = open(withUser(server.url))
+    await using transport = open(withUser(server.url), script)
     await deliverDue({ ...ledger.deps, transport }, signal)
     expect(await states(ledger)).toEqual(BOTH.map(() => ['pending', 0, 0]))
     const [ana, ben, again] = await waits(ledger)
@@ -138,7 +145,7 @@ describe('what is said of one letter leaves the others alone (row 58)', () => {
     ] as const) {
       await using ledger = await openLedger([...BOTH, 'cleo@example.com'])
       await using server = await openScriptedServer(script)
-      await using transport = open(server.url)
+      await using transport = open(server.url, script)
       await deliverDue({ ...ledger.deps, transport }, signal)
       expect(await states(ledger)).toEqual([first, first, ['pending', 0, 0]])
       expect(await listMailOutages(ledger.store.db)).toMatchObject([{ kind: 'transient', failures: 1 }])
