@@ -279,6 +279,24 @@ describe('very many events', () => {
   })
 })
 
+it('events of an upstream that shows no single lead have a sync of changes asked for, at most each minute, which settles them', async () => {
+  const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
+  const endpoints = { ...REFERENCE_PROFILE.endpoints, lead: 'none' }
+  await using on = await openCopy(12, { syncs, source: { profile: { ...REFERENCE_PROFILE, endpoints } } })
+  const { upstream, copy, ids } = on
+  const lead = upstream.put(3, { status: 'won', updated_at: LATER })
+  await follow(copy, eventOf(lead.id))
+  await follow(copy, eventOf(ids[0] ?? '', { isRemoval: true }))
+  expect([syncs.asked, upstream.requests]).toEqual([1, []])
+  pass(copy, 1)
+  await copy.sync({ parts: ['leads'] })
+  copy.lane.poke()
+  await copy.lane.idle()
+  expect(syncs.asked).toBe(1)
+  expect(await statusOf(copy.store, lead.id)).toBe('won')
+  expect(await queued(copy.store)).toEqual([])
+})
+
 it('an event that comes while the clock is set back is followed as any other', async () => {
   await using on = await openCopy()
   const { upstream, copy, ids } = on
