@@ -18,7 +18,6 @@ const KILLS = IS_FULL ? 50 : 4
 const REPLACEMENTS = IS_FULL ? 150 : 3
 const LEADS = 200
 const NEVER = new AbortController().signal
-const TIMEOUT_MS = IS_FULL ? 900_000 : 60_000
 
 /** A store in a folder of its own whose leads all have the same score. */
 async function openScored(score: number) {
@@ -43,78 +42,73 @@ function scoresIn(file: string): number[] {
   return ask<{ score: number }>(file, 'SELECT DISTINCT score FROM lead').map((row) => row.score)
 }
 
-it(
-  `a snapshot that is killed while it is made leaves the one before, and its leftovers go with the next; ${KILLS} kills, SEED=${SEED} (row 41)`,
-  async () => {
-    const store = await openScored(1)
-    const folder = join(store.file, '..')
-    const file = join(folder, 'snapshot.db')
-    /** Starts one, and comes back when its file is there but not whole, or when it has ended already. */
-    const begin = async (): Promise<{ child: ChildProcess; isUnfinished: () => boolean }> => {
-      const child = startLeadsheet(['snapshot'], { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
-      const isUnfinished = (): boolean => readdirSync(folder).includes(`snapshot.db.tmp-${child.pid}`)
-      while (!isUnfinished() && child.exitCode === null) await waitMs(1)
-      return { child, isUnfinished }
+it(`a snapshot that is killed while it is made leaves the one before, and its leftovers go with the next; ${KILLS} kills, SEED=${SEED} (row 41)`, async () => {
+  const store = await openScored(1)
+  const folder = join(store.file, '..')
+  const file = join(folder, 'snapshot.db')
+  /** Starts one, and comes back when its file is there but not whole, or when it has ended already. */
+  const begin = async (): Promise<{ child: ChildProcess; isUnfinished: () => boolean }> => {
+    const child = startLeadsheet(['snapshot'], { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
+    const isUnfinished = (): boolean => readdirSync(folder).includes(`snapshot.db.tmp-${child.pid}`)
+    while (!isUnfinished() && child.exitCode === null) await waitMs(1)
+    return { child, isUnfinished }
+  }
+  const { isUnfinished: isBeingMade } = await begin()
+  const begun = performance.now()
+  while (isBeingMade()) await waitMs(1)
+  let lastsMs = performance.now() - begun
+  await saveScore(store, 2)
+  await store.close()
+  const next = random(SEED)
+  let cut = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const { child, isUnfinished } = await begin()
+    const begunAgain = performance.now()
+    await waitMs(next() * lastsMs)
+    if (child.exitCode === null) {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
     }
-    const { isUnfinished: isBeingMade } = await begin()
-    const begun = performance.now()
-    while (isBeingMade()) await waitMs(1)
-    const lastsMs = performance.now() - begun
-    await saveScore(store, 2)
-    await store.close()
-    const next = random(SEED)
-    let cut = 0
-    for (let kill = 0; kill < KILLS; kill++) {
-      const { child, isUnfinished } = await begin()
-      await waitMs(next() * lastsMs)
-      if (child.exitCode === null) {
-        child.kill('SIGKILL')
-        await once(child, 'exit')
-      }
-      if (isUnfinished()) cut++
-      const [score, ...others] = scoresIn(file)
-      expect(others).toEqual([])
-      expect([1, 2]).toContain(score)
-    }
-    expect(cut).toBeGreaterThan(KILLS / 3)
-    const last = await runLeadsheet(['snapshot'], { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
-    expect(last).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') })
-    expect(scoresIn(file)).toEqual([2])
-    expect(readdirSync(folder).filter((name) => name.includes('.tmp-'))).toEqual([])
-  },
-  TIMEOUT_MS,
-)
+    if (isUnfinished()) cut++
+    // It may have lasted so long for want of a processor.
+    else lastsMs = Math.min(lastsMs, performance.now() - begunAgain)
+    const [score, ...others] = scoresIn(file)
+    expect(others).toEqual([])
+    expect([1, 2]).toContain(score)
+  }
+  expect(cut).toBeGreaterThan(KILLS / 3)
+  const last = await runLeadsheet(['snapshot'], { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
+  expect(last).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') })
+  expect(scoresIn(file)).toEqual([2])
+  expect(readdirSync(folder).filter((name) => name.includes('.tmp-'))).toEqual([])
+})
 
-it(
-  `a reader goes on reading the moment that it opened while ${REPLACEMENTS} snapshots take its place (row 42)`,
-  async () => {
-    const store = await openScored(0)
-    const folder = folderWith()
-    const { file } = await publishSnapshot(publishing(store, folder), NEVER)
-    for (let score = 1; score <= REPLACEMENTS; score++) {
-      const reader = new Database(file, { readonly: true })
-      const scores = reader.prepare<[], number>('SELECT DISTINCT score FROM lead').pluck()
-      expect(scores.all()).toEqual([score - 1])
-      await saveScore(store, score)
-      let isReplaced = false
-      const replaced = publishSnapshot(publishing(store, folder), NEVER).finally(() => {
-        isReplaced = true
-      })
-      while (!isReplaced) {
-        const opened = scoresIn(file)
-        expect([[score - 1], [score]]).toContainEqual(opened)
-        await waitMs(40)
-      }
-      await replaced
-      expect(scores.all()).toEqual([score - 1])
-      expect(reader.pragma('integrity_check', { simple: true })).toBe('ok')
-      reader.close()
-      expect(scoresIn(file)).toEqual([score])
+it(`a reader goes on reading the moment that it opened while ${REPLACEMENTS} snapshots take its place (row 42)`, async () => {
+  const store = await openScored(0)
+  const folder = folderWith()
+  const { file } = await publishSnapshot(publishing(store, folder), NEVER)
+  for (let score = 1; score <= REPLACEMENTS; score++) {
+    const reader = new Database(file, { readonly: true })
+    const scores = reader.prepare<[], number>('SELECT DISTINCT score FROM lead').pluck()
+    expect(scores.all()).toEqual([score - 1])
+    await saveScore(store, score)
+    let isReplaced = false
+    const replaced = publishSnapshot(publishing(store, folder), NEVER).finally(() => {
+      isReplaced = true
+    })
+    while (!isReplaced) {
+      const opened = scoresIn(file)
+      expect([[score - 1], [score]]).toContainEqual(opened)
+      await waitMs(40)
     }
-    await store.close()
-  },
-  TIMEOUT_MS,
-)
+    await replaced
+    expect(scores.all()).toEqual([score - 1])
+    expect(reader.pragma('integrity_check', { simple: true })).toBe('ok')
+    reader.close()
+    expect(scoresIn(file)).toEqual([score])
+  }
+  await store.close()
+})
 
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
