@@ -2,7 +2,7 @@
  * The daemon's lane in which events are followed: as soon as one is taken in, several leads at once, and a slow one
  * holds up no other. What fails waits in the store, so that neither a kill nor an outage loses it.
  */
-import { type ErrorCode, LeadsheetError } from '../errors.ts'
+import { type ErrorCode, errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { finishEvents } from '../store/event.ts'
 import { listQueued, mayFollow, putOff, type QueuedEvent, takeOut } from '../store/event-queue.ts'
@@ -88,14 +88,17 @@ export function createFollower(deps: FollowerDeps): Lane {
   }
 
   async function onFailure(row: QueuedEvent, thrown: unknown): Promise<void> {
-    if (!(thrown instanceof LeadsheetError) || !OF_ONE.has(thrown.code)) return rest(thrown)
-    const about = { resource: row.resource, id: row.resource_id, code: thrown.code }
-    log.warn(about, thrown.message)
-    await postpone(row, thrown)
+    const about = { resource: row.resource, id: row.resource_id }
+    const isKnown = thrown instanceof LeadsheetError
+    if (isKnown && !OF_ONE.has(thrown.code)) return rest(thrown)
+    if (isKnown) log.warn({ ...about, code: thrown.code }, thrown.message)
+    // A mistake of ours that one lead brings to light must not keep back the others.
+    else logFailure(log, thrown, about)
+    await postpone(row, errorText(thrown))
     if (++failuresInRow >= FAILURES_MAX) await rest(thrown)
   }
 
-  async function postpone(row: QueuedEvent, { message: problem }: LeadsheetError): Promise<void> {
+  async function postpone(row: QueuedEvent, problem: string): Promise<void> {
     const at = now()
     const minutes = PAUSES_MINUTES[row.failures]
     await store.write(async (trx) => {

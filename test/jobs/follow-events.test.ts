@@ -212,6 +212,15 @@ describe('an event', () => {
     expect(await queued(copy.store)).toEqual([])
   })
 
+  it('that a mistake of the program keeps from being followed keeps back no other', async () => {
+    await using on = await openCopy(12, { concurrency: 1 })
+    const { copy, ids } = on
+    const events = [eventOf(ids[0] ?? '', { record: '{' }), eventOf(ids[1] ?? '')]
+    await follow(copy, ...events)
+    const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
+    expect(outcomes).toEqual([null, 'unchanged'])
+  })
+
   it('waits with all others where the key is refused, or the upstream wants to be left alone', async () => {
     await using on = await openCopy(12, { concurrency: 1 })
     const { upstream, copy, ids } = on
