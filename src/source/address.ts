@@ -16,8 +16,8 @@ export function hasEndpoint(profile: Profile, name: EndpointName): boolean {
  * the same place. Other paths are put behind the base as they are, `.` is the base itself, and a whole URL
  * stands for itself, on the same origin. A query of the base stays.
  * @param id for `{id}`, percent-encoded here
- * @throws LeadsheetError api_not_found where the profile says that there is no such endpoint, config_invalid
- * for a URL of another origin
+ * @throws LeadsheetError api_not_found where the profile says that there is no such endpoint and as
+ * {@link pathStep}, config_invalid for a URL of another origin
  */
 export function endpointUrl(
   base: string,
@@ -34,14 +34,25 @@ export function endpointUrl(
   }
   const url = new URL(base)
   if (path === BASE) return url
-  if (/^https?:\/\//i.test(path))
-    return sameOrigin(url, new URL(path.replace('{id}', () => encodeURIComponent(id))))
+  if (/^https?:\/\//i.test(path)) return sameOrigin(url, new URL(path.replace('{id}', () => pathStep(id))))
   const root = url.pathname.replace(/\/+$/, '')
-  const [bare = '', query] = path.replace('{id}', () => encodeURIComponent(id)).split('?')
+  const [bare = '', query] = path.replace('{id}', () => pathStep(id)).split('?')
   const tail = bare.startsWith(`${API_PREFIX}/`) ? bare.slice(sharedPrefix(root).length) : bare
   url.pathname = `${root}/${tail.replace(/^\/+/, '')}`
   for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value)
   return url
+}
+
+/**
+ * An id as one step of a path, percent-encoded.
+ * @throws LeadsheetError api_not_found for the two that lead to another path, in whatever form they are written
+ */
+export function pathStep(id: string): string {
+  if (id !== '.' && id !== '..') return encodeURIComponent(id)
+  throw new LeadsheetError(
+    'api_not_found',
+    `Nothing with the id ${id} can be asked for: it is no name in a path`,
+  )
 }
 
 /** The key goes along, and belongs to the origin that api.url names. */

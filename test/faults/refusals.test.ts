@@ -143,6 +143,23 @@ describe('an upstream that sends us elsewhere', () => {
       expect(elsewhere.requests).toEqual([])
     },
   )
+
+  it.each(['.', '..'])(
+    'by calling a lead or a pipeline %s has no other path asked for (row 25)',
+    async (id) => {
+      await using upstream = await startUpstream(1)
+      const source = sourceOf(upstream.url)
+      for (const asked of [
+        source.fetchSingleLead(id),
+        source.fetchDetail(id),
+        source.fetchPipelineStats(id),
+      ]) {
+        await expect(asked).rejects.toMatchObject({ code: 'api_not_found' })
+      }
+      expect(upstream.requests).toEqual([])
+      await source.close()
+    },
+  )
 })
 
 describe('a creation whose answer is lost', () => {

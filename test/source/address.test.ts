@@ -27,4 +27,16 @@ describe('the address of an endpoint', () => {
   ])('holds the id %s as %s', (id, path) => {
     expect(endpointUrl('https://h.example', REFERENCE_PROFILE, 'lead', id).pathname).toBe(path)
   })
+
+  it.each(['/leads/{id}', 'https://h.example/leads/{id}?full=1'])(
+    'such as %s leads nowhere else for what an id is called',
+    (lead) => {
+      const profile = { endpoints: { ...REFERENCE_PROFILE.endpoints, lead } }
+      for (const id of ['.', '..']) {
+        expect(() => endpointUrl('https://h.example', profile, 'lead', id)).toThrow(
+          `Nothing with the id ${id} can be asked for`,
+        )
+      }
+    },
+  )
 })
