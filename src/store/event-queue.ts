@@ -8,6 +8,9 @@ import { hasDroppedIndexes } from './dropped-index.ts'
 import type { EventQueueTable } from './event-tables.ts'
 import type { Db, Trx } from './open.ts'
 
+/** What there is of a lead that no event tells of. */
+const ASKED_FOR = { resource: 'lead', isRemoval: false, record: null, occurredAt: null } as const
+
 /** A row as it was when its reading began. */
 export type QueuedEvent = Readonly<EventQueueTable>
 
@@ -127,5 +130,3 @@ export async function settleLeads(
     AND resource_id IN (SELECT resource_id FROM event_queue WHERE ${isSettled})`.execute(trx)
   await sql`DELETE FROM event_queue WHERE ${isSettled}`.execute(trx)
 }
-
-const ASKED_FOR = { resource: 'lead', isRemoval: false, record: null, occurredAt: null } as const
