@@ -1,5 +1,5 @@
 /** Opening and closing the service: what may be wrong, what goes on where it stopped. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
@@ -186,6 +186,15 @@ describe('a service opened again', () => {
     await fast.close()
     await using slow = await openService({ ...options, speed: 1 })
     expect(slow.now()).toEqual(new Date(NOW + DAY_MS))
+  })
+})
+
+test('what a service keeps, secrets of webhooks among it, is for its user alone', async () => {
+  const folder = folderWith()
+  await using _service = await openService(optionsIn(folder))
+  const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777])
+  expect(Object.fromEntries(modes)).toEqual({
+    ...{ 'service.db': 0o600, 'service.db-shm': 0o600, 'service.db-wal': 0o600 },
   })
 })
 

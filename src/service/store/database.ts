@@ -1,5 +1,5 @@
 /** Opens the service's SQLite file, migrated to the newest schema. Apart from the product's own store. */
-import { mkdirSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { Kysely, SqliteDialect } from 'kysely'
@@ -9,6 +9,9 @@ import { MIGRATIONS } from './migrations.ts'
 import type { ServiceTables } from './tables.ts'
 
 export type ServiceDatabase = Kysely<ServiceTables>
+
+/** The secrets of webhooks stand in it; what SQLite puts beside it has the same mode. */
+const MODE = 0o600
 
 /**
  * @param file made, with its folder, if it is not there
@@ -29,6 +32,7 @@ function openFile(file: string): SQLite.Database {
   let sqlite: SQLite.Database | undefined
   try {
     mkdirSync(dirname(file), { recursive: true })
+    if (!existsSync(file)) closeSync(openSync(file, 'a', MODE))
     sqlite = new SQLite(file, { timeout: 5000 })
     sqlite.pragma('journal_mode = WAL')
     sqlite.pragma('synchronous = NORMAL')
