@@ -2,6 +2,7 @@
  * Where events are taken in: on disk before their sender is told so. What comes while the disk is busy goes in by the
  * next transaction together, so that ten thousand a minute cost a few commits a second.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { UpstreamEvent } from '../model.ts'
 import { saveEvents } from '../store/event.ts'
 import type { Store } from '../store/open.ts'
@@ -12,6 +13,8 @@ const EVENTS_MAX = 10_000
 const CHARACTERS_MAX = 32 * 1024 * 1024
 /** Events of one transaction, but for a message that has more: others want to write, too. */
 const EVENTS_AT_ONCE = 200
+/** The longest rest after a transaction, else as long as that took: what comes meanwhile goes in by the next one. */
+const REST_MAX_MS = 20
 
 export interface InboxDeps {
   readonly store: Store
@@ -44,7 +47,11 @@ export function createInbox({ store, now, poke }: InboxDeps): Inbox {
 
   async function writeWaiting(): Promise<void> {
     isWriting = true
-    while (waiting.length > 0) await write(takeSome())
+    while (waiting.length > 0) {
+      const began = performance.now()
+      await write(takeSome())
+      await delay(Math.min(REST_MAX_MS, performance.now() - began))
+    }
     isWriting = false
   }
 
