@@ -45,6 +45,7 @@ const stateSchema = z.strictObject({
 })
 export type RegistrationState = Readonly<z.output<typeof stateSchema>>
 
+const NOT_THERE: readonly string[] = ['ENOENT', 'ENOTDIR']
 const UNREGISTERED: RegistrationState = { registration: null, pending: null, replaced: null }
 
 export function registrationFile(dataDir: string): string {
@@ -64,7 +65,9 @@ export function readState(file: string): RegistrationState {
   try {
     return parseState(readFileSync(file, 'utf8'))
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return UNREGISTERED
+    // Nor is there one where the data directory cannot be made, which has a check of its own.
+    if (thrown instanceof Error && 'code' in thrown && NOT_THERE.includes(String(thrown.code)))
+      return UNREGISTERED
     throw new LeadsheetError('webhook_unreadable', `${file} cannot be read: ${errorText(thrown)}`, {
       hint: `Look at who owns it. If it is broken, remove it and the webhook at the upstream (\`leadsheet webhooks list\`), and register anew: \`leadsheet webhooks register --self\`.`,
     })
