@@ -33,6 +33,48 @@ export const OF_OPERATION: readonly Sabotage[] = [
     ],
   },
   {
+    name: 'a message of a webhook is believed however old it is',
+    edits: [
+      { file: 'src/source/webhook/verify.ts', find: '  if (late !== null) return late\n', replace: '' },
+    ],
+    caughtBy: [
+      {
+        file: EVENTS_IN,
+        title:
+          'that cannot be verified is refused in the same words whatever is wrong with it, and leaves nothing',
+        because: /signed five minutes and a second ago: expected 204 to be 401/,
+      },
+    ],
+  },
+  {
+    name: 'what a lead is called leads to another path of the upstream',
+    edits: [
+      {
+        file: 'src/source/address.ts',
+        find: "if (id !== '.' && id !== '..') return",
+        replace: "if (id !== '') return",
+      },
+    ],
+    caughtBy: [
+      {
+        file: 'test/faults/refusals.test.ts',
+        title: 'by calling a lead or a pipeline %s has no other path asked for (row 25)',
+        because: /to deeply equal \[\]/,
+      },
+    ],
+  },
+  {
+    name: 'everybody can read the secret of the webhook',
+    edits: [{ file: 'src/jobs/webhook-registration.ts', find: 'mode: 0o600', replace: 'mode: 0o644' }],
+    caughtBy: [
+      {
+        file: 'test/jobs/self-registration.test.ts',
+        title: 'is kept with its secret for its owner alone, and what is sent is believed',
+        because: /expected 420 to be 384/,
+      },
+    ],
+  },
+  {
     name: 'each time that a message of a webhook comes is an event of its own',
     edits: [
       {
