@@ -74,14 +74,18 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
       ),
     )
     await using daemon = await openConfiguredDaemon(config, store, log)
+    const over = new AbortController()
     let telling = Promise.resolve()
-    await daemon.run(terminal.signal, async ({ web }) => {
+    const running = daemon.run(terminal.signal, async ({ web }) => {
       // A daemon begins with a sync, which brings what has changed since the first one and was told to nobody.
       await register(config, source, terminal.signal)
       printWhere(terminal, { result, config, service: service.url, web, playFrom, speed })
-      telling = changes.tell(store, terminal.signal)
+      telling = changes.tell(store, over.signal)
     })
-    await telling
+    await running.finally(async () => {
+      over.abort()
+      await telling
+    })
   } finally {
     await source.close()
   }

@@ -27,7 +27,11 @@ interface Played {
   readonly at: number
 }
 
-export function createLiveChanges(terminal: Terminal): LiveChanges {
+/** @param now the clock by which changes land in the copy, in ms */
+export function createLiveChanges(
+  terminal: Pick<Terminal, 'json' | 'print'>,
+  now: () => number = Date.now,
+): LiveChanges {
   const played: Played[] = []
   const told = new Set<string>()
   const seconds: number[] = []
@@ -46,7 +50,7 @@ export function createLiveChanges(terminal: Terminal): LiveChanges {
 
   return {
     notePlayed(until) {
-      const at = Date.now()
+      const at = now()
       played.push({ until: until.toISOString(), at })
       while ((played[0]?.at ?? at) < at - REMEMBERED_MS) played.shift()
     },

@@ -4,7 +4,8 @@
  *
  * The first segment of the path is the state of the leads: `v1`, or `v2` and `v3`, in each of which another
  * hundredth of them has changed, evenly over all pages. `slow-v1` takes 50 ms a page. Pages are asked for by
- * `cursor` or by `page` (from 1); `updated_since` gives what changed with the state.
+ * `cursor` or by `page` (from 1); `updated_since` gives what changed with the state. `/v3/leads/ID` is a single lead,
+ * and `/counts` tells how often such a one was asked for: in all, and the one that was asked for most.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -74,11 +75,45 @@ function answer(response: ServerResponse, data: readonly Buffer[], number: numbe
   response.end(Buffer.concat(body, length))
 }
 
+/** How often each single lead was. */
+const fetched = new Map<string, number>()
+let numbers: ReadonlyMap<string, number> | null = null
+
+/** The number of a lead by its id. */
+function findNumber(id: string): number | undefined {
+  numbers ??= new Map(Array.from({ length: leads }, (_, number) => [generateLead(number).id, number]))
+  return numbers.get(id)
+}
+
+function answerSingle(response: ServerResponse, id: string, changed: readonly number[]): void {
+  fetched.set(id, (fetched.get(id) ?? 0) + 1)
+  const number = findNumber(id)
+  const lead = number === undefined ? null : generateLead(number, changed.indexOf(number % 100) + 1)
+  const body = lead === null ? { title: 'no such lead' } : { ...lead, enrichment: null, activity: [] }
+  answerJson(response, lead === null ? 404 : 200, body)
+}
+
+function answerJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
 const server = createServer(async (request, response) => {
   const url = new URL(request.url ?? '/', 'http://127.0.0.1')
   const [, segment = ''] = url.pathname.split('/')
   const isSlow = segment.startsWith('slow-')
   const changed = CHANGES[isSlow ? segment.slice(5) : segment] ?? []
+  const [, last = ''] = /\/leads\/([^/]+)$/.exec(url.pathname) ?? []
+  if (last !== '') return answerSingle(response, last, changed)
+  if (segment === 'counts') {
+    const counts = [...fetched.values()]
+    return answerJson(response, 200, {
+      fetched: counts.reduce((sum, count) => sum + count, 0),
+      most: Math.max(0, ...counts),
+    })
+  }
+  if (url.pathname.endsWith('/agents/status')) return answerJson(response, 200, { data: [] })
+  if (url.pathname.endsWith('/stats')) return answerJson(response, 200, { name: 'p', stages: [] })
   const asked = url.searchParams
   const number = asked.has('page') ? Number(asked.get('page')) - 1 : Number(asked.get('cursor') ?? 0)
   if (isSlow) await delay(SLOW_MS)

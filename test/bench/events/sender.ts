@@ -1,0 +1,90 @@
+/**
+ * Sends signed messages at an even pace, whether or not the answers come: `node sender.ts ADDRESS SECRET MESSAGES SECONDS`.
+ * Each lead of the bench's state `v3` that has changed is told of as often as the others, in an order that a seed gives.
+ * Prints one line of JSON: how long the answers took, and what they were.
+ */
+import { Agent, request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { standardHeaders } from '../../../src/contract/standard-webhooks.ts'
+import { random } from '../../support/random.ts'
+import { generateLead } from '../generate.ts'
+
+export interface Sent {
+  /** Of all answers, from the request to its end. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+  /** How often each status came. */
+  readonly statuses: Readonly<Record<string, number>>
+  /** The furthest that the sender itself fell behind its pace. */
+  readonly latestMs: number
+}
+
+const [address = '', secret = ''] = process.argv.slice(2)
+const [messages = 0, seconds = 0, leads = 0] = process.argv.slice(4).map(Number)
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+const changed = Array.from({ length: leads }, (_, number) => number).filter((number) =>
+  [7, 13].includes(number % 100),
+)
+const bodies = shuffled(Array.from({ length: messages }, (_, index) => bodyOf(index)))
+const times: number[] = []
+const statuses: Record<string, number> = {}
+const answers: Promise<void>[] = []
+let latestMs = 0
+
+const began = performance.now()
+for (const [index, { id, body }] of bodies.entries()) {
+  const due = began + (index * seconds * 1000) / messages
+  const early = due - performance.now()
+  if (early > 0) await delay(early)
+  latestMs = Math.max(latestMs, performance.now() - due)
+  answers.push(post(id, body))
+}
+await Promise.all(answers)
+agent.destroy()
+
+times.sort((one, other) => one - other)
+const at = (share: number): number => times[Math.ceil(share * times.length) - 1] ?? Number.NaN
+const sent: Sent = { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), statuses, latestMs }
+console.log(JSON.stringify(sent))
+
+function bodyOf(index: number): { readonly id: string; readonly body: string } {
+  const id = `msg_${index}`
+  const lead = generateLead(changed[index % changed.length] ?? 0)
+  const data = {
+    ...{ lead_id: lead.id, pipeline_id: lead.pipeline_id },
+    ...{ from_status: lead.status, to_status: lead.status },
+  }
+  const timestamp = new Date().toISOString()
+  return { id, body: JSON.stringify({ id, type: 'lead.status_changed', version: '1', timestamp, data }) }
+}
+
+function shuffled<T>(items: T[]): T[] {
+  const next = random(1)
+  const keyed = items.map((item) => ({ item, key: next() }))
+  return keyed.sort((one, other) => one.key - other.key).map(({ item }) => item)
+}
+
+function post(id: string, body: string): Promise<void> {
+  const signed = standardHeaders([secret], { id, timestamp: Math.floor(Date.now() / 1000), body })
+  const headers = {
+    ...signed,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const asked = performance.now()
+  const told = (status: string): void => {
+    times.push(performance.now() - asked)
+    statuses[status] = (statuses[status] ?? 0) + 1
+    resolve()
+  }
+  const sending = request(address, { method: 'POST', agent, headers }, (answer) => {
+    answer.resume()
+    answer.once('end', () => told(String(answer.statusCode)))
+  })
+  sending.once('error', (error) => told(error.message))
+  sending.end(body)
+  return promise
+}
