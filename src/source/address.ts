@@ -43,15 +43,18 @@ export function endpointUrl(
   return url
 }
 
+/** As a step of a path they lead to another one, in whatever form they are written. */
+const NO_STEPS: readonly string[] = ['', '.', '..']
+
 /**
  * An id as one step of a path, percent-encoded.
- * @throws LeadsheetError api_not_found for the two that lead to another path, in whatever form they are written
+ * @throws LeadsheetError api_not_found for one that is none
  */
 export function pathStep(id: string): string {
-  if (id !== '.' && id !== '..') return encodeURIComponent(id)
+  if (!NO_STEPS.includes(id)) return encodeURIComponent(id)
   throw new LeadsheetError(
     'api_not_found',
-    `Nothing with the id ${id} can be asked for: it is no name in a path`,
+    `Nothing with the id "${id}" can be asked for: it is no name in a path`,
   )
 }
 

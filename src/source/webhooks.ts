@@ -14,7 +14,7 @@ import {
   webhookWithSecretSchema,
 } from '../contract/webhook.ts'
 import { LeadsheetError } from '../errors.ts'
-import { hasEndpoint } from './address.ts'
+import { hasEndpoint, pathStep } from './address.ts'
 import type { Answer } from './answer.ts'
 import type { Call } from './client.ts'
 import type { Profile } from './profile.ts'
@@ -81,7 +81,7 @@ export function createWebhookSource({ profile, at, call, checked }: WebhookSourc
       )
     }
     const url = at()
-    const below = [id, action].filter((part) => part !== undefined).map(encodeURIComponent)
+    const below = [id, action].filter((part) => part !== undefined).map(pathStep)
     url.pathname = [url.pathname.replace(/\/$/, ''), ...below].join('/')
     const answer = await call({
       ...{ method, url, body, takes: UNOFFERED },

@@ -144,8 +144,8 @@ describe('an upstream that sends us elsewhere', () => {
     },
   )
 
-  it.each(['.', '..'])(
-    'by calling a lead or a pipeline %s has no other path asked for (row 25)',
+  it.each(['', '.', '..'])(
+    'by calling a lead or a pipeline %j has no other path asked for (row 25)',
     async (id) => {
       await using upstream = await startUpstream(1)
       const source = sourceOf(upstream.url)

@@ -51,14 +51,14 @@ export const OF_OPERATION: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/source/address.ts',
-        find: "if (id !== '.' && id !== '..') return",
-        replace: "if (id !== '') return",
+        find: 'if (!NO_STEPS.includes(id)) return',
+        replace: 'if (id !== null) return',
       },
     ],
     caughtBy: [
       {
         file: 'test/faults/refusals.test.ts',
-        title: 'by calling a lead or a pipeline %s has no other path asked for (row 25)',
+        title: 'by calling a lead or a pipeline %j has no other path asked for (row 25)',
         because: /to deeply equal \[\]/,
       },
     ],

@@ -32,9 +32,9 @@ describe('the address of an endpoint', () => {
     'such as %s leads nowhere else for what an id is called',
     (lead) => {
       const profile = { endpoints: { ...REFERENCE_PROFILE.endpoints, lead } }
-      for (const id of ['.', '..']) {
+      for (const id of ['', '.', '..']) {
         expect(() => endpointUrl('https://h.example', profile, 'lead', id)).toThrow(
-          `Nothing with the id ${id} can be asked for`,
+          `Nothing with the id "${id}" can be asked for`,
         )
       }
     },

@@ -88,6 +88,14 @@ describe('an upstream that lacks a part', () => {
     expect(asked).toEqual([])
   })
 
+  it.each(['', '.', '..'])('is asked for no other path by a webhook that is called %j', async (id) => {
+    const { source, asked } = await openUpstream({ DELETE: [say(204)], GET: [say(200, '{"data":[]}')] })
+    const { show, remove } = source.webhooks
+    for (const call of [show(id), remove(id)])
+      await expect(call).rejects.toMatchObject({ code: 'api_not_found' })
+    expect(asked).toEqual([])
+  })
+
   it('to register at is not registered at, and nothing is kept of it', async () => {
     const { source } = await openUpstream({})
     const file = registrationFile(folderWith())
