@@ -230,25 +230,3 @@ describe('what was sent', () => {
     expect(api.rows(`select * from webhook_attempt where webhook_id = '${webhook.id}'`)).toEqual([])
   })
 })
-
-describe('a service that ends', () => {
-  test('cuts off what is on its way, and sends it again when it is back', async () => {
-    await using slow = await openReceiver()
-    slow.answer = () => undefined
-    const first = await startService({ historyDays: 1, webhooksToLoopback: true })
-    await register(first, slow.url)
-    await happen(first)
-    await arrived(1, slow)
-    await first.service.close()
-    slow.answer = 204
-    const second = await startService({ historyDays: 1, webhooksToLoopback: true, file: first.file })
-    await arrived(2, slow)
-    expect(new Set(idsOf(slow.posts)).size).toBe(1)
-    expect(new Set(slow.posts.map(({ body }) => body)).size).toBe(1)
-    await expect
-      .poll(() => second.rows('select attempts, state from webhook_message'))
-      .toEqual([{ attempts: 1, state: 'delivered' }])
-    await second[Symbol.asyncDispose]()
-    await first[Symbol.asyncDispose]()
-  })
-})

@@ -80,7 +80,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
         await takeTurn()
       } catch (error) {
         // A full disk or a locked file may pass: what was not written is looked at again.
-        log.error({ err: error }, 'webhooks could not be sent on')
+        tellFailure(error)
         wakeIn(PAUSE_MS)
       }
       await breathe()
@@ -94,6 +94,10 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     const isFull = await forget()
     if (isBehind || isFull) isWanted = true
     else if (nextAt !== null) wakeIn(Math.max(1, nextAt - now()))
+  }
+
+  function tellFailure(error: unknown): void {
+    log.error({ err: error }, 'webhooks could not be sent on')
   }
 
   function wakeIn(ms: number): void {
@@ -207,8 +211,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await poster.close()
       await Promise.all(attempts)
       await running
-      // Answers that came before.
-      await settle()
+      // Answers that came before. What cannot be written is sent again.
+      await settle().catch(tellFailure)
     },
   }
 }
