@@ -18,7 +18,7 @@ const STATEMENTS = [
     outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'removed', 'gone', 'read', 'ignored', 'unreadable', 'failed')), -- of a lead what became of it (gone: the upstream no longer knew it; read: by a sync), of others read; ignored: about nothing that is kept; null while it waits
     problem TEXT -- why it could not be read or followed; null where it could
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX event_by_time ON event (received_at)`,
+  sql`CREATE INDEX event_by_time ON event (received_at, resource)`,
   sql`CREATE INDEX event_waiting ON event (resource, resource_id) WHERE done_at IS NULL`,
 
   sql`CREATE TABLE event_queue ( -- one row for each that is to be read since an event told of it, however many events did

@@ -1,0 +1,17 @@
+/** What of events is asked each minute, whatever has come. */
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { findLastArrival } from '../../src/store/event-news.ts'
+import { event, receive } from '../support/events.ts'
+import { openEmptyStore } from '../support/store.ts'
+
+it('tells when the last event about a lead came by an index that has all of it, however many came about nothing', async () => {
+  await using store = await openEmptyStore()
+  await receive(store, [event('1')], '2026-11-21T06:00:00.000Z')
+  await receive(store, [event('2', { resource: null, resourceId: '' })], '2026-11-21T06:01:00.000Z')
+  expect(await findLastArrival(store.db, 'any')).toBe('2026-11-21T06:01:00.000Z')
+  expect(await findLastArrival(store.db, 'lead')).toBe('2026-11-21T06:00:00.000Z')
+  const { rows } = await sql<{ detail: string }>`EXPLAIN QUERY PLAN
+    SELECT received_at FROM event WHERE resource = 'lead' ORDER BY received_at DESC LIMIT 1`.execute(store.db)
+  expect(rows.map(({ detail }) => detail)).toEqual(['SCAN event USING COVERING INDEX event_by_time'])
+})
