@@ -2,16 +2,11 @@
 import type { Generated } from 'kysely'
 import type { EventResource } from '../model.ts'
 
-export type EventOutcome =
-  | 'inserted'
-  | 'updated'
-  | 'unchanged'
-  | 'removed'
-  | 'gone'
-  | 'read'
-  | 'ignored'
-  | 'unreadable'
-  | 'failed'
+export const EVENT_OUTCOMES = [
+  ...['inserted', 'updated', 'unchanged', 'removed', 'gone'],
+  ...['read', 'ignored', 'unreadable', 'failed'],
+] as const
+export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
 
 export interface EventTable {
   id: string

@@ -5,7 +5,7 @@
 import type { Measures } from '../../jobs/measures.ts'
 import { REASONS } from '../../jobs/notice-reasons.ts'
 import type { Instant } from '../../model.ts'
-import type { EventOutcome } from '../../store/event-tables.ts'
+import { EVENT_OUTCOMES } from '../../store/event-tables.ts'
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
@@ -25,9 +25,6 @@ const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed
 const RESULTS = ['inserted', 'updated', 'unchanged', 'removed', 'held'] as const
 const SLOT_STATES = ['due', 'running', 'held', 'done', 'failed', 'skipped'] as const
 const LETTER_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'in_doubt', 'withdrawn'] as const
-const EVENT_OUTCOMES = [
-  ...['inserted', 'updated', 'unchanged', 'removed', 'gone', 'read', 'ignored', 'unreadable', 'failed'],
-] as const satisfies readonly EventOutcome[]
 const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 export const DEFINITIONS: readonly Definition[] = [
