@@ -80,7 +80,10 @@ async function keepLooking(
       const sinceMs = performance.now() - shown.at
       const isBeat = sinceMs >= BEAT_MS
       const isNew = stamp !== shown.stamp && sinceMs >= REST_MS
-      if (isNew || isBeat) shown = { stamp, at: performance.now(), html: await renderParts() }
+      if (isNew || isBeat) {
+        const html = await renderParts()
+        shown = { stamp, html, at: performance.now() }
+      }
       for (const listener of listeners) {
         for (const [id, html] of shown.html) {
           if (listener.sent.get(id) === html) continue
