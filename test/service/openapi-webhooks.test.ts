@@ -1,5 +1,5 @@
 /** What is answered about webhooks, and what they are sent, is as the OpenAPI document says. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PATHS } from '../../src/contract/paths.ts'
 import {
   EVENT_TYPES,
@@ -11,8 +11,6 @@ import {
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { type Described, type Document, readDescription } from './support/openapi.ts'
 import { DAY_MS, HOUR_MS, startService, type TestService } from './support/service.ts'
-
-const LONG = { timeout: 20_000 }
 
 let api: TestService
 let receiver: Receiver
@@ -101,11 +99,11 @@ test('what a webhook is sent is as the document says, of every type', async () =
   await askAbout('POST', '/{id}/test', id)
   await api.post('/pipelines', { name: 'Two', criteria: { limit: 2 } })
   await api.pass(6 * HOUR_MS)
-  await vi.waitFor(() => expect(types()).toEqual(new Set([...frequent, PING_TYPE])), LONG)
+  await expect.poll(types).toEqual(new Set([...frequent, PING_TYPE]))
   await askAbout('DELETE', '/{id}', id)
   await registered(own.url, rare)
   await api.pass(14 * DAY_MS)
-  await vi.waitFor(() => expect(types()).toEqual(new Set([...EVENT_TYPES, PING_TYPE])), LONG)
+  await expect.poll(types).toEqual(new Set([...EVENT_TYPES, PING_TYPE]))
   const headers = described.validator({
     type: 'object',
     ...headersOf(described.document.components.parameters),

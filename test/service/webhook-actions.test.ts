@@ -1,6 +1,6 @@
 /** What can be done with a registered webhook, beside the API's document. */
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type EventType,
   pingSchema,
@@ -161,7 +161,7 @@ describe('a disabled webhook', () => {
     const { id } = await registered(['pipeline.created'])
     receiver.answer = 410
     await create('Gone')
-    await vi.waitFor(async () => expect((await hooks.show(id)).status).toBe('disabled'))
+    await expect.poll(async () => (await hooks.show(id)).status).toBe('disabled')
     receiver.answer = 200
     return id
   }
@@ -190,7 +190,7 @@ describe('a disabled webhook', () => {
       ...{ status: 'active', disabled_reason: null, disabled_at: null, failing_since: null },
     })
     await create('Afterwards')
-    await vi.waitFor(() => expect(namesSince(before)).toContain('Afterwards'))
+    await expect.poll(() => namesSince(before)).toContain('Afterwards')
     expect(namesSince(before)).toEqual(['Afterwards'])
   })
 
@@ -205,6 +205,6 @@ describe('a disabled webhook', () => {
     await hooks.act(id, 'enable')
     const before = receiver.posts.length
     await Promise.all([create('Between'), hooks.act(id, 'enable'), hooks.act(id, 'enable')])
-    await vi.waitFor(() => expect(namesSince(before)).toEqual(['Between']))
+    await expect.poll(() => namesSince(before)).toEqual(['Between'])
   })
 })
