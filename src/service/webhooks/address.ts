@@ -16,22 +16,13 @@ const CLOSED_IPV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  // Where machines of Azure reach its own services; those of other clouds are in the networks above.
+  '168.63.129.16/32',
 ]
-const CLOSED_IPV6 = [
-  // First those that carry an IPv4 address in them, which would be asked nobody about.
-  ...['::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '2001::/23'],
-  ...[
-    '100::/64',
-    '2001:db8::/32',
-    '3fff::/20',
-    '5f00::/16',
-    'fc00::/7',
-    'fe80::/10',
-    'fec0::/10',
-    'ff00::/8',
-  ],
-]
-/** IPv4 within IPv6 (`::ffff:127.0.0.1`) is matched by the rules of IPv4. */
+/** Of IPv6 nothing else is public. */
+const PUBLIC_IPV6 = blockListOf([], ['2000::/3'])
+/** Within it: reserved, or with an IPv4 address in it, which nobody would be asked about. */
+const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)
 const LOOPBACK = blockListOf(['127.0.0.0/8'], ['::1/128'])
 
@@ -62,7 +53,7 @@ export interface AddressGuardOptions {
 export function createAddressGuard({ toLoopback, resolve = dns.lookup }: AddressGuardOptions): AddressGuard {
   const isOpen = (address: string, mustBeLocal: boolean): boolean => {
     const isLocal = isIn(LOOPBACK, address)
-    return isLocal ? toLoopback : !mustBeLocal && isIP(address) !== 0 && !isIn(CLOSED, address)
+    return isLocal ? toLoopback : !mustBeLocal && isPublic(address)
   }
 
   const refusalOf = (url: URL): string | null => {
@@ -122,6 +113,12 @@ function hostOf({ hostname }: URL): string {
 /** Names that every machine keeps for itself (RFC 6761). */
 function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/i.test(host)
+}
+
+/** @param address of either family; a name is none */
+function isPublic(address: string): boolean {
+  const family = isIP(address)
+  return family !== 0 && (family === 4 || isIn(PUBLIC_IPV6, address)) && !isIn(CLOSED, address)
 }
 
 /** @param address of either family; a name is in no list */
