@@ -73,10 +73,11 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       const message = messageIn(request, publicUrl)
       const cause = whyRefused(webhook, secrets(), message, now())
       if (cause !== null) return refuse(request, reply, 401, cause)
-      // Anybody could have sent it.
-      if (webhook.verify.scheme === 'none' && !limit.allows(request.ip))
-        return refuse(request, reply, 429, 'too many came that nobody has signed')
-      const isTaken = await inbox.take(readEvents(deps, message))
+      const events = readEvents(deps, message)
+      // Anybody could have sent it, and each event is kept and followed.
+      if (webhook.verify.scheme === 'none' && !events.every(() => limit.allows(request.ip)))
+        return refuse(request, reply, 429, 'too many events came that nobody has signed')
+      const isTaken = await inbox.take(events)
       onOutcome?.(isTaken ? 'taken' : 'busy')
       return isTaken ? reply.code(204).send() : say(reply.header('Retry-After', BUSY_SECONDS), 503)
     })

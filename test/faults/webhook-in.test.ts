@@ -326,6 +326,17 @@ describe('many messages', () => {
     expect((await send(url, CHANGED, JSON_TYPE)).status).toBe(429)
   })
 
+  it('that anybody may send are no less limited where each holds many events', async () => {
+    const { url, events } = await openReceiver({
+      webhook: profileOf({ verify: { scheme: 'none' }, lead: 'lead_id' }),
+    })
+    const bodyOf = (start: string) =>
+      JSON.stringify(Array.from({ length: 100 }, (_, index) => ({ lead_id: `${start}${index}` })))
+    expect((await send(url, bodyOf('a'), JSON_TYPE)).status).toBe(204)
+    expect((await send(url, bodyOf('b'), JSON_TYPE)).status).toBe(429)
+    expect(await events()).toHaveLength(100)
+  })
+
   it.each([
     ['standardwebhooks', 'webhook-', new Webhook(SECRET)],
     ['svix', 'svix-', new SvixWebhook(SECRET)],
