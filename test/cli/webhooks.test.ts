@@ -20,7 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 beforeEach(async () => {
-  for (const { id } of await listed()) await api.post(`/webhooks/${id}`, '', { method: 'DELETE' })
+  for (const { id } of await listed()) await api.post(`/webhooks/${id}`, {}, { method: 'DELETE' })
+  expect(await listed()).toEqual([])
 })
 
 async function listed() {
