@@ -363,7 +363,6 @@ describe('many messages', () => {
       })
       expect(await events()).toHaveLength(BODIES)
     },
-    60_000,
   )
 })
 
