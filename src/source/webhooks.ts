@@ -2,14 +2,11 @@
  * Webhooks that are registered at the upstream. Only registering is a part of the API's document; an upstream may lack
  * all else, and says so by answers that are told as such here.
  */
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
-  type WireWebhook,
   type WireWebhookAttempt,
-  type WireWebhookWithSecret,
   webhookAttemptListSchema,
   webhookAttemptSchema,
-  webhookListSchema,
   webhookSchema,
   webhookWithSecretSchema,
 } from '../contract/webhook.ts'
@@ -19,7 +16,15 @@ import type { Answer } from './answer.ts'
 import type { Call } from './client.ts'
 import type { Profile } from './profile.ts'
 
-export type { WireWebhook, WireWebhookAttempt, WireWebhookWithSecret }
+export type { WireWebhookAttempt }
+
+/** The upstream may be newer than we are, and know of more events. */
+const ofAnyEvents = { events: z.array(z.string()) }
+const shownSchema = webhookSchema.extend(ofAnyEvents)
+const withSecretSchema = webhookWithSecretSchema.extend(ofAnyEvents)
+const listSchema = z.object({ data: z.array(shownSchema) })
+export type WireWebhook = z.infer<typeof shownSchema>
+export type WireWebhookWithSecret = z.infer<typeof withSecretSchema>
 
 /** As `WebhookCreate`, and with events that only the upstream may know. */
 export interface WebhookOrder {
@@ -93,21 +98,20 @@ export function createWebhookSource({ profile, at, call, checked }: WebhookSourc
 
   return {
     register: (body, idempotencyKey, signal) =>
-      ask(webhookWithSecretSchema, {
+      ask(withSecretSchema, {
         ...{ what: 'register webhooks', method: 'POST', body, idempotencyKey, signal },
       }),
-    list: async (signal) =>
-      (await ask(webhookListSchema, { what: 'list webhooks', method: 'GET', signal })).data,
-    show: (id, signal) => ask(webhookSchema, { what: 'show a webhook', method: 'GET', id, signal }),
+    list: async (signal) => (await ask(listSchema, { what: 'list webhooks', method: 'GET', signal })).data,
+    show: (id, signal) => ask(shownSchema, { what: 'show a webhook', method: 'GET', id, signal }),
     rotate: (id, idempotencyKey, signal) =>
-      ask(webhookWithSecretSchema, {
+      ask(withSecretSchema, {
         ...{ what: 'give a webhook a new secret', method: 'POST', action: 'rotate' },
         ...{ id, idempotencyKey, signal },
       }),
     test: (id, signal) =>
       ask(webhookAttemptSchema, { what: 'test a webhook', method: 'POST', id, action: 'test', signal }),
     enable: (id, idempotencyKey, signal) =>
-      ask(webhookSchema, {
+      ask(shownSchema, {
         ...{ what: 'enable a webhook', method: 'POST', action: 'enable', id, idempotencyKey, signal },
       }),
     listAttempts: async (id, signal) => {

@@ -135,6 +135,14 @@ describe('a webhook', () => {
     })
   })
 
+  it('is shown with events that only a newer upstream knows', async () => {
+    const newer = { ...WEBHOOK, events: ['lead.created', 'lead.merged'] }
+    const { source } = await openUpstream({
+      GET: [say(200, JSON.stringify(newer)), say(200, JSON.stringify({ data: [newer] }))],
+    })
+    expect([await source.webhooks.show('h1'), await source.webhooks.list()]).toEqual([newer, [newer]])
+  })
+
   it('is asked for by its id, whatever stands in it', async () => {
     const { source, asked } = await openUpstream({ GET: [say(200, JSON.stringify(WEBHOOK))] })
     expect(await source.webhooks.show(WEBHOOK.id)).toEqual(WEBHOOK)
