@@ -1,6 +1,7 @@
 /**
- * Whether a message is the upstream's, told from its raw bytes. How long that takes depends on the message alone: which
- * secret fits, and whether one is known at all, cannot be learned from outside.
+ * Whether a message is the upstream's, told from its raw bytes. How long that takes depends on the message and on how
+ * many secrets there are, of which none counts as one: which fits, and whether one is known at all, cannot be learned
+ * from outside.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { standardKey } from '../../contract/standard-webhooks.ts'
