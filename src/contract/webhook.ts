@@ -54,7 +54,7 @@ export type WireWebhook = z.infer<typeof webhookSchema>
 export const webhookWithSecretSchema = z
   .object({
     ...webhookShape,
-    secret: z.string().meta({ description: 'signs what is sent; no later answer shows it' }),
+    secret: z.string().min(1).meta({ description: 'signs what is sent; no later answer shows it' }),
   })
   .meta({ id: 'WebhookWithSecret' })
 export type WireWebhookWithSecret = z.infer<typeof webhookWithSecretSchema>

@@ -104,6 +104,14 @@ describe('an upstream that lacks a part', () => {
     expect(existsSync(file)).toBe(false)
   })
 
+  it('a secret is told so, and what is kept can still be read', async () => {
+    const { source } = await openUpstream({ POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: '' }))] })
+    const file = registrationFile(folderWith())
+    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_unexpected' })
+    expect(await readRegistration(file)).toBeNull()
+  })
+
   it('but knows how to register is registered with once, and what is left over is told', async () => {
     const { source, asked } = await openUpstream({
       POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))],
