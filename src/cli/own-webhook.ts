@@ -3,9 +3,10 @@ import type { Config } from '../config/config.ts'
 import { listenText } from '../config/web-settings.ts'
 import { LeadsheetError } from '../errors.ts'
 import { readDaemon } from '../jobs/health/work.ts'
-import { type OwnWebhook, requireOwn } from '../jobs/self-registration.ts'
-import { readState, registrationFile } from '../jobs/webhook-registration.ts'
+import { isSameUrl, type OwnWebhook, requireOwn } from '../jobs/self-registration.ts'
+import { type Registration, readState, registrationFile } from '../jobs/webhook-registration.ts'
 import type { Source } from '../source/open.ts'
+import type { WireWebhook } from '../source/webhooks.ts'
 import { WEBHOOK_PATH } from '../web/webhooks.ts'
 import { openDataIfThere } from './installation.ts'
 import { profileOf } from './upstream.ts'
@@ -46,8 +47,15 @@ export function requireReceiverUrl(config: Config): string {
 }
 
 /** What was named, or that of this installation. @throws LeadsheetError usage_invalid, webhook_unreadable */
-export function webhookIdOf({ dataDir }: Config, id: string | undefined): string {
-  return id ?? requireOwn(readState(registrationFile(dataDir))).id
+export function webhookIdOf({ dataDir, events }: Config, id: string | undefined): string {
+  if (id !== undefined) return id
+  const state = readState(registrationFile(dataDir))
+  if (state.registration === null && events.secret !== null) {
+    throw new LeadsheetError('usage_invalid', 'the webhook of this installation was registered by hand', {
+      hint: '`leadsheet webhooks list` shows it where the upstream tells, to be named by its ID; else its own interface does.',
+    })
+  }
+  return requireOwn(state).id
 }
 
 export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
@@ -58,4 +66,26 @@ export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
 export async function isDaemonAlive(config: Config): Promise<boolean> {
   await using store = await openDataIfThere(config)
   return (await readDaemon(store.db, new Date())).life === 'alive'
+}
+
+/** Another one that sends where ours does: what it signs with is not known here. */
+export function otherAtAddress(webhooks: readonly WireWebhook[], own: Registration): WireWebhook | undefined {
+  return webhooks.find(({ id, url }) => id !== own.id && isSameUrl(url, own.url))
+}
+
+/** @returns null where the upstream has no such webhook, or does not tell */
+export async function unlessUnoffered<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') throw thrown
+    return null
+  }
+}
+
+/** Of what is kept as begun. */
+export const ASK_AGAIN = 'Run it again: it is asked for as the same request, and done once.'
+
+export function withHint(thrown: LeadsheetError, hint: string): LeadsheetError {
+  return new LeadsheetError(thrown.code, thrown.message, { hint, cause: thrown })
 }

@@ -13,11 +13,12 @@ import {
 } from '../jobs/webhook-registration.ts'
 import { type Check, fail, ok, warn } from '../source/checkup.ts'
 import type { Source } from '../source/open.ts'
+import { isReadableSecret } from '../source/webhook/verify.ts'
 import type { WireWebhook } from '../source/webhooks.ts'
-import { receiverUrl } from './own-webhook.ts'
+import { otherAtAddress, receiverUrl } from './own-webhook.ts'
 import { formatInstant } from './table.ts'
 import { profileOf } from './upstream.ts'
-import { webhookState } from './webhook-text.ts'
+import { otherText, webhookState } from './webhook-text.ts'
 
 const WHAT = 'webhook'
 const REGISTER = '`leadsheet webhooks register --self`'
@@ -33,10 +34,16 @@ export function webhookWarnings(config: Config): string[] {
   if (config.web.listen === null) {
     return hasSecret ? ['events.secret is of no use: web.listen is none, so that no events are taken'] : []
   }
-  if (webhook.verify.scheme !== 'none') return []
-  return [
-    `the profile ${name} verifies no events (webhook.verify.scheme is none): who knows the address can have leads read`,
-  ]
+  if (webhook.verify.scheme === 'none') {
+    return [
+      `the profile ${name} verifies no events (webhook.verify.scheme is none): who knows the address can have leads read`,
+    ]
+  }
+  const secrets = eventSecrets(config.events.secret)
+  const unfit = secrets.filter((secret) => !isReadableSecret(webhook, secret)).length
+  if (unfit === 0) return []
+  const which = secrets.length === 1 ? 'events.secret' : `${unfit} of the ${secrets.length} secrets of events`
+  return [`${which} cannot be read as the profile ${name} says (webhook.verify), so that no message fits it`]
 }
 
 /**
@@ -131,14 +138,8 @@ function judge(own: Registration, webhooks: readonly WireWebhook[]): Check {
       '`leadsheet webhooks remove`, then register',
     )
   }
-  const other = webhooks.find(({ id, url }) => id !== own.id && isSameUrl(url, own.url))
-  if (other !== undefined) {
-    return warn(
-      WHAT,
-      `${other.id} sends to our address, too, with a secret that is not known here`,
-      `\`leadsheet webhooks remove ${other.id}\``,
-    )
-  }
+  const other = otherAtAddress(webhooks, own)
+  if (other !== undefined) return warn(WHAT, otherText(other), `\`leadsheet webhooks remove ${other.id}\``)
   return found.failing_since === null
     ? ok(WHAT, `${stands}, at ${own.url}`)
     : warn(WHAT, stands, '`leadsheet webhooks show` says why')

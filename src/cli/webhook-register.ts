@@ -10,11 +10,19 @@ import { registrationFile } from '../jobs/webhook-registration.ts'
 import type { Source } from '../source/open.ts'
 import type { WireWebhookAttempt } from '../source/webhooks.ts'
 import { addExamples } from './command.ts'
-import { isDaemonAlive, ownWebhook, requireReceiverUrl } from './own-webhook.ts'
+import {
+  ASK_AGAIN,
+  isDaemonAlive,
+  otherAtAddress,
+  ownWebhook,
+  requireReceiverUrl,
+  unlessUnoffered,
+  withHint,
+} from './own-webhook.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { withSource } from './upstream.ts'
-import { attemptText, eventsText, LOG_SAYS_WHY } from './webhook-text.ts'
+import { attemptText, eventsText, otherText, webhookState, whereToLook } from './webhook-text.ts'
 
 interface RegisterOptions {
   readonly self?: boolean
@@ -24,6 +32,11 @@ interface RegisterOptions {
 
 /** What became of the message that tries a registration; a sentence where none was sent. */
 type Trial = WireWebhookAttempt | string
+
+const LOOPBACK_HINT =
+  'A reference service on this machine takes such an address with `leadsheet serve --webhooks-to-loopback`; any other needs a web.public_url with https:// that it can reach.'
+const ADDRESS_HINT =
+  'Give an address that the upstream takes: with https://, and public unless `leadsheet serve --webhooks-to-loopback` runs it.'
 
 export function defineRegister(parent: Command, terminal: Terminal): void {
   const register = parent
@@ -61,19 +74,23 @@ async function registerUrl(terminal: Terminal, url: string, options: RegisterOpt
   const { event: events = EVENT_TYPES, description } = options
   const body = webhookCreateSchema.safeParse({ url, events, description })
   if (!body.success) {
-    throw new LeadsheetError('usage_invalid', `${url} is not an address that events can be sent to`, {
-      hint: 'Give a URL with http:// or https://.',
-    })
+    throw body.error.issues.some(({ path }) => path[0] === 'description')
+      ? new LeadsheetError('usage_invalid', '--description is too long: it may have 200 characters')
+      : new LeadsheetError('usage_invalid', `"${url}" is not an address that events can be sent to`, {
+          hint: 'Give a URL with http:// or https://.',
+        })
   }
   const webhook = await withSource(terminal, (source) =>
     source.webhooks.register(body.data, randomUUID(), terminal.signal),
-  )
+  ).catch((thrown: unknown) => {
+    throw isRefused(thrown) ? withHint(thrown, ADDRESS_HINT) : thrown
+  })
   if (terminal.json) return terminal.printJson(webhook)
   await terminal.printFields({
     Webhook: webhook.id,
     URL: webhook.url,
-    Events: webhook.events.join(', '),
-    Status: webhook.status,
+    Events: eventsText(webhook.events),
+    State: webhookState(webhook),
     Secret: webhook.secret,
   })
   terminal.note('Keep the secret: it is not shown again.')
@@ -85,30 +102,24 @@ async function registerThis(terminal: Terminal, { event: events = EVENT_TYPES }:
   await withSource(terminal, async (source) => {
     const own = { ...ownWebhook(config, source), url, events }
     const done = await registerSelf(own, terminal.signal).catch((thrown: unknown) => {
-      throw withHint(thrown, url)
+      throw explained(thrown, url)
     })
     const trial = await tryOut(terminal, config, source, done)
     await tell(terminal, config, done, trial)
+    await tellOthers(terminal, source, done)
     if (typeof trial === 'string' || trial.outcome === 'delivered') return
     terminal.end('partly')
-    terminal.note(LOG_SAYS_WHY)
+    terminal.note(whereToLook(trial))
   })
 }
 
 /** What the upstream says of an address is about ours. */
-function withHint(thrown: unknown, url: string): unknown {
-  if (!(thrown instanceof LeadsheetError)) return thrown
-  if (thrown.code === 'api_unreachable') {
-    return new LeadsheetError(thrown.code, thrown.message, {
-      hint: 'Run it again: it is asked for as the same registration, and done once.',
-      cause: thrown,
-    })
-  }
-  if (thrown.code !== 'api_rejected') return thrown
-  const hint = url.startsWith('http:')
-    ? 'A reference service on this machine takes such an address with `leadsheet serve --webhooks-to-loopback`; any other needs a web.public_url with https:// that it can reach.'
-    : `${url} is made of web.public_url, and the upstream has to reach it; \`leadsheet webhooks list\` shows what is registered there.`
-  return new LeadsheetError(thrown.code, thrown.message, { hint, cause: thrown })
+function explained(thrown: unknown, url: string): unknown {
+  if (thrown instanceof LeadsheetError && thrown.code === 'api_unreachable')
+    return withHint(thrown, ASK_AGAIN)
+  if (!isRefused(thrown)) return thrown
+  const made = `${url} is made of web.public_url, and the upstream has to reach it; \`leadsheet webhooks list\` shows what is registered there.`
+  return withHint(thrown, url.startsWith('http:') ? LOOPBACK_HINT : made)
 }
 
 async function tryOut(
@@ -159,6 +170,17 @@ async function tell(
   if (leftOver !== null) {
     terminal.note(`${leftOver} is not needed any more; the upstream offers no way to remove it from here.`)
   }
+}
+
+/** Such as one of a machine that this one has been restored from. */
+async function tellOthers(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
+  const webhooks = await unlessUnoffered(source.webhooks.list(terminal.signal))
+  const other = webhooks && otherAtAddress(webhooks, registration)
+  if (other) terminal.note(`${otherText(other)}: \`leadsheet webhooks remove ${other.id}\``)
+}
+
+function isRefused(thrown: unknown): thrown is LeadsheetError {
+  return thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
 }
 
 function collectEvent(value: string, before: readonly EventType[] = []): readonly EventType[] {

@@ -8,7 +8,14 @@ const DISABLED_WORDS = {
   failing: 'it took nothing for days',
 } as const
 
-export const LOG_SAYS_WHY = 'Where it has come as far as the daemon, its log says why it was not taken.'
+/** Where to look, after a message to our daemon has failed. */
+export function whereToLook({ status }: WireWebhookAttempt): string {
+  if (status === null) {
+    return 'It seems not to have come as far as the daemon: web.public_url has to lead there from the upstream.'
+  }
+  const log = 'Where the daemon has answered so, its log says why.'
+  return status === 401 ? `${log} If it knows another secret, \`leadsheet webhooks rotate\` mends that.` : log
+}
 
 /** Such as `disabled since 2026-11-20 08:15Z: its address answered 410`. */
 export function webhookState(webhook: WireWebhook): string {
@@ -18,6 +25,11 @@ export function webhookState(webhook: WireWebhook): string {
     return `disabled${since}${disabled_reason === null ? '' : `: ${DISABLED_WORDS[disabled_reason]}`}`
   }
   return failing_since === null ? 'active' : `active, failing since ${formatInstant(failing_since)}`
+}
+
+/** Of one that sends where ours does. */
+export function otherText({ id }: WireWebhook): string {
+  return `${id} sends to our address, too, with a secret that is not known here`
 }
 
 export function eventsText(events: readonly string[]): string {

@@ -5,15 +5,23 @@ import { LeadsheetError } from '../errors.ts'
 import { removeSelf, rotateSelf } from '../jobs/self-registration.ts'
 import { readState, registrationFile } from '../jobs/webhook-registration.ts'
 import type { Source } from '../source/open.ts'
-import type { WireWebhook, WireWebhookAttempt } from '../source/webhooks.ts'
+import type { WireWebhook } from '../source/webhooks.ts'
 import { addExamples } from './command.ts'
 import { confirm } from './confirm.ts'
-import { isDaemonAlive, isOwnWebhook, ownWebhook, webhookIdOf } from './own-webhook.ts'
+import {
+  ASK_AGAIN,
+  isDaemonAlive,
+  isOwnWebhook,
+  ownWebhook,
+  unlessUnoffered,
+  webhookIdOf,
+  withHint,
+} from './own-webhook.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { withSource } from './upstream.ts'
 import { defineRegister } from './webhook-register.ts'
-import { ATTEMPT_COLUMNS, attemptText, eventsText, LOG_SAYS_WHY, webhookState } from './webhook-text.ts'
+import { ATTEMPT_COLUMNS, attemptText, eventsText, webhookState, whereToLook } from './webhook-text.ts'
 
 const ATTEMPTS_SHOWN = 20
 const ID = 'its ID; that of this installation if left out'
@@ -92,7 +100,7 @@ async function listWebhooks(terminal: Terminal, source: Source): Promise<void> {
 async function showWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {
   const id = webhookIdOf(await terminal.config(), named)
   const webhook = await source.webhooks.show(id, terminal.signal)
-  const attempts = await attemptsOf(terminal, source, id)
+  const attempts = await unlessUnoffered(source.webhooks.listAttempts(id, terminal.signal))
   if (terminal.json) return terminal.printJson({ ...webhook, attempts })
   await terminal.printFields({
     Webhook: webhook.id,
@@ -108,33 +116,25 @@ async function showWebhook(terminal: Terminal, source: Source, named: string | u
   await terminal.printTable(ATTEMPT_COLUMNS, attempts.slice(0, ATTEMPTS_SHOWN))
 }
 
-async function attemptsOf(
-  { signal }: Terminal,
-  source: Source,
-  id: string,
-): Promise<readonly WireWebhookAttempt[] | null> {
-  try {
-    return await source.webhooks.listAttempts(id, signal)
-  } catch (thrown) {
-    if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') throw thrown
-    return null
-  }
-}
-
 async function testWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {
   const config = await terminal.config()
   const id = webhookIdOf(config, named)
   const attempt = await source.webhooks.test(id, terminal.signal)
   if (terminal.json) terminal.printJson(attempt)
   else terminal.print(`${id}  ${attemptText(attempt)}`)
-  if (attempt.outcome === 'delivered') return
-  terminal.end('partly')
-  if (!isOwnWebhook(config, id)) return
-  terminal.note(
-    (await isDaemonAlive(config))
-      ? LOG_SAYS_WHY
-      : 'No daemon runs here that could have taken it: `leadsheet run`.',
-  )
+  const isOwn = isOwnWebhook(config, id)
+  const webhook = await unlessUnoffered(source.webhooks.show(id, terminal.signal))
+  const isDisabled = webhook?.status === 'disabled'
+  if (isDisabled) {
+    const enable = `leadsheet webhooks enable${isOwn ? '' : ` ${id}`}`
+    terminal.note(`It is ${webhookState(webhook)}. Nothing else is sent there until \`${enable}\`.`)
+  }
+  if (attempt.outcome !== 'delivered' && isOwn) {
+    const isAlive = await isDaemonAlive(config)
+    const nobody = 'No daemon runs here that could have taken it: `leadsheet run`.'
+    terminal.note(isAlive ? whereToLook(attempt) : nobody)
+  }
+  if (attempt.outcome !== 'delivered' || isDisabled) terminal.end('partly')
 }
 
 async function rotateWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {
@@ -146,16 +146,23 @@ async function rotateWebhook(terminal: Terminal, source: Source, named: string |
     await terminal.printFields({ Webhook: id, URL: webhook.url, Secret: webhook.secret })
     return terminal.note('Keep the secret: it is not shown again.')
   }
-  const { url, oldSecretUntil } = await rotateSelf(ownWebhook(config, source), terminal.signal)
+  const { url, oldSecretUntil } = await rotateSelf(ownWebhook(config, source), terminal.signal).catch(
+    (thrown: unknown) => {
+      const isLost = thrown instanceof LeadsheetError && thrown.code === 'api_unreachable'
+      throw isLost ? withHint(thrown, ASK_AGAIN) : thrown
+    },
+  )
   if (terminal.json) return terminal.printJson({ id, url, old_secret_until: oldSecretUntil })
   terminal.print(`${id}  has a new secret; the one before is believed until ${formatInstant(oldSecretUntil)}`)
 }
 
 async function enableWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {
   const id = webhookIdOf(await terminal.config(), named)
+  const before = await unlessUnoffered(source.webhooks.show(id, terminal.signal))
   const webhook = await source.webhooks.enable(id, randomUUID(), terminal.signal)
   if (terminal.json) return terminal.printJson(webhook)
   terminal.print(`${id}  ${webhookState(webhook)}`)
+  if (before?.status === 'active') return terminal.note('It was not disabled.')
   terminal.note('What happened while it was disabled is not sent; the next sync brings it.')
 }
 
@@ -170,7 +177,7 @@ async function removeWebhook(
   const isOwn = isOwnWebhook(config, id)
   const question = isOwn
     ? `${id} is ours: without it changes come with each sync alone.`
-    : `${id} is told of nothing any more.`
+    : `${id} will be told of nothing any more.`
   if (!(await confirm(terminal, question, isYes))) return terminal.note('nothing was done')
   const outcome = isOwn
     ? (await removeSelf(ownWebhook(config, source), terminal.signal)).outcome

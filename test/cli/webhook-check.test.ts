@@ -188,6 +188,16 @@ describe('the settings warn', () => {
       /can have leads read$/,
     ],
     [
+      'of a secret that is not written as the scheme has it',
+      `${profile(', webhook: { verify: { scheme: hmac, header: x, key: hex }, lead: id }')}events: { secret: "whsec_b25l" }`,
+      /^events.secret cannot be read as the profile theirs says \(webhook.verify\), so that no message fits it$/,
+    ],
+    [
+      'of one among others that has no user before its password',
+      `${profile(', webhook: { verify: { scheme: token, value: "Basic {basic}" }, lead: id }')}events: { secret: "ana:password\\npassword" }`,
+      /^1 of the 2 secrets of events cannot be read/,
+    ],
+    [
       'of a secret without events',
       `${profile('')}events: { secret: "whsec_b25lIG9uZQ==" }`,
       /^events.secret is of no use: the profile theirs has no part webhook$/,

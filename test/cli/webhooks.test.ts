@@ -125,21 +125,67 @@ describe('the webhook of a daemon', () => {
   })
 })
 
+describe('a webhook that answered 410', () => {
+  it('is said to be disabled although a test arrives, until it is enabled', async () => {
+    let status = 410
+    const hook = createServer((_, response) => void response.writeHead(status).end())
+    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void hook.close())
+    const { port } = hook.address() as AddressInfo
+    const installed = installation(`http://127.0.0.1:${port}`)
+    const failed = await runAll(installed, ['webhooks register --self', 'webhooks test'])
+    expect(answersIn(failed.stdout)[1]).toMatchObject({ outcome: 'failed', status: 410 })
+    status = 204
+    const test = await runLeadsheet(['webhooks', 'test'], installed)
+    expect(test.stdout).toMatch(/arrived: answered 204/)
+    expect(test.stderr).toMatch(
+      /^It is disabled since .*Z: its address answered 410\. Nothing else is sent there until `leadsheet webhooks enable`\.$/m,
+    )
+    expect(test.status).toBe(3)
+    const { stdout, stderr } = await runAll(installed, [
+      'webhooks enable',
+      'webhooks test',
+      'webhooks enable',
+    ])
+    expect(answersIn(stdout)).toMatchObject([
+      { status: 'active' },
+      { outcome: 'delivered' },
+      { status: 'active' },
+    ])
+    expect(stderr).not.toContain('disabled')
+  })
+})
+
+describe('a webhook of before at the address of this installation', () => {
+  it('is told of, since what it signs with is not known here', async () => {
+    const publicUrl = 'http://127.0.0.1:28081'
+    const [before] = answersIn((await runAll(installation(publicUrl), ['webhooks register --self'])).stdout)
+    const { stdout, stderr } = await runLeadsheet(['webhooks', 'register', '--self'], installation(publicUrl))
+    expect(stdout).not.toContain(before.id)
+    expect(stderr).toContain(
+      `${before.id} sends to our address, too, with a secret that is not known here: \`leadsheet webhooks remove ${before.id}\`\n`,
+    )
+  })
+})
+
 describe('what cannot be done', () => {
   it('is told with what to do', async () => {
     const installed = installation(null)
     const { stdout } = await runAll(installed, [
       ...['webhooks register --self', 'webhooks register', 'webhooks register --self https://example.com'],
+      ...['webhooks register x', `webhooks register https://example.com --description ${'x'.repeat(201)}`],
       ...['webhooks test', 'webhooks show wh_0', 'webhooks remove wh_0 --yes', 'webhooks remove wh_0'],
     ])
     expect([...stdout.matchAll(/^threw LeadsheetError: (.*)$/gm)].map(([, text]) => text)).toEqual([
       'web.public_url is not set: the upstream could not reach us',
       'either --self or an address is registered',
       'either --self or an address is registered',
+      '"x" is not an address that events can be sent to',
+      '--description is too long: it may have 200 characters',
       'no webhook is registered for this installation',
       expect.stringMatching(/^The upstream knows no webhook wh_0, or offers no way to show a webhook/),
       'The upstream knows no webhook wh_0',
-      'wh_0 is told of nothing any more.',
+      'wh_0 will be told of nothing any more.',
     ])
   })
 })

@@ -194,6 +194,12 @@ function lateness(sentAtMs: number, now: Date, toleranceSeconds: number): string
   return seconds > 0 ? `it was signed ${seconds} s ago` : `it was signed for ${-seconds} s from now`
 }
 
+/** Whether a secret is written as the profile says. */
+export function isReadableSecret({ verify }: WebhookProfile, secret: string): boolean {
+  const isPair = verify.scheme === 'token' && verify.value.includes('{basic}')
+  return keyOf(verify, secret).length > 0 && (!isPair || secret.includes(':'))
+}
+
 /** Those secrets that can be one: an empty key is no key, and one of which half cannot be read would be half of one. */
 function keysIn(verify: WebhookVerify, secrets: readonly string[]): readonly Buffer[] {
   return secrets.map((secret) => keyOf(verify, secret)).filter((key) => key.length > 0)
