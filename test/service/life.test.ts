@@ -94,11 +94,13 @@ describe('90 days of it', () => {
     readonly key: string
   }
   let api: TestService
-  let tookMs: number
+  /** Of the processor: how long it takes depends on what else the machine does. */
+  let tookSeconds: number
   beforeAll(async () => {
-    const before = performance.now()
+    const before = process.cpuUsage()
     api = await startService({ historyDays: 90 })
-    tookMs = performance.now() - before
+    const { user, system } = process.cpuUsage(before)
+    tookSeconds = (user + system) / 1e6
   })
   afterAll(() => api[Symbol.asyncDispose]())
 
@@ -112,7 +114,7 @@ describe('90 days of it', () => {
     )
 
   test('are played in seconds', () => {
-    expect(tookMs).toBeLessThan(10_000)
+    expect(tookSeconds).toBeLessThan(10)
   })
 
   test('give 40 to 60 new leads on a working day, most in mid-week and hardly any at weekends', () => {
