@@ -83,6 +83,7 @@ export function createInbox({ store, now, poke }: InboxDeps): Inbox {
 
   return {
     async take(arrived) {
+      if (arrived.length === 0) return true
       const isFull = waiting.length >= MESSAGES_MAX || events > EVENTS_MAX || characters > CHARACTERS_MAX
       if (isFull) return false
       await new Promise<void>((onWritten, onFailed) => {

@@ -64,6 +64,12 @@ describe('messages that come while the disk is busy', () => {
     },
   )
 
+  it('need not wait for it where they hold no event', async () => {
+    await using on = await openBusyStore()
+    expect(await on.inbox.take([])).toBe(true)
+    expect([on.transactions(), on.pokes()]).toEqual([0, 0])
+  })
+
   it('are refused by the size of their records, too', async () => {
     await using on = await openBusyStore()
     const record = JSON.stringify({ id: 'l1', text: 'x'.repeat(200_000) })
