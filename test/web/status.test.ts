@@ -333,9 +333,7 @@ describe('the card of the events', () => {
     await follow(store, 'a', { at, outcome: 'updated' })
     await receive(store, [event('3', { resourceId: 'b', type: 'lead.created' })], ago(1))
     const card = cardOf(await read()) ?? ''
-    expect(card).toMatch(
-      /^in order The last one 1 min ago: Company b, waits\. 1 to be read since 12:59 /,
-    )
+    expect(card).toMatch(/^in order The last one 1 min ago: Company b, waits\. 1 to be read since 12:59 /)
     expect(card).toContain('2 events in the last 24 hours: 1 brought a change, 1 came to nothing.')
     expect(card).toContain('Company b lead.created waits 1 min ago')
     expect(card).toContain('Company a lead.updated changed new → contacted, score 40 → 62 2 min ago 400 ms')
