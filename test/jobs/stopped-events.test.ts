@@ -379,9 +379,7 @@ describe('what has come', () => {
     expect(await find(NOW)).toEqual([])
     await receive(store, problems(4, 5), new Date(NOW).toISOString())
     const [trouble] = await find(NOW)
-    expect(trouble?.message).toBe(
-      '5 of 45 events of the last 24 hours could not be read, or what they told of could not.',
-    )
+    expect(trouble?.message).toBe('5 of 45 events of the last 24 hours could not be read or followed.')
     expect(await find(NOW + 25 * HOUR_MS)).toEqual([])
   })
 })

@@ -46,7 +46,7 @@ async function findFailing(db: Db, now: Date): Promise<Trouble | null> {
   if (failed < FAILED_LEAST || failed < FAILED_SHARE * all) return null
   return {
     ...{ reason: 'events_failing', subject: '' },
-    message: `${failed.toLocaleString('en')} of ${counted(all, 'event')} of the last 24 hours could not be read, or what they told of could not.`,
+    message: `${failed.toLocaleString('en')} of ${counted(all, 'event')} of the last 24 hours could not be read or followed.`,
     hint: 'The status page lists the last of them with the reason. Look at the part `webhook` of the profile, and at the upstream.',
   }
 }

@@ -24,6 +24,7 @@ import type { Tag } from './tag.ts'
 
 const EVENTS = 20
 const NAME_LENGTH = 80
+const TYPE_LENGTH = 40
 const PROBLEM_LENGTH = 300
 const STATUS_LENGTH = 40
 const ID_LENGTH = 16
@@ -154,7 +155,7 @@ function eventOf(event: EventNews, clock: Clock): EventView {
   return {
     // Of the upstream's own, nobody knows what is in them.
     id: createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH),
-    ...{ came: clock.ago(receivedAt), type: oneLine(type ?? 'event', NAME_LENGTH), about: aboutOf(event) },
+    ...{ came: clock.ago(receivedAt), type: oneLine(type ?? 'event', TYPE_LENGTH), about: aboutOf(event) },
     tag: outcome === null ? WAITS : TAGS[outcome],
     note: problem === null ? noteOf(event) : oneLine(problem, PROBLEM_LENGTH),
     took: tookOf(event),
@@ -172,8 +173,8 @@ function tookOf({ receivedAt, doneAt, outcome }: EventNews): string {
     : duration(Math.max(0, Date.parse(doneAt) - Date.parse(receivedAt)))
 }
 
-function aboutOf({ resource, resourceId, name }: EventNews): string {
-  if (resource === null) return 'nothing kept'
+function aboutOf({ resource, resourceId, name, outcome }: EventNews): string {
+  if (resource === null) return outcome === 'unreadable' ? 'unknown' : 'nothing kept'
   if (resource === 'agents') return 'agents'
   return oneLine(name ?? `${resource} ${resourceId}`, NAME_LENGTH)
 }
