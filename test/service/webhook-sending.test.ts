@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { EVENT_TYPES, eventSchema, webhookWithSecretSchema } from '../../src/contract/webhook.ts'
 import { openReceiver, type ReceivedPost, type Receiver } from '../support/receiver.ts'
-import { DAY_MS, startService, type TestService } from './support/service.ts'
+import { DAY_MS, HOUR_MS, startService, type TestService } from './support/service.ts'
 import { happen, register, type TestWebhook } from './support/webhooks.ts'
 
 const EACH_AT_ONCE = 8
@@ -193,6 +193,23 @@ describe('what was sent', () => {
     expect(count()).toBe(4)
     await api.pass(3_600_000)
     await expect.poll(count).toBe(2)
+  })
+
+  test('is not forgotten while it is on its way, which would hold up all others', async () => {
+    const held: ServerResponse[] = []
+    receiver.answer = (response) => void held.push(response)
+    const webhook = await webhookAt(receiver.url)
+    await happen(api, 2)
+    await expect.poll(() => held.length, { interval: 5 }).toBe(2)
+    await api.pass(8 * DAY_MS)
+    held[0]?.writeHead(410).end()
+    await expect.poll(async () => (await webhook.show()).status, { interval: 5 }).toBe('disabled')
+    await api.pass(HOUR_MS)
+    held[1]?.writeHead(204).end()
+    receiver.answer = 204
+    const other = await webhookAt(receiver.url)
+    await happen(api)
+    await other.attempted(1)
   })
 
   test('has the signatures of two secrets after a rotation, for a day', async () => {

@@ -166,8 +166,16 @@ export async function saveWebhookHealth(
   await db.updateTable('webhook').set(health).where('id', '=', webhookId).execute()
 }
 
-/** Forgets messages that are done with, and their attempts. @returns whether there may be more */
-export async function deleteOldMessages(db: ServiceDatabase, before: number): Promise<boolean> {
+/**
+ * Forgets messages that are done with, and their attempts.
+ * @param underWay ids of those of which an outcome is still to be written: that of a disabled webhook counts as done
+ * @returns whether there may be more
+ */
+export async function deleteOldMessages(
+  db: ServiceDatabase,
+  before: number,
+  underWay: readonly string[],
+): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('webhook_message')
     .where('id', 'in', (eb) =>
@@ -176,6 +184,7 @@ export async function deleteOldMessages(db: ServiceDatabase, before: number): Pr
         .select('id')
         .where('created_at', '<', before)
         .where('state', '!=', 'waiting')
+        .where('id', 'not in', underWay)
         .orderBy('created_at')
         .limit(BATCH_ROWS),
     )

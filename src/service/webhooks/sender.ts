@@ -188,7 +188,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   /** @returns whether there is more to forget */
   async function forget(): Promise<boolean> {
     if (now() < forgetAt) return false
-    const hasMore = await deleteOldMessages(db, now() - KEPT_MS)
+    const underWay = [...inFlight.values()].flatMap((ids) => [...ids])
+    const hasMore = await deleteOldMessages(db, now() - KEPT_MS, underWay)
     if (!hasMore) forgetAt = now() + FORGET_EVERY_MS
     return hasMore
   }
