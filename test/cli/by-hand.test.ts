@@ -193,7 +193,7 @@ describe('pipelines', () => {
 describe('webhooks register', () => {
   test('shows the secret, for all events unless some are named', async () => {
     const { stdout } = await run(['webhooks', 'register', 'https://hooks.example.com/a'])
-    expect(stdout).toMatch(/Events +lead\.created, .*agent\.status_changed\n[\s\S]*Secret +\S{20,}/)
+    expect(stdout).toMatch(/Events +all\n[\s\S]*Secret +\S{20,}/)
     const args = ['--event', 'lead.created', '--event', 'lead.removed']
     expect(await json('webhooks', 'register', 'https://hooks.example.com/b', ...args)).toMatchObject({
       events: ['lead.created', 'lead.removed'],
@@ -201,7 +201,7 @@ describe('webhooks register', () => {
   })
 
   test.each([
-    [['ftp://hooks.example.com'], 'ftp://hooks.example.com is not an address'],
+    [['ftp://hooks.example.com'], '"ftp://hooks.example.com" is not an address'],
     [
       ['https://hooks.example.com', '--event', 'lead.eaten'],
       "argument 'lead.eaten' is invalid. Expected one of lead.created",
