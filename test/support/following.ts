@@ -5,6 +5,7 @@ import type { Lane } from '../../src/jobs/lane.ts'
 import type { UpstreamEvent } from '../../src/model.ts'
 import type { SourceOptions } from '../../src/source/open.ts'
 import type { Db } from '../../src/store/open.ts'
+import { event } from './events.ts'
 import { openSyncing, SILENT, type Syncing } from './syncing.ts'
 
 export interface Following extends Syncing {
@@ -54,17 +55,7 @@ let count = 0
 
 /** An event of its own about a lead, unless told otherwise. */
 export function eventOf(leadId: string, other: Partial<UpstreamEvent> = {}): UpstreamEvent {
-  return {
-    ...{
-      id: `event-${++count}`,
-      type: 'lead.updated',
-      occurredAt: null,
-      resource: 'lead',
-      resourceId: leadId,
-    },
-    ...{ isRemoval: false, record: null, problem: null },
-    ...other,
-  }
+  return { ...event(`event-${++count}`), resourceId: leadId, ...other }
 }
 
 export async function outcomeOf(db: Db, eventId: string): Promise<string | null | undefined> {
