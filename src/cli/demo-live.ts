@@ -129,6 +129,7 @@ async function startService(
     companiesFile: COMPANIES,
     ...{ seed: SEED, playFrom, speed, webhooksToLoopback: true, onPlayed: changes.notePlayed },
     onProgress: (done, total) => bar.update(done, total),
+    signal: terminal.signal,
   })
 }
 

@@ -92,7 +92,11 @@ export function defineDemo(command: Command, terminal: Terminal): void {
         'fresh',
       ),
     )
-    .option('--speed <factor>', 'with --live: simulated seconds a second', wholeNumber(SPEED_MIN, SPEED_MAX))
+    .option(
+      '--speed <factor>',
+      `with --live: simulated seconds a second, ${SPEED_MIN} to ${SPEED_MAX}`,
+      wholeNumber(SPEED_MIN, SPEED_MAX),
+    )
     .action((options: DemoOptions) => startDemo(terminal, options))
   addExamples(command, ['demo', 'demo --fresh', 'demo --live', 'demo --live --speed 600 --json'])
   command.addHelpText('after', LIVE_HELP)
@@ -129,6 +133,7 @@ async function startService(terminal: Terminal, folder: string): Promise<Service
     port: 0,
     seed: SEED,
     onProgress: (done, total) => bar.update(done, total),
+    signal: terminal.signal,
   })
 }
 

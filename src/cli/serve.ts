@@ -90,6 +90,7 @@ async function startService(
     webhooksToLoopback: options.webhooksToLoopback ?? false,
     logger,
     onProgress: (done, total) => progress.update(Math.floor(done / DAY_MS), Math.ceil(total / DAY_MS)),
+    signal: terminal.signal,
   })
 }
 

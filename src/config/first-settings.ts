@@ -86,7 +86,8 @@ web:
 ${line('  ', 'listen', first.listen, '127.0.0.1:8080')}
   # What to sign in with. Without it the window is only for this machine, and nothing can be done there.
 ${line('  ', 'token_file', first.tokenFile, './secrets/window-token')}
-  # Under which address recipients reach the pages on which they pause or end what they get.
+  # Under which address recipients reach the pages on which they pause or end what they get, and the upstream this
+  # daemon, to tell it of each change at once: then \`leadsheet webhooks register --self\`.
   #public_url: https://reports.example.com
 `
 }

@@ -53,6 +53,8 @@ export interface ServiceOptions {
   readonly logger?: ServiceLog
   /** Milliseconds of history played so far while opening, and in all. */
   readonly onProgress?: (done: number, total: number) => void
+  /** Ends the opening: the history is kept as far as it has been played. */
+  readonly signal?: AbortSignal
   /** Called while it is open, whenever all that has happened until an instant of its own can be read. */
   readonly onPlayed?: (until: Date) => void
 }
@@ -79,7 +81,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     const life = await openLife(db, { seed, companies, historyDays, now: now() })
     const playFrom = options.playFrom?.getTime()
     const clock = createClock(now, { speed, notBefore: life.until(), playFrom })
-    await life.advance(clock.now(), { stretchMs: DAY_MS, onProgress: options.onProgress })
+    const { onProgress, signal } = options
+    await life.advance(clock.now(), { stretchMs: DAY_MS, onProgress, signal })
+    signal?.throwIfAborted()
     const simulatedNow = () => Math.max(clock.now(), life.until())
     const { webhooksToLoopback: toLoopback = false, resolve } = options
     const guard = createAddressGuard({ toLoopback, resolve })
