@@ -36,6 +36,8 @@ import { openConfiguredWeb } from './web.ts'
 
 /** Leads that events told of, where the settings do not say how many details are asked for at once. */
 const EVENTS_AT_ONCE = 4
+/** Of these, no more than the reference service answers in that time. */
+const EVENTS_PER_TEN_SECONDS = 200
 
 export interface ConfiguredDaemon extends AsyncDisposable {
   /**
@@ -101,9 +103,10 @@ export async function openConfiguredDaemon(
     ...{ source, store, log, now },
     wantsDetails: config.details !== null,
     concurrency: config.details?.concurrency ?? EVENTS_AT_ONCE,
+    perTenSeconds: EVENTS_PER_TEN_SECONDS,
     syncs: source.hasUpdatedSince ? changeSyncsOf(work, schedules, () => wake()) : null,
   })
-  const inbox = createInbox({ store, now, poke: events.poke })
+  const inbox = createInbox({ store, now, poke: events.nudge })
   const monotonicMs = () => performance.now()
   const post = joinLanes([notices, letters])
   const daemon = { store, log, now, monotonicMs, schedules, post, events }

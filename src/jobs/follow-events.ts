@@ -11,10 +11,13 @@ import { logFailure } from './failure.ts'
 import { type FollowDeps, followEvent } from './followed-event.ts'
 import type { Lane } from './lane.ts'
 import { createLeftToSync, type LeftToSyncDeps } from './left-to-sync.ts'
+import { createPace } from './pace.ts'
 
 /** How long one waits after each failure in a row; after the last one it is left to the next sync. */
 const PAUSES_MINUTES = [1, 5, 30, 2 * 60, 6 * 60, 12 * 60] as const
 const MINUTE_MS = 60_000
+/** At leads that are left to a sync. */
+const LOOK_AGAIN_MS = 1_000
 /** After so many failures in a row it is the upstream, and no lead. */
 const FAILURES_MAX = 5
 
@@ -32,12 +35,21 @@ export interface FollowerDeps extends FollowDeps, LeftToSyncDeps {
   readonly log: Log
   /** How many are asked for at once. */
   readonly concurrency: number
+  /** Once so many leads were asked for within ten seconds others wait, and what else comes of them is one request. */
+  readonly perTenSeconds: number
 }
 
-/** To be poked when an event was taken in, each minute, and when a sync is over. */
-export function createFollower(deps: FollowerDeps): Lane {
+export interface Follower extends Lane {
+  /** As `poke`, when an event was taken in: while leads are left to a sync, or wait for their pace, that is soon enough. */
+  nudge(): void
+}
+
+/** To be poked each minute, and when a sync is over. */
+export function createFollower(deps: FollowerDeps): Follower {
   const { store, log, now } = deps
   const leftToSync = createLeftToSync(deps)
+  const pace = createPace(deps.perTenSeconds, 10_000)
+  let looking: NodeJS.Timeout | undefined
   const inHand = new Map<QueuedEvent, Promise<void>>()
   let signal: AbortSignal | null = null
   let starting: Promise<void> | null = null
@@ -67,12 +79,25 @@ export function createFollower(deps: FollowerDeps): Lane {
     const { notBefore } = await readWatermark(store.db)
     if (notBefore !== null && notBefore > at.toISOString()) return
     const keys = [...inHand.keys()]
-    const askedLeads = await leftToSync.areLeads()
+    const waitMs = pace.msToWait(at)
+    const askedLeads = (await leftToSync.areLeads()) || waitMs > 0
+    lookAgain(askedLeads ? Math.min(waitMs || LOOK_AGAIN_MS, LOOK_AGAIN_MS) : null)
     for (const row of await listQueued(store.db, at.toISOString(), free, { keys, askedLeads })) {
       if (until.aborted) return
       if (row.resource === 'lead') leftToSync.countOne()
+      if (row.resource === 'lead' && row.record === null) pace.take(at)
       inHand.set(row, follow(row, until))
     }
+  }
+
+  function look(): void {
+    looking = undefined
+    poke()
+  }
+
+  function lookAgain(inMs: number | null): void {
+    clearTimeout(looking)
+    looking = inMs === null ? undefined : setTimeout(look, inMs).unref()
   }
 
   async function follow(row: QueuedEvent, until: AbortSignal): Promise<void> {
@@ -124,6 +149,9 @@ export function createFollower(deps: FollowerDeps): Lane {
 
   return {
     poke,
+    nudge: () => {
+      if (looking === undefined) poke()
+    },
     open: (until) => {
       signal = until
     },

@@ -7,6 +7,8 @@ import { countAskedLeads } from '../store/event-queue.ts'
 import type { Store } from '../store/open.ts'
 
 const BURST_LEADS = 500
+/** Between two syncs that bursts ask for: while one writes, messages wait for their answers. */
+const BURST_PAUSE_MS = 15_000
 /** Between two syncs that are asked for since no single lead can be. */
 const PAUSE_MS = 60_000
 
@@ -38,6 +40,7 @@ export function createLeftToSync({ source, store, now, syncs }: LeftToSyncDeps):
   /** So many are asked for one by one before a sync is asked for again. */
   let oneByOne = 0
   let restsUntilMs = 0
+  let burstRestsUntilMs = 0
 
   async function askForAll(): Promise<void> {
     if (syncs === null || now().getTime() < restsUntilMs) return
@@ -56,8 +59,10 @@ export function createLeftToSync({ source, store, now, syncs }: LeftToSyncDeps):
       if (!isBurst) hasAsked = false
       if (syncs === null || !isBurst || oneByOne > 0) return false
       if (await syncs.isOpen()) return true
+      if (!hasAsked && now().getTime() < burstRestsUntilMs) return true
       // One that is over and has not brought them may not be able to.
       hasAsked = !hasAsked && (await syncs.ask())
+      if (hasAsked) burstRestsUntilMs = now().getTime() + BURST_PAUSE_MS
       if (!hasAsked) oneByOne = BURST_LEADS
       return hasAsked
     },

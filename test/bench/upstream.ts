@@ -4,7 +4,7 @@
  *
  * The first segment of the path is the state of the leads: `v1`, or `v2` and `v3`, in each of which another
  * hundredth of them has changed, evenly over all pages. `slow-v1` takes 50 ms a page. Pages are asked for by
- * `cursor` or by `page` (from 1); `updated_since` gives what changed with the state. `/v3/leads/ID` is a single lead,
+ * `cursor` or by `page` (from 1); `updated_since` gives what changed since `v1`. `/v3/leads/ID` is a single lead,
  * and `/counts` tells how often such a one was asked for: in all, and the one that was asked for most.
  */
 import { createServer, type ServerResponse } from 'node:http'
@@ -54,15 +54,16 @@ function leadsOf(number: number, changed: readonly number[]): Buffer[] {
   return last === undefined ? [] : [...parts, last.subarray(0, -1)]
 }
 
-/** Page `number` of the leads that have changed with this state. */
+/** Page `number` of the leads that have changed since the first state. */
 function changesOf(number: number, changed: readonly number[]): { leads: string[]; total: number } {
-  const ending = changed.at(-1)
-  const all = ending === undefined ? 0 : Math.floor((leads - ending - 1) / 100) + 1
+  const all = changed.reduce((sum, ending) => sum + Math.floor((leads - ending - 1) / 100) + 1, 0)
   const from = number * PAGE_SIZE
   const rows = Math.max(0, Math.min(PAGE_SIZE, all - from))
-  const texts = Array.from({ length: rows }, (_, index) =>
-    JSON.stringify(generateLead((from + index) * 100 + (ending ?? 0), changed.length)),
-  )
+  const texts = Array.from({ length: rows }, (_, index) => {
+    const hundred = Math.floor((from + index) / changed.length)
+    const change = (from + index) % changed.length
+    return JSON.stringify(generateLead(hundred * 100 + (changed[change] ?? 0), change + 1))
+  })
   return { leads: texts, total: all }
 }
 

@@ -271,6 +271,42 @@ describe('very many events', () => {
     expect(await queued(copy.store)).toEqual([])
   })
 
+  it('are asked for in the pace that is allowed, and a lead once however many of them came meanwhile', async () => {
+    await using on = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
+    const { upstream, copy, ids } = on
+    await copy.inbox.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
+    await copy.lane.idle()
+    expect(upstream.requests).toHaveLength(5)
+    pass(copy, 1)
+    copy.lane.poke()
+    await copy.lane.idle()
+    expect(upstream.requests).toHaveLength(10)
+    pass(copy, 1)
+    copy.lane.poke()
+    await copy.lane.idle()
+    expect(await queued(copy.store)).toEqual([])
+    expect(upstream.requests).toHaveLength(12)
+  })
+
+  it('that come again and again are left to a sync each quarter of a minute', async () => {
+    const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
+    await using on = await openCopy(600, { syncs })
+    const { upstream, copy, ids } = on
+    const burst = () => follow(copy, ...ids.slice(0, 501).map((id) => eventOf(id)))
+    await burst()
+    pass(copy, 0.1)
+    await copy.sync({ parts: ['leads'], pageSize: 100 })
+    copy.lane.poke()
+    await copy.lane.idle()
+    await burst()
+    expect(syncs.asked).toBe(1)
+    pass(copy, 0.15)
+    copy.lane.poke()
+    await copy.lane.idle()
+    expect(syncs.asked).toBe(2)
+    expect(upstream.requests.filter(({ path }) => !path.includes('?'))).toEqual([])
+  })
+
   it('are left to a sync each time that they come so', async () => {
     const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
     await using on = await openCopy(600, { syncs })

@@ -1,7 +1,6 @@
 /** A syncing with the daemon's lane for events, and the inbox that winds it. */
-import { createFollower, type FollowerDeps } from '../../src/jobs/follow-events.ts'
+import { createFollower, type Follower, type FollowerDeps } from '../../src/jobs/follow-events.ts'
 import { createInbox, type Inbox } from '../../src/jobs/inbox.ts'
-import type { Lane } from '../../src/jobs/lane.ts'
 import type { UpstreamEvent } from '../../src/model.ts'
 import type { SourceOptions } from '../../src/source/open.ts'
 import type { Db } from '../../src/store/open.ts'
@@ -10,12 +9,12 @@ import { openSyncing, SILENT, type Syncing } from './syncing.ts'
 
 export interface Following extends Syncing {
   readonly inbox: Inbox
-  readonly lane: Lane
+  readonly lane: Follower
   /** Puts down what is in hand. */
   stop(): Promise<void>
 }
 
-type Options = Partial<Pick<FollowerDeps, 'wantsDetails' | 'concurrency' | 'syncs'>> & {
+type Options = Partial<Pick<FollowerDeps, 'wantsDetails' | 'concurrency' | 'perTenSeconds' | 'syncs'>> & {
   readonly folder?: string
   readonly key?: string
   readonly source?: Partial<SourceOptions>
@@ -30,7 +29,16 @@ export async function openFollowing(url: string, options: Options = {}): Promise
   const { store, source, clock } = syncing
   const now = () => clock.now
   const lane = createFollower({
-    ...{ store, source, log: SILENT, now, wantsDetails: true, concurrency: 4, syncs: null },
+    ...{
+      store,
+      source,
+      log: SILENT,
+      now,
+      wantsDetails: true,
+      concurrency: 4,
+      perTenSeconds: 10_000,
+      syncs: null,
+    },
     ...wanted,
   })
   const end = new AbortController()
@@ -42,7 +50,7 @@ export async function openFollowing(url: string, options: Options = {}): Promise
   return {
     ...syncing,
     lane,
-    inbox: createInbox({ store, now, poke: lane.poke }),
+    inbox: createInbox({ store, now, poke: lane.nudge }),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
