@@ -1,4 +1,5 @@
 /** A page of leads on its way into the store: written with the cursor after it in one transaction. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant, Lead } from '../model.ts'
 import { outdateDetails } from '../store/detail.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
@@ -70,7 +71,15 @@ export async function savePage(
     return { scan, met, written, ...counts }
   })
   remember(memory, before.pass, done.met, done.written)
+  await haveOthersServed()
   return done
+}
+
+/** What came over the network while the page was written, since pages that are there already would follow at once. */
+async function haveOthersServed(): Promise<void> {
+  // The first is over before the network is looked at again, the second after.
+  await nextTurn()
+  await nextTurn()
 }
 
 interface Written {
