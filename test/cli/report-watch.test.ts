@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { FRAMES_IN_PROCESS, hasBrowser, openBrowser } from '../support/browser.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 
@@ -22,7 +22,7 @@ queries:
 describe.skipIf(!hasBrowser())('report NAME --watch', () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await openBrowser()
+    browser = await openBrowser(FRAMES_IN_PROCESS)
   })
   afterAll(() => browser.close())
 

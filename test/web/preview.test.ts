@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openTemplates } from '../../src/report/templates.ts'
 import { openPreview, type PreviewChoice } from '../../src/web/preview.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { FRAMES_IN_PROCESS, hasBrowser, openBrowser } from '../support/browser.ts'
 import { folderWith } from '../support/folder.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 
@@ -105,7 +105,7 @@ describe('the server of a preview', () => {
 describe.skipIf(!hasBrowser())('the page of a preview', () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await openBrowser()
+    browser = await openBrowser(FRAMES_IN_PROCESS)
   })
   afterAll(() => browser.close())
 
