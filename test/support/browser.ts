@@ -22,7 +22,9 @@ const ARGUMENTS = [
  * For tests in which a sandboxed frame goes from one page to another: where each of them has a process of its own, the
  * driver now and then looks into the one before for ever, on a busy machine in 3 of 40 tries.
  */
-export const FRAMES_IN_PROCESS: readonly string[] = ['--disable-features=IsolateSandboxedIframes,PaintHolding']
+export const FRAMES_IN_PROCESS: readonly string[] = [
+  '--disable-features=IsolateSandboxedIframes,PaintHolding',
+]
 
 /** False where there is no Chromium; for `describe.skipIf(!hasBrowser())`. */
 export function hasBrowser(): boolean {
