@@ -1,0 +1,74 @@
+/** Databases of a real PostgreSQL for a test, each of its own, gone afterwards. */
+import { Client, escapeIdentifier } from 'pg'
+import { inject, onTestFinished } from 'vitest'
+import { missingPostgres } from './postgres-programs.ts'
+import { createDatabase, databaseUrl, dropDatabase, nameOf } from './postgres-server.ts'
+
+/** For `describe.skipIf(!hasPostgres)`. On a build server, where nobody would notice, its absence is a failure. */
+export const hasPostgres = isPostgresThere()
+
+export interface DatabaseOptions {
+  /** The URL of a database to copy, as {@link preparedDatabase} gives it. */
+  readonly template?: string
+}
+
+/** @returns its URL, `postgres://user:password@127.0.0.1:port/name`; empty unless it is a copy */
+export async function newDatabase({ template }: DatabaseOptions = {}): Promise<string> {
+  const adminUrl = await askForServer()
+  const url = await createDatabase(adminUrl, template)
+  onTestFinished(() => dropDatabase(adminUrl, url))
+  return url
+}
+
+/**
+ * A database to copy: whoever of a run asks first for this name prepares it, and all others wait and get the same.
+ * @param prepare fills an empty one, and leaves no connection open
+ * @returns its URL; it stays until the run ends
+ */
+export async function preparedDatabase(
+  name: string,
+  prepare: (url: string) => Promise<void>,
+): Promise<string> {
+  const adminUrl = await askForServer()
+  const client = new Client(adminUrl)
+  await client.connect()
+  try {
+    // Held until this session ends.
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [name])
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])
+    if (rowCount === 0) {
+      const url = await createDatabase(adminUrl)
+      await prepare(url)
+      // Only what is whole has the name.
+      await client.query(
+        `ALTER DATABASE ${escapeIdentifier(nameOf(url))} RENAME TO ${escapeIdentifier(name)}`,
+      )
+    }
+  } finally {
+    await client.end()
+  }
+  return databaseUrl(adminUrl, name)
+}
+
+let server: Promise<string> | null = null
+
+function askForServer(): Promise<string> {
+  server ??= fetchServer()
+  return server
+}
+
+async function fetchServer(): Promise<string> {
+  const response = await fetch(inject('postgresDoor'))
+  const text = await response.text()
+  if (!response.ok) throw new Error(text)
+  return text
+}
+
+function isPostgresThere(): boolean {
+  const missing = missingPostgres()
+  if (missing === null) return true
+  if (process.env['CI']) throw new Error(`${missing}, and CI must try the store in it`)
+  // biome-ignore lint/suspicious/noConsole: a skip that nobody reads about is a test that nobody runs
+  console.warn(`SKIPPED: ${missing}. Nothing was tried with it`)
+  return false
+}
