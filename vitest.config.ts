@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
+/** Tests of what stands on the store, and not on the file that it may be. */
+const IN_BOTH = ['test/store/**/*.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-for-run.ts'],
     // Only for what hangs: a machine that is busy with other things takes twenty times as long as an idle one.
     testTimeout: 300_000,
@@ -11,5 +13,13 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     env: { TZ: 'UTC', NO_COLOR: '1' },
+    // What the store does is the same in both databases: its tests run twice.
+    projects: [
+      { extends: true, test: { name: 'sqlite', include: ['test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'postgres', include: IN_BOTH, env: { TEST_STORE: 'postgres' } },
+      },
+    ],
   },
 })

@@ -1,4 +1,5 @@
 /** What `leadsheet doctor` says of the data: the folder, the database and its rules, the copy, the work on it. */
+
 import { existsSync } from 'node:fs'
 import { access, constants, mkdir } from 'node:fs/promises'
 import type { Config } from '../config/config.ts'
@@ -12,6 +13,7 @@ import { readSettingsInForce } from '../jobs/settings-in-force.ts'
 import { attempt, type Check, fail, ok, warn } from '../source/checkup.ts'
 import { readFileSystem } from '../store/file-system.ts'
 import type { Store } from '../store/open.ts'
+import { fileOf } from '../store/place.ts'
 import { checkPast } from './clock-check.ts'
 import { installationOf } from './health-installation.ts'
 import { openData, pathsIn } from './installation.ts'
@@ -48,7 +50,7 @@ export async function checkData(
     await using store = await openData(config)
     for await (const check of checkInside(store, config, options)) checks.push(check)
     life = (await readDaemon(store.db, options.now)).life
-    return ok('database', store.file)
+    return ok('database', fileOf(store))
   })
   if (opened.verdict !== 'ok') checks.push(opened)
   return { checks, life }
@@ -59,7 +61,7 @@ async function* checkInside(
   config: Config,
   { whole, now }: { readonly whole: boolean; readonly now: Date },
 ): AsyncGenerator<Check> {
-  yield ok('database', store.file)
+  yield ok('database', fileOf(store))
   yield* checkStore(store, { whole, now })
   const past = await checkPast(store.db, now)
   if (past !== null) yield past

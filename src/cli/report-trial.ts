@@ -1,7 +1,9 @@
 /** Whether the reports of the settings could be sent, told before anything is. */
+
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { tryReport } from '../jobs/preview.ts'
+import { fileOf } from '../store/place.ts'
 import { openDataOrEmpty, pathsIn } from './installation.ts'
 import { reportOf } from './reports.ts'
 import { openTemplatesOf } from './templates.ts'
@@ -18,7 +20,7 @@ export async function tryReports(config: Config, signal: AbortSignal): Promise<v
   )
   const { database } = pathsIn(config.dataDir)
   await using empty = existsSync(database) ? null : await openDataOrEmpty(config)
-  const deps = { templates, file: empty?.file ?? database, now: () => new Date() }
+  const deps = { templates, file: empty === null ? database : fileOf(empty), now: () => new Date() }
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)
     await tryReport(deps, report, recipients, signal)

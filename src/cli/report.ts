@@ -1,4 +1,5 @@
 /** `leadsheet report`: makes the edition of a period; looks at it by default, sends it only when told to. */
+
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ReadyMail, requireMail } from '../config/requirements.ts'
 import { localeFault } from '../config/rules.ts'
@@ -15,6 +16,7 @@ import { tryReport } from '../jobs/preview.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
 import { reportAs } from '../jobs/subscription.ts'
 import { withoutPage } from '../jobs/test-report.ts'
+import { fileOf } from '../store/place.ts'
 import { instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataOrEmpty } from './installation.ts'
@@ -107,7 +109,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   await using store = await openDataOrEmpty(config)
   const deps = await openMailing(config, store, templates)
   // Before the first letter, since one recipient may have blocks that another has not.
-  await tryReport({ ...deps, file: store.file }, usual, recipients, terminal.signal)
+  await tryReport({ ...deps, file: fileOf(store) }, usual, recipients, terminal.signal)
   if (options.send && !options.force) await requireGoodData(deps, usual, recipients, at)
   if (mail !== null && options.send) return await sendReport(terminal, deps, mail, usual, recipients, at)
 

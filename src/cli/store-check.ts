@@ -2,11 +2,13 @@
  * What `leadsheet doctor` says of the store: whether its rules hold, and whether the snapshot beside it is its own.
  * A large file is not read through unless that is asked for, since it would take minutes.
  */
+
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type Check, fail, ok, warn } from '../source/checkup.ts'
 import { findViolations, INVARIANTS } from '../store/invariants.ts'
 import type { Store } from '../store/open.ts'
+import { fileOf } from '../store/place.ts'
 import { readSnapshotInfo } from '../store/snapshot.ts'
 import { findLastWholeRun, hasRun } from '../store/sync-run.ts'
 
@@ -18,7 +20,7 @@ export async function* checkStore(
   store: Store,
   options: { readonly whole: boolean; readonly now: Date },
 ): AsyncGenerator<Check> {
-  const { size } = await stat(store.file)
+  const { size } = await stat(fileOf(store))
   const isWhole = options.whole || size <= READ_THROUGH_MAX_BYTES
   const violations = await findViolations(store.db, options.now.toISOString(), isWhole ? 'all' : 'few')
   for (const { rule, count, examples, remedy } of violations) {

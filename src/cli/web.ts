@@ -1,4 +1,5 @@
 /** The pages that the daemon serves, as the settings want them. */
+
 import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/event-settings.ts'
 import { TOKEN_REMEDY, windowAccess } from '../config/web-access.ts'
@@ -13,6 +14,7 @@ import type { Log } from '../log.ts'
 import type { Templates } from '../report/templates.ts'
 import { openWebPages } from '../report/web-pages.ts'
 import type { Store } from '../store/open.ts'
+import { fileOf } from '../store/place.ts'
 import { createGuard } from '../web/guard.ts'
 import { healthRoutes } from '../web/health.ts'
 import { openMetrics } from '../web/metrics.ts'
@@ -91,7 +93,14 @@ export async function openConfiguredWeb(
   await using opening = new AsyncDisposableStack()
   const { dataDir, timeZone } = config
   const overview = opening.use(
-    openOverview({ db: store.db, file: store.file, now, timeZone, stalledDays: stalledDaysOf(config), log }),
+    openOverview({
+      db: store.db,
+      file: fileOf(store),
+      now,
+      timeZone,
+      stalledDays: stalledDaysOf(config),
+      log,
+    }),
   )
   const counts = [
     pipelinesRoutes({ ...deps, overview, files: pathsIn(dataDir), called: CALLED }),

@@ -2,6 +2,7 @@
  * An edition: the figures of a period for some readers, read first, then composed, rendered and kept, in the store
  * and as a folder of the archive. Made once a report, period and choice of leads; asked for again it is the same.
  */
+
 import { join } from 'node:path'
 import { LeadsheetError } from '../errors.ts'
 import type { FailedSection, LateWarning, ReportFigures } from '../figures.ts'
@@ -21,6 +22,7 @@ import {
 } from '../store/edition.ts'
 import { type ReportRequest, readReportFigures } from '../store/figures/report.ts'
 import type { Store, Trx } from '../store/open.ts'
+import { fileOf } from '../store/place.ts'
 import { runReportQueries } from '../store/report-query.ts'
 import { type Archive, archivedPage, archiveEdition, isArchived } from './archive.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './content.ts'
@@ -228,6 +230,6 @@ async function readFigures(
       { hint: 'Run `leadsheet sync` first.' },
     )
   }
-  const { tables, failed } = await runReportQueries(store.file, report.queries, request, { signal })
+  const { tables, failed } = await runReportQueries(fileOf(store), report.queries, request, { signal })
   return { ...figures, queries: tables, failed: [...figures.failed, ...failed] }
 }

@@ -22,6 +22,7 @@ import {
 import { countWaiting } from '../store/letter-trouble.ts'
 import { listMailOutages } from '../store/mail-outage.ts'
 import { listNotices } from '../store/notice.ts'
+import { fileOf } from '../store/place.ts'
 import { readSnapshotInfo } from '../store/snapshot.ts'
 import { listRuns, type RunSummary } from '../store/sync-run.ts'
 import type { Installation } from './health/installation.ts'
@@ -57,7 +58,8 @@ const NOTICES_MAX = 1_000
 
 export function createMeasuring(installation: Installation): (now: Date) => Promise<Measures> {
   const { store, schedules, snapshotAfterSync } = installation
-  const { db, file } = store
+  const { db } = store
+  const file = fileOf(store)
   const countRuns = createRunCounter(db)
   return async (now) => ({
     now,

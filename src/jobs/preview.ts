@@ -1,4 +1,5 @@
 /** A report to look at: of real figures or made-up ones, and neither kept nor sent. */
+
 import type { ReportFigures } from '../figures.ts'
 import { periodOf, priorOf } from '../report/period.ts'
 import { checkRendered } from '../report/rendered.ts'
@@ -6,6 +7,7 @@ import { composeReport } from '../report/report.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../report/sample.ts'
 import type { Templates } from '../report/templates.ts'
 import { createVoice } from '../report/voice.ts'
+import { fileOf } from '../store/place.ts'
 import { tryReportQueries } from '../store/report-query.ts'
 import { createContents } from './content.ts'
 import { type EditionDeps, findPeriod, readEditionFigures } from './edition.ts'
@@ -35,7 +37,7 @@ export async function renderPreview(
   const edition =
     data === 'real'
       ? await readReal(deps, report, reader, signal)
-      : await makeUp({ file: deps.store.file, now: deps.now }, report, signal)
+      : await makeUp({ file: fileOf(deps.store), now: deps.now }, report, signal)
   return createContents(deps, report, edition)(reader, reader.address)
 }
 

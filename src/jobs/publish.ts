@@ -2,6 +2,7 @@
  * Publishing: the snapshot that analysts open, and beside it what Datasette shows of it. After a sync it is made anew
  * where there is something new to see, so that an idle upstream costs no copying.
  */
+
 import { existsSync } from 'node:fs'
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { errorText, LeadsheetError } from '../errors.ts'
@@ -10,6 +11,7 @@ import type { Instant } from '../model.ts'
 import type { Profile } from '../source/profile.ts'
 import { claimLease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
+import { fileOf } from '../store/place.ts'
 import { readSnapshotNews, type SnapshotNews } from '../store/snapshot/news.ts'
 import {
   makeSnapshot,
@@ -89,7 +91,7 @@ async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Publishe
   const started = performance.now()
   const madeAt = deps.now().toISOString()
   const info = await makeSnapshot(
-    { live: store.file, madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
+    { live: fileOf(store), madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
     files.snapshot,
     { keep, signal },
   )

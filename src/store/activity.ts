@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Activity, HeldRow, Instant } from '../model.ts'
 import type { Observation } from './observation.ts'
 import type { Trx } from './open.ts'
-import { insertRows, listOf } from './sqlite.ts'
+import { insertRows, listOf } from './rows.ts'
 
 /** Merges the entries of a lead by their id; of one that comes twice the last stands. */
 export async function saveActivity(

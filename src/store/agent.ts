@@ -2,7 +2,7 @@
 import type { Agent } from '../model.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows, listOf } from './sqlite.ts'
+import { insertRows, listOf } from './rows.ts'
 
 /**
  * Keeps one reading of all agents; those no longer among them are dated as gone, unless the reading is not whole.

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Instant, Period } from '../model.ts'
 import type { Delivery, DeliveryRowState } from './delivery.ts'
 import type { Db } from './open.ts'
-import { listOf } from './sqlite.ts'
+import { listOf } from './rows.ts'
 
 /** A letter with what it is of. */
 export interface ListedDelivery extends Omit<Delivery, 'editionId' | 'putOffAt'> {

@@ -8,7 +8,7 @@ import type { Instant, LeadDetail } from '../model.ts'
 import { holdActivity, saveActivity } from './activity.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows, listOf } from './sqlite.ts'
+import { insertRows, listOf } from './rows.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
 /** Looked at by one statement, so that it stops the process for some 10 ms. */

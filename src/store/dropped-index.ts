@@ -2,11 +2,13 @@
  * Indexes put aside while very many rows go in, and made again afterwards: sorted at once they cost a fraction of
  * what they do row by row. Which they are is kept in the file, so that no kill can lose one.
  */
+
 import { dirname, resolve } from 'node:path'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { askChild } from './ask-child.ts'
 import type { IndexJob } from './index-child.ts'
 import type { Store, Trx } from './open.ts'
+import { fileOf } from './place.ts'
 import { programFile } from './program-file.ts'
 import type { Tables } from './tables.ts'
 
@@ -34,9 +36,9 @@ export async function hasDroppedIndexes(db: Kysely<Tables>): Promise<boolean> {
 export async function restoreIndexes(store: Store, signal: AbortSignal): Promise<void> {
   if (!(await hasDroppedIndexes(store.db))) return
   const { rows } = await sql<{ no: number | null }>`SELECT max(no) AS no FROM lead`.execute(store.db)
-  const isLarge = store.file !== ':memory:' && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
+  const isLarge = fileOf(store) !== ':memory:' && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
   // What stopped the child shows below again, as the error that it is.
-  if (isLarge) await restoreInChild(store.file, signal).catch(() => signal.throwIfAborted())
+  if (isLarge) await restoreInChild(fileOf(store), signal).catch(() => signal.throwIfAborted())
   await makeIndexes(store.db)
 }
 

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { PeriodKind } from '../figures.ts'
 import type { Instant, Period } from '../model.ts'
 import type { Db } from './open.ts'
-import { listOf } from './sqlite.ts'
+import { listOf } from './rows.ts'
 
 export interface ListedEdition {
   readonly id: string

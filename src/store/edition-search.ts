@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Period } from '../model.ts'
 import type { Db } from './open.ts'
-import { listOf } from './sqlite.ts'
+import { listOf } from './rows.ts'
 
 /** `sent`: all that there is to send. `looked_at`: made by hand, and not sent. */
 export const EDITION_STATES = ['sent', 'waiting', 'failed', 'in_doubt', 'not_sent', 'looked_at'] as const

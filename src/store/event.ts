@@ -7,7 +7,7 @@ import type { EventResource, Instant, UpstreamEvent } from '../model.ts'
 import { queueEvents } from './event-queue.ts'
 import type { EventOutcome, EventTable } from './event-tables.ts'
 import type { Store, Trx } from './open.ts'
-import { insertRows, listOf } from './sqlite.ts'
+import { insertRows, listOf } from './rows.ts'
 import type { PruneCounts, PruneOptions } from './thinning.ts'
 
 /** Few enough for a transaction that nobody notices. */

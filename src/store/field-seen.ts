@@ -1,7 +1,7 @@
 /** Which fields the records of the upstream have, and what became of them. */
 import type { FieldDrift, FieldType, Instant } from '../model.ts'
 import type { Trx } from './open.ts'
-import { insertRows, listOf } from './sqlite.ts'
+import { insertRows, listOf } from './rows.ts'
 
 /** What a sample of records showed of one field. */
 export interface FieldSample {

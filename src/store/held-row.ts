@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { HeldRow, Instant } from '../model.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows, listOf } from './sqlite.ts'
+import { insertRows, listOf } from './rows.ts'
 
 const RESOURCES: readonly HeldRow['resource'][] = ['lead', 'pipeline_stat', 'agent', 'activity']
 

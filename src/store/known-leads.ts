@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { createNumberIndex, type NumberIndex } from './number-index.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows } from './sqlite.ts'
+import { insertRows } from './rows.ts'
 
 /** Read at once; between them others get their turn. */
 const CHUNK_LEADS = 20_000

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import type { Db } from './open.ts'
-import { listOf } from './sqlite.ts'
+import { listOf } from './rows.ts'
 
 export interface PastLead {
   readonly id: string

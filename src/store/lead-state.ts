@@ -3,7 +3,7 @@ import type { Instant } from '../model.ts'
 import type { LeadTouchTable, LeadVersionTable } from './history-tables.ts'
 import { type Absence, hasSameTracked, type LeadState } from './lead-history.ts'
 import type { Db } from './open.ts'
-import { listOf } from './sqlite.ts'
+import { listOf } from './rows.ts'
 
 export interface KnownHistory {
   readonly versions: readonly LeadVersionTable[]

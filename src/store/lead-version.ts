@@ -10,7 +10,7 @@ import { type KnownHistory, readHistories, statesOf } from './lead-state.ts'
 import type { Observation } from './observation.ts'
 import type { Trx } from './open.ts'
 import { rowDifference } from './row-difference.ts'
-import { deleteRows, insertRows, listOf } from './sqlite.ts'
+import { deleteRows, insertRows, listOf } from './rows.ts'
 import { moveTraits, saveStageMoves } from './stage-move.ts'
 
 /** What a page says of the past and present of leads. */

@@ -7,7 +7,7 @@ import { changedColumns, datedAs, type LeadRow, rowOf, type StoredLead, saysTheS
 import { saveHistory } from './lead-version.ts'
 import { isOfEvent, type Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows, listOf } from './sqlite.ts'
+import { insertRows, listOf } from './rows.ts'
 import type { LeadTable } from './tables.ts'
 
 /** What became of a lead of a page. */

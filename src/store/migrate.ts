@@ -28,7 +28,7 @@ import type { Tables } from './tables.ts'
 import { findUpgradeBackup } from './upgrade-backups.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
-const MIGRATIONS: Record<string, Migration> = {
+export const MIGRATIONS: Record<string, Migration> = {
   '001-init': init,
   '002-held-and-doubted': heldAndDoubted,
   '003-scan-truth': scanTruth,

@@ -1,10 +1,14 @@
-/** The store: one SQLite file. Whoever opens it closes it. */
+/** The store: one SQLite file, or a schema of a PostgreSQL database. Whoever opens it closes it. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { LeadsheetError } from '../errors.ts'
+import { writeUnflushed } from './dialect.ts'
 import { migrate } from './migrate.ts'
-import { openSqlite, writeUnflushed } from './sqlite.ts'
+import { placeOf, type StorePlace } from './place.ts'
+import { migratePostgres } from './postgres/migrate.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -13,8 +17,8 @@ export type Trx = Transaction<Tables>
 export interface Store {
   /** For reading. Writing goes through {@link Store.write}. */
   readonly db: Db
-  readonly file: string
-  /** Random, made with the file; see the table `installation`. */
+  readonly place: StorePlace
+  /** Random, made with the store; see the table `installation`. */
   readonly installationId: string
   /** All or nothing; inside, use the argument only: `db` would wait for ever. */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
@@ -32,12 +36,13 @@ const OPEN_WITHIN_MS = 10_000
 const OPEN_PAUSE_MS = 50
 
 /**
- * Opens or creates the file and brings it to the present schema.
- * @param file its folder must exist
- * @throws LeadsheetError data_unwritable, store_corrupt, store_newer, store_busy
+ * Opens or creates a store and brings it to the present schema.
+ * @param at a file, whose folder must exist, or the address of a PostgreSQL database; see {@link placeOf}
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_newer, store_busy, store_unreachable, store_refused
  */
-export async function openStore(file: string, now: Date): Promise<Store> {
-  return retryWhileBusy(() => openOnce(file, now))
+export async function openStore(at: string, now: Date): Promise<Store> {
+  const place = placeOf(at)
+  return retryWhileBusy(() => openOnce(place, now))
 }
 
 /** @throws LeadsheetError store_busy, and whatever else `open` throws */
@@ -54,15 +59,15 @@ export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
   }
 }
 
-async function openOnce(file: string, now: Date): Promise<Store> {
-  const db = openSqlite(file)
+async function openOnce(place: StorePlace, now: Date): Promise<Store> {
+  const db = place.kind === 'sqlite' ? openSqlite(place.file) : openPostgres(place)
   try {
-    await migrate(db, file)
+    await (place.kind === 'sqlite' ? migrate(db, place.file) : migratePostgres(db, place))
     const write = <T>(work: (trx: Trx) => Promise<T>): Promise<T> => db.transaction().execute(work)
     const installationId = await write((trx) => readOrCreateInstallation(trx, now))
     const close = (): Promise<void> => db.destroy()
     const writeSoon: Store['writeSoon'] = (work) => writeUnflushed(db, work)
-    return { db, file, installationId, write, writeSoon, close, [Symbol.asyncDispose]: close }
+    return { db, place, installationId, write, writeSoon, close, [Symbol.asyncDispose]: close }
   } catch (thrown) {
     await db.destroy()
     throw thrown

@@ -2,7 +2,7 @@
 import type { Instant, PipelineStat } from '../model.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows } from './sqlite.ts'
+import { insertRows } from './rows.ts'
 
 /** The ids of the pipelines that leads belong to which are there upstream, in order. */
 export async function listPipelineIdsInUse(db: Db): Promise<string[]> {

@@ -11,8 +11,8 @@ import { recordGone } from './lead-version.ts'
 import type { MetLeads } from './met-leads.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
+import { insertRows, listOf } from './rows.ts'
 import { listReadByEvents } from './scan-event.ts'
-import { insertRows, listOf } from './sqlite.ts'
 
 /** Above this share of all leads, absence is taken for a fault of the upstream. */
 const ABSENT_SHARE_MAX = 0.2

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { Db, Trx } from './open.ts'
-import { listOf } from './sqlite.ts'
+import { listOf } from './rows.ts'
 
 /** In the transaction that writes what was read of the lead; without a scan there is nothing to note. */
 export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {

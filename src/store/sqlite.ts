@@ -1,12 +1,11 @@
 /**
- * What is peculiar to SQLite, with `sqlite-driver.ts`: opening a file, and statements about many rows. A second
- * dialect replaces both files and the migrations.
+ * What is peculiar to SQLite, with `sqlite-driver.ts`: opening a file.
  */
 import { closeSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { type Expression, Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { Kysely, sql, type Transaction } from 'kysely'
 import { errorText, LeadsheetError } from '../errors.ts'
-import { batchOf, dialectOf } from './sqlite-driver.ts'
+import { dialectOf } from './sqlite-driver.ts'
 import type { Tables } from './tables.ts'
 
 /** Short, since a wait inside SQLite stops the whole process; longer waits are the driver's, between attempts. */
@@ -67,7 +66,7 @@ function isOursOrNew(database: Database.Database): boolean {
  * Brings the write-ahead log into the file, so that it does not stay as large as it once had to be. As far as
  * that goes: what others are reading is left for the next time, and not waited for long.
  */
-export async function emptyLog(db: Kysely<Tables>): Promise<void> {
+export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
 }
 
@@ -75,7 +74,7 @@ export async function emptyLog(db: Kysely<Tables>): Promise<void> {
  * A transaction whose commit does not wait for the disk, but stands in the log in its order. The connection is held
  * until commits wait again, so that nobody else's comes in between.
  */
-export async function writeUnflushed<T>(
+export async function writeUnflushedSqlite<T>(
   db: Kysely<Tables>,
   work: (trx: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
@@ -90,7 +89,7 @@ export async function writeUnflushed<T>(
 }
 
 /** Another text whenever anything was written since, by this process or another. */
-export async function readChangeStamp(db: Kysely<Tables>): Promise<string> {
+export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ stamp: string }>`
     SELECT total_changes() || ' ' || data_version AS stamp FROM pragma_data_version`.execute(db)
   return rows[0]?.stamp ?? ''
@@ -123,70 +122,4 @@ function unwritable(file: string, cause: unknown): LeadsheetError {
     hint: 'Check that data_dir (LEADSHEET_DATA_DIR) exists, is writable by this user and has space.',
     cause,
   })
-}
-
-/** `{ name: value }` by column, all of the same columns. */
-export type Rows<T extends keyof Tables> = readonly Readonly<
-  Partial<Record<keyof Tables[T] & string, unknown>>
->[]
-
-/**
- * Inserts rows by one statement that is prepared once; all or none.
- * @param conflict what to do where `key` is taken: overwrite the columns of `update` (all if absent, none if empty)
- */
-export async function insertRows<T extends keyof Tables & string>(
-  db: Kysely<Tables>,
-  table: T,
-  rows: Rows<T>,
-  conflict?: { readonly key: readonly string[]; readonly update?: readonly string[] },
-): Promise<void> {
-  const first = rows[0]
-  if (!first) return
-  const columns = Object.keys(first)
-  const { key = [], update = columns.filter((column) => !key.includes(column)) } = conflict ?? {}
-  const names = sql.join(columns.map((column) => sql.ref(column)))
-  const query = sql`INSERT INTO ${sql.table(table)} (${names}) VALUES (${sql.join(columns)})
-    ${conflict ? onConflict(key, update) : sql``}`.compile(db)
-  await db.executeQuery(batchOf(query, valuesOf(rows, columns)))
-}
-
-/** One row after the other, so that there is never a second copy of them all. */
-function* valuesOf(rows: readonly object[], columns: readonly string[]): Generator<unknown[]> {
-  for (const row of rows) yield columns.map((column) => toValue(Reflect.get(row, column)))
-}
-
-/** Whole numbers stay whole: a plain one would go in as a fraction where a column takes any type. */
-function toValue(value: unknown): unknown {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
-  return value ?? null
-}
-
-function onConflict(key: readonly string[], update: readonly string[]): RawBuilder<unknown> {
-  const taken = sql`ON CONFLICT (${sql.join(key.map((column) => sql.ref(column)))})`
-  if (update.length === 0) return sql`${taken} DO NOTHING`
-  const set = update.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)
-  return sql`${taken} DO UPDATE SET ${sql.join(set)}`
-}
-
-/** Deletes the rows that have the key of one of these. */
-export async function deleteRows<T extends keyof Tables & string>(
-  db: Kysely<Tables>,
-  table: T,
-  rows: Rows<T>,
-  key: readonly string[],
-): Promise<void> {
-  if (rows.length === 0) return
-  const columns = sql.join(key.map((column) => sql.ref(column)))
-  await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${rowsOf(key, rows)}`.execute(db)
-}
-
-/** Some columns of rows as a subquery, for `where (x, y) in ...`. */
-function rowsOf(columns: readonly string[], rows: readonly object[]): RawBuilder<unknown> {
-  const values = columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)} AS ${sql.ref(column)}`)
-  return sql`(SELECT ${sql.join(values)} FROM jsonb_each(${JSON.stringify(rows)}))`
-}
-
-/** A list of values as a subquery, for `where x in (...)` of any length. */
-export function listOf<T extends string | number>(values: readonly T[]): Expression<T> {
-  return sql<T>`(SELECT value FROM json_each(${JSON.stringify(values)}))`
 }

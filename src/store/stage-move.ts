@@ -10,7 +10,7 @@ import { lastSightingOf, type Step, stepsOf } from './lead-history.ts'
 import { readHistories, statesOf } from './lead-state.ts'
 import type { Trx } from './open.ts'
 import { rowDifference } from './row-difference.ts'
-import { deleteRows, insertRows, listOf } from './sqlite.ts'
+import { deleteRows, insertRows, listOf } from './rows.ts'
 
 const DAY_MS = 86_400_000
 /** So far apart the upstream may date the same move in a lead and in its activity. */

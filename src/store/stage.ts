@@ -1,7 +1,7 @@
 /** The stages that the upstream's leads pass; figures read them to know what is open, won or lost. */
 import type { Stage } from '../model.ts'
 import type { Trx } from './open.ts'
-import { insertRows } from './sqlite.ts'
+import { insertRows } from './rows.ts'
 
 /** Replaces the list by this one. */
 export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<void> {

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import type { Db, Store, Trx } from './open.ts'
 import { addPruned } from './pruned.ts'
-import { listOf } from './sqlite.ts'
+import { listOf } from './rows.ts'
 
 /** Few enough for a transaction that nobody notices. */
 const CHUNK_ROWS = 500

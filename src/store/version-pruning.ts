@@ -7,7 +7,7 @@ import type { Instant } from '../model.ts'
 import type { LeadVersionTable } from './history-tables.ts'
 import type { Db, Store, Trx } from './open.ts'
 import { addPruned } from './pruned.ts'
-import { deleteRows } from './sqlite.ts'
+import { deleteRows } from './rows.ts'
 import { refreshStageMoves } from './stage-move.ts'
 import type { PruneCounts, PruneOptions } from './thinning.ts'
 

@@ -9,7 +9,7 @@ import { HISTORY_VIEWS } from './views/history.ts'
 import { LEAD_VIEWS } from './views/lead.ts'
 import { PIPELINE_VIEWS } from './views/pipeline.ts'
 
-const VIEWS = { ...LEAD_VIEWS, ...HISTORY_VIEWS, ...PIPELINE_VIEWS, ...FIGURE_VIEWS }
+export const VIEWS = { ...LEAD_VIEWS, ...HISTORY_VIEWS, ...PIPELINE_VIEWS, ...FIGURE_VIEWS }
 
 /** Whether the file has these views as written here; an analyst's own beside them are none of our business. */
 export async function hasCurrentViews(db: Kysely<Tables>): Promise<boolean> {

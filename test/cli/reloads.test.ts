@@ -1,4 +1,5 @@
 /** A daemon that goes over to new settings, in the process of the test. */
+
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
@@ -8,6 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ReloadDeps, runThroughReloads } from '../../src/cli/reloads.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
@@ -175,7 +177,7 @@ recipients: [${recipients.join(', ')}]
 mail: { url: ${mail.url}, from: reports@example.com, per_minute: 600 }
 snapshot: { when: never }
 `)
-  const daemon = await start(settings, { prepare: ({ file }) => makeReportDue(file) })
+  const daemon = await start(settings, { prepare: (store) => makeReportDue(fileOf(store)) })
   await held.promise
   setTimeout(free.resolve, 300)
   await daemon.reload(`${settings}log_level: warn\n`)

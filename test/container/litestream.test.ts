@@ -1,4 +1,5 @@
 /** deploy/litestream with the real Litestream: what it copies while leadsheet works is whole, and can be put back. */
+
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { checkBackup } from '../../src/store/backup-check.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
@@ -32,7 +34,7 @@ describe('deploy/litestream/litestream.yml', () => {
     async () => {
       await using upstream = await startUpstream(400)
       await using syncing = await openSyncing(upstream.url)
-      const { file } = syncing.store
+      const file = fileOf(syncing.store)
       const settings = TEXT.replaceAll('/data/leadsheet.db', file).replace('10s', '100ms')
       const folder = folderWith({ 'litestream.yml': settings })
       const env = { LITESTREAM_REPLICA_URL: `file://${join(folder, 'elsewhere')}` }

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { emptyLog } from '../../src/store/sqlite.ts'
+import { emptyLog } from '../../src/store/dialect.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { IS_FULL } from './support/scale.ts'
@@ -23,11 +24,11 @@ it('a query that lasts over many syncs sees its moment and blocks none of them, 
   await using upstream = await startUpstream(LEADS)
   await using syncing = await openSyncing(upstream.url)
   const { store } = syncing
-  const logBytes = (): number => statSync(`${store.file}-wal`).size
+  const logBytes = (): number => statSync(`${fileOf(store)}-wal`).size
   await syncing.sync({ parts: ['leads'], pageSize: 500 })
   expect(logBytes()).toBeLessThan(1_000_000)
 
-  const analyst = new Database(store.file, { readonly: true })
+  const analyst = new Database(fileOf(store), { readonly: true })
   const question = analyst.prepare('SELECT count(*) AS n, sum(score) AS scores FROM lead')
   analyst.exec('BEGIN')
   const seen = question.get()
@@ -50,5 +51,5 @@ it('a query that lasts over many syncs sees its moment and blocks none of them, 
 
   await syncing.sync({ parts: ['leads'], pageSize: 500 })
   expect(logBytes()).toBeLessThan(LOG_MAX_BYTES / 64)
-  await expectSound(store.file)
+  await expectSound(fileOf(store))
 })

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { findViolations } from '../../src/store/invariants.ts'
 import { openStore } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { random } from '../support/random.ts'
 import { openSyncing } from '../support/syncing.ts'
@@ -38,7 +39,7 @@ const DAMAGES: readonly ((wal: Buffer, at: number) => Buffer)[] = [
 /** A database and its write-ahead log, which holds a whole sync, as a power cut finds them. */
 async function makeLogged(url: string): Promise<{ file: string; wal: Buffer; tables: unknown }> {
   await using syncing = await openSyncing(url)
-  const { file } = syncing.store
+  const file = fileOf(syncing.store)
   // A reader of the state before keeps the log from being written back into the file.
   const reader = new Database(file)
   reader.exec('BEGIN; SELECT * FROM lead')

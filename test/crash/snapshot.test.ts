@@ -1,4 +1,5 @@
 /** The snapshot under kills, under readers and for other users. */
+
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
@@ -6,6 +7,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { publishSnapshot } from '../../src/jobs/publish.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { ask, publishing } from '../support/publishing.ts'
@@ -44,7 +46,7 @@ function scoresIn(file: string): number[] {
 
 it(`a snapshot that is killed while it is made leaves the one before, and its leftovers go with the next; ${KILLS} kills, SEED=${SEED} (row 41)`, async () => {
   const store = await openScored(1)
-  const folder = join(store.file, '..')
+  const folder = join(fileOf(store), '..')
   const file = join(folder, 'snapshot.db')
   /** Starts one, and comes back when its file is there but not whole, or when it has ended already. */
   const begin = async (): Promise<{ child: ChildProcess; isUnfinished: () => boolean }> => {
@@ -150,7 +152,7 @@ it.skipIf(!hasPrlimit)(
   'a snapshot for which the disk has no room leaves the one before; needs prlimit',
   async () => {
     const store = await openScored(1)
-    const folder = join(store.file, '..')
+    const folder = join(fileOf(store), '..')
     const { file } = await publishSnapshot(publishing(store, folder), NEVER)
     await saveScore(store, 2)
     await store.close()

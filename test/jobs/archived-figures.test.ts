@@ -1,8 +1,10 @@
 /** The page of an edition in the archive: its SQL, pasted into SQLite, gives what stands beside it. */
+
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Report } from '../../src/jobs/report.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { DAILY, mailingDeps, makeDue } from '../support/mailing.ts'
 import { startService } from '../support/service.ts'
@@ -49,7 +51,7 @@ test('every SQL of the page runs as it is, and gives the value beside it', async
   expect(shown.length).toBeGreaterThan(20)
   const numbers: Record<string, unknown> = {}
   for (const { title, value, sqls } of shown) {
-    const answers = sqls.map((sql) => ask(syncing.store.file, sql))
+    const answers = sqls.map((sql) => ask(fileOf(syncing.store), sql))
     if (value !== null) numbers[title] = [value, answers[0]?.[0]]
   }
   const { leads, newLeads, winRate, stalled } = edition.figures
@@ -61,7 +63,7 @@ test('every SQL of the page runs as it is, and gives the value beside it', async
     Stalled: [String(stalled.total), { value: stalled.total }],
   })
   const byStage = shown.find(({ title }) => title === 'By stage')
-  const rows = ask(syncing.store.file, byStage?.sqls[0] ?? '').map((row) => Object.values(row))
+  const rows = ask(fileOf(syncing.store), byStage?.sqls[0] ?? '').map((row) => Object.values(row))
   expect(rows).toEqual(edition.figures.queries[0]?.rows)
   expect(rows.length).toBeGreaterThan(2)
 })

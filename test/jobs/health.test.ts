@@ -1,4 +1,5 @@
 /** The one judgement of an installation: what is well, what only warns, and what comes first. */
+
 import { spawnSync } from 'node:child_process'
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,6 +17,7 @@ import { saveMailOutage } from '../../src/store/mail-outage.ts'
 import type { Notice } from '../../src/store/notice.ts'
 import { saveNotices } from '../../src/store/notice.ts'
 import type { Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { addSlot, type Slot } from '../../src/store/schedule-slot.ts'
 import { event, follow, receive } from '../support/events.ts'
 import { folderWith } from '../support/folder.ts'
@@ -335,13 +337,13 @@ it('records that cannot be read warn for a day', async () => {
 
 describe('the files', () => {
   it('a log that is large though no sync runs warns', async () => {
-    writeFileSync(`${store.file}-wal`, '', { flag: 'a' })
-    truncateSync(`${store.file}-wal`, 129_000_000)
+    writeFileSync(`${fileOf(store)}-wal`, '', { flag: 'a' })
+    truncateSync(`${fileOf(store)}-wal`, 129_000_000)
     expect(await check('log')).toMatchObject({ verdict: 'warn', found: expect.stringContaining('129 MB') })
   })
 
   it('a database that is gone fails, and nothing else is looked at beside it', async () => {
-    rmSync(store.file)
+    rmSync(fileOf(store))
     expect(await check('database')).toMatchObject({ verdict: 'fail' })
     expect((await health()).checks.map(({ what }) => what)).not.toContain('disk')
   })
@@ -349,7 +351,7 @@ describe('the files', () => {
   it('new data that the snapshot does not show for two hours warn', async () => {
     await wholeRun(180)
     await store.db.updateTable('sync_run').set({ leads_inserted: 1 }).execute()
-    const change = { snapshotAfterSync: `${store.file}.none` }
+    const change = { snapshotAfterSync: `${fileOf(store)}.none` }
     expect(await check('snapshot', change)).toMatchObject({
       verdict: 'warn',
       found: expect.stringMatching(/^There is no snapshot/),

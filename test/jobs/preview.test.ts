@@ -4,6 +4,7 @@ import type { PeriodKind } from '../../src/figures.ts'
 import { renderPreview, tryReport } from '../../src/jobs/preview.ts'
 import type { Report } from '../../src/jobs/report.ts'
 import { openTemplates } from '../../src/report/templates.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { DAILY } from '../support/mailing.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
@@ -49,7 +50,7 @@ async function open(own: Readonly<Record<string, string>> = {}) {
     unsubscribe: { mailto: 'stop@example.com', pageOf: null },
   }
   const deps = { templates, store, sender, maxBytes: 10_000_000, now: () => NOW }
-  return { deps, store, file: store.file, [Symbol.asyncDispose]: () => store.close() }
+  return { deps, store, file: fileOf(store), [Symbol.asyncDispose]: () => store.close() }
 }
 
 describe('a preview', () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { publishIfDue, publishSnapshot } from '../../src/jobs/publish.ts'
 import { snapshotSchedule } from '../../src/jobs/snapshot-schedule.ts'
 import { claimLease } from '../../src/store/lease.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { makeSnapshot } from '../../src/store/snapshot.ts'
 import { startRun } from '../../src/store/sync-run.ts'
 import { folderWith } from '../support/folder.ts'
@@ -99,7 +100,7 @@ describe('publishing', () => {
 
   it("takes an analyst's own views along, but for those that read what is private", async () => {
     const { store, folder } = await openFilledStore()
-    const analyst = new Database(store.file)
+    const analyst = new Database(fileOf(store))
     analyst.exec("CREATE VIEW my_won AS SELECT * FROM lead_now WHERE outcome = 'won'")
     analyst.exec('CREATE VIEW my_letters AS SELECT * FROM delivery')
     analyst.exec('CREATE VIEW my_sent AS SELECT * FROM my_letters')
@@ -140,8 +141,8 @@ describe('publishing', () => {
     const { file } = await publishSnapshot(publishing(store, folder), NEVER)
     const before = readFileSync(file)
     await store.close()
-    writeFileSync(store.file, 'no database any more')
-    const job = { live: store.file, madeAt: '2026', version: '', sourcePaths: {} }
+    writeFileSync(fileOf(store), 'no database any more')
+    const job = { live: fileOf(store), madeAt: '2026', version: '', sourcePaths: {} }
     await expect(makeSnapshot(job, file, { keep: 0, signal: NEVER })).rejects.toMatchObject({
       code: 'store_corrupt',
     })

@@ -1,4 +1,5 @@
 /** Each reason for which operators are told something: found where it is so, and not where it is not. */
+
 import { statfsSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -15,6 +16,7 @@ import { saveHeldRows } from '../../src/store/held-row.ts'
 import { claimLease } from '../../src/store/lease.ts'
 import { type MailOutage, saveMailOutage } from '../../src/store/mail-outage.ts'
 import type { Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { saveVerdict } from '../../src/store/scan-verdict.ts'
 import { addSlot, finishSlot, type Slot } from '../../src/store/schedule-slot.ts'
 import { addSettingsReading } from '../../src/store/settings-read.ts'
@@ -382,31 +384,31 @@ describe('letters', () => {
 
 describe('the machine', () => {
   it('has no room for a snapshot beside a database that is large', async () => {
-    const { bavail, bsize } = statfsSync(store.file)
+    const { bavail, bsize } = statfsSync(fileOf(store))
     expect(await reasons()).toEqual([])
     await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(store.db)
     // A hole costs no room, but counts as if the database had grown.
-    const { size } = statSync(store.file)
-    truncateSync(store.file, bavail * bsize)
+    const { size } = statSync(fileOf(store))
+    truncateSync(fileOf(store), bavail * bsize)
     const { message } = await the('disk_low')
-    truncateSync(store.file, size)
+    truncateSync(fileOf(store), size)
     expect(message).toMatch(/^Less than [\d,]+ MB are free in the data directory/)
   })
 
   it('has a log that nobody empties, unless a sync is writing it', async () => {
-    const { size } = statSync(`${store.file}-wal`)
-    truncateSync(`${store.file}-wal`, 200_000_000)
+    const { size } = statSync(`${fileOf(store)}-wal`)
+    truncateSync(`${fileOf(store)}-wal`, 200_000_000)
     expect((await the('log_large')).message).toContain('200 MB')
     const lease = await claimLease(store, 'sync', () => NOW)
     expect(await reasons()).toEqual([])
     await lease.release()
-    truncateSync(`${store.file}-wal`, size)
+    truncateSync(`${fileOf(store)}-wal`, size)
   })
 
   it('has no snapshot of what was new two hours ago', async () => {
     const runId = await run(3, 'ok')
     await sql`UPDATE sync_run SET leads_seen = 5, leads_inserted = 5 WHERE id = ${runId}`.execute(store.db)
-    const nowhere = `${store.file}.none`
+    const nowhere = `${fileOf(store)}.none`
     expect((await the('snapshot_old', { snapshotAfterSync: nowhere })).message).toContain(
       'There is no snapshot',
     )

@@ -1,4 +1,5 @@
 /** The SQL that is shown for a report: any SQLite program takes it, and gets what the report says. */
+
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../src/figures.ts'
@@ -6,6 +7,7 @@ import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../src/report/perio
 import { explainReport } from '../../src/store/figures/explain-report.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../src/store/figures/report.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { hasSqlite3 } from '../support/sqlite3.ts'
@@ -37,7 +39,8 @@ describe.skipIf(!hasSqlite3())('the SQL of a report', () => {
       const key = await service.createKey({ name: 'test', scope: 'read' })
       await using syncing = await openSyncing(service.url, key)
       await syncing.sync({ pageSize: 500 })
-      const { db, file } = syncing.store
+      const { db } = syncing.store
+      const file = fileOf(syncing.store)
       await db.updateTable('pipeline_stat').set({ leads: 1 }).where('pipeline_id', '=', 'pl_emea').execute()
       const request = {
         ...{ kind: 'day' as const, period: PERIOD, prior: priorOf('day', PERIOD), filter, asKnownAt: null },

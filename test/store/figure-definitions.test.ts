@@ -1,4 +1,5 @@
 /** What each figure counts, by small pasts; and that every SQLite program gets the same from the SQL that is shown. */
+
 import { execFileSync } from 'node:child_process'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
@@ -11,6 +12,7 @@ import { explainFigure, type FigureScope, readFigure } from '../../src/store/fig
 import { readReportFigures } from '../../src/store/figures/report.ts'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { hasSqlite3 } from '../support/sqlite3.ts'
@@ -181,7 +183,8 @@ describe('the SQL that is shown', () => {
     const key = await service.createKey({ name: 'test', scope: 'read' })
     await using syncing = await openSyncing(service.url, key)
     await syncing.sync({ pageSize: 500 })
-    const { db, file } = syncing.store
+    const { db } = syncing.store
+    const file = fileOf(syncing.store)
     const period = dayBefore(now, 'Europe/Berlin')
     const pipelines = (await db.selectFrom('pipeline').select('id').execute()).map(({ id }) => id)
     const whole = { ...WEEK, from: period.from, to: period.to }

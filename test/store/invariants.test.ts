@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findViolations, INVARIANTS } from '../../src/store/invariants.ts'
 import { openStore } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
@@ -145,7 +146,7 @@ async function makeHealthy(): Promise<string> {
     folder: mkdtempSync(join(tmpdir(), 'leadsheet-')),
   })
   for (let day = 0; day < 3; day++) await syncing.sync({ full: true, parts: ['leads'] })
-  return syncing.store.file
+  return fileOf(syncing.store)
 }
 
 describe('the rules of the store', () => {

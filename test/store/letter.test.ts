@@ -10,6 +10,7 @@ import { readLetter } from '../../src/store/letter.ts'
 import * as init from '../../src/store/migrations/001-init.ts'
 import * as heldAndDoubted from '../../src/store/migrations/002-held-and-doubted.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { folderWith } from '../support/folder.ts'
@@ -84,7 +85,7 @@ describe('a letter in the ledger', () => {
     expect(html).toBe(companies(999))
     expect(Buffer.byteLength(html)).toBeGreaterThan(60_000)
     await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(store.db)
-    expect(statSync(store.file).size).toBeLessThan(15_000_000)
+    expect(statSync(fileOf(store)).size).toBeLessThan(15_000_000)
   })
 })
 

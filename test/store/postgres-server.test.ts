@@ -2,16 +2,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
-import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 import { startOwnPostgres } from '../support/own-postgres.ts'
 import { hasPostgres, newDatabase, preparedDatabase } from '../support/postgres.ts'
+import { withClient } from '../support/postgres-server.ts'
 
 describe.skipIf(!hasPostgres)('the PostgreSQL of a run', () => {
   it('is a real one, and who asks it is not its superuser', async () => {
     const rows = await ask(
       await newDatabase(),
-      `SELECT current_setting('server_version_num')::int > 130000 AS new,
+      `SELECT current_setting('server_version_num')::int > 150000 AS new,
          (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS super`,
     )
     expect(rows).toEqual([{ new: true, super: false }])
@@ -90,14 +90,8 @@ describe.skipIf(!hasPostgres)('a PostgreSQL of one test', () => {
   )
 })
 
-async function ask(url: string, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const client = new Client(url)
-  await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows
-  } finally {
-    await client.end()
-  }
+function ask(url: string, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return withClient(url, async (client) => (await client.query<Record<string, unknown>>(sql)).rows)
 }
 
 async function tables(url: string): Promise<readonly unknown[]> {

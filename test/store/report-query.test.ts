@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import type { LeadFilter } from '../../src/figures.ts'
 import type { Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import {
   explainReportQuery,
   type QueryOptions,
@@ -43,7 +44,7 @@ async function ask(
   await using store = await openFilled()
   const queries = [sqls].flat().map((sql, index) => query(sql, `query-${index + 1}`))
   const signal = new AbortController().signal
-  return runReportQueries(store.file, queries, scope(filter), { signal, ...options })
+  return runReportQueries(fileOf(store), queries, scope(filter), { signal, ...options })
 }
 
 /** Where none fails. */
@@ -147,7 +148,7 @@ describe('a query that will not do', () => {
     expect(failed).toEqual({ block: 'queries', query: 'query-1', message: problem.message })
     await using store = await openEmptyStore()
     const signal = new AbortController().signal
-    const trying = tryReportQueries(store.file, [query(sql, 'query-1')], { signal })
+    const trying = tryReportQueries(fileOf(store), [query(sql, 'query-1')], { signal })
     await expect(trying).rejects.toMatchObject(problem)
   })
 
@@ -176,7 +177,7 @@ describe('a query that will not do', () => {
     ])
     await using store = await openEmptyStore()
     const signal = new AbortController().signal
-    expect(await tryReportQueries(store.file, [query(FOREVER)], { signal })).toMatchObject([
+    expect(await tryReportQueries(fileOf(store), [query(FOREVER)], { signal })).toMatchObject([
       { columns: ['sum(i)'], rows: [] },
     ])
   })
@@ -200,8 +201,8 @@ test('a query with all values in it gives any SQLite program the same', async ()
   const signal = new AbortController().signal
   const {
     tables: [answer],
-  } = await runReportQueries(store.file, [query(sql)], scope(filter), { signal })
-  const printed = execFileSync('sqlite3', ['-json', store.file], {
+  } = await runReportQueries(fileOf(store), [query(sql)], scope(filter), { signal })
+  const printed = execFileSync('sqlite3', ['-json', fileOf(store)], {
     input: explainReportQuery(sql, scope(filter)),
     encoding: 'utf8',
   })

@@ -1,10 +1,12 @@
 /** Subscriptions, the key that signs their links, and letters that nobody wants any more. */
+
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeBackup } from '../../src/store/backup.ts'
 import { enqueueNotice, listDeliveries, moveDelivery } from '../../src/store/delivery.ts'
 import { readOrCreateLinkKey, replaceLinkKey } from '../../src/store/link-key.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import {
   findSubscription,
   listSubscriptions,
@@ -75,7 +77,7 @@ describe('the key of the links', () => {
     const key = await readOrCreateLinkKey(store, OPENED_AT)
     await store.write((trx) => saveSubscription(trx, STOPPED))
     const backup = join(folderWith(), 'backup.db')
-    await makeBackup(store.file, backup, { replaces: false, signal: new AbortController().signal })
+    await makeBackup(fileOf(store), backup, { replaces: false, signal: new AbortController().signal })
     await using restored = await openStore(backup, OPENED_AT)
     expect(await readOrCreateLinkKey(restored, OPENED_AT)).toEqual(key)
     expect(await listSubscriptions(restored.db)).toEqual([STOPPED])

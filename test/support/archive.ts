@@ -2,6 +2,7 @@
  * The window over a store with editions that were made and mailed as the program does it: to people who read English and
  * German, about all leads and some, one of whom the mail server refuses.
  */
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import type { MailingDeps } from '../../src/jobs/mailing.ts'
@@ -9,6 +10,7 @@ import type { Recipient, Report } from '../../src/jobs/report.ts'
 import { deliverWaiting } from '../../src/jobs/waiting-letters.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from './folder.ts'
 import { type MailServer, openMailServer } from './mail-server.ts'
 import { AT_ONCE, DAILY, enqueueDue, mailingDeps, recipient } from './mailing.ts'
@@ -83,5 +85,5 @@ async function makeSynced(now: Date): Promise<Buffer> {
   await syncing.sync({ full: true, pageSize: 500 })
   // Closed, the file is all there is of it.
   await syncing[Symbol.asyncDispose]()
-  return readFileSync(syncing.store.file)
+  return readFileSync(fileOf(syncing.store))
 }

@@ -1,4 +1,5 @@
 /** The pages of pipelines and agents on a server of the test, of what the test says is counted. */
+
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type KeptOverview, PERIOD_DAYS, TREND_DAYS_MAX } from '../../src/jobs/overview.ts'
@@ -8,6 +9,7 @@ import { daysBefore, daysUpTo } from '../../src/report/period.ts'
 import { openWebPages } from '../../src/report/web-pages.ts'
 import { readOverview } from '../../src/store/figures/overview.ts'
 import type { Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { createGuard } from '../../src/web/guard.ts'
 import { createOwnNames } from '../../src/web/own-names.ts'
 import { createRefuse } from '../../src/web/refusal.ts'
@@ -48,7 +50,7 @@ export async function openCountedPages(store: Store, kept: KeptOverview): Promis
   const now = () => LOOKED_AT
   const overview = { read: async () => kept, [Symbol.asyncDispose]: async () => undefined }
   const deps = { store, pages: windowPages, now, timeZone: ZONE, canAct: false, overview }
-  const folder = join(store.file, '..')
+  const folder = join(fileOf(store), '..')
   const files = { snapshot: join(folder, 'snapshot.db'), metadata: join(folder, 'metadata.json') }
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },

@@ -1,6 +1,6 @@
 /** A PostgreSQL of one test, that may stop it, crash it and start it again; what it has committed outlives that. */
 import { onTestFinished } from 'vitest'
-import { createDatabase, openPostgresServer, type PostgresServer } from './postgres-server.ts'
+import { createDatabase, openPostgresServer, type PostgresServer, withClient } from './postgres-server.ts'
 
 export interface OwnPostgres extends Pick<PostgresServer, 'start' | 'stop'> {
   /** Of an empty database; the same after each start. */
@@ -11,5 +11,6 @@ export interface OwnPostgres extends Pick<PostgresServer, 'start' | 'stop'> {
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const server = await openPostgresServer(true)
   onTestFinished(() => server[Symbol.asyncDispose]())
-  return { url: await createDatabase(server.adminUrl), start: server.start, stop: server.stop }
+  const url = await withClient(server.adminUrl, (admin) => createDatabase(admin))
+  return { url, start: server.start, stop: server.stop }
 }

@@ -56,7 +56,7 @@ export async function openPostgresServer(isDurable: boolean): Promise<PostgresSe
   const control = (...args: string[]) =>
     runProgram(programs, 'pg_ctl', ['-D', join(folder, 'data'), '-w', '-t', String(START_SECONDS), ...args])
   const server: PostgresServer = {
-    adminUrl: `postgres://${ADMIN}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`,
+    adminUrl: urlOf(ADMIN, port, 'postgres'),
     async start() {
       const log = join(folder, 'log')
       await control('-l', log, 'start').catch((error: unknown) => {
@@ -72,7 +72,8 @@ export async function openPostgresServer(isDurable: boolean): Promise<PostgresSe
   try {
     await createCluster(programs, folder, port, isDurable)
     await server.start()
-    await askAs(server.adminUrl, `CREATE ROLE ${USER} LOGIN CREATEROLE PASSWORD ${escapeLiteral(PASSWORD)}`)
+    const role = `CREATE ROLE ${USER} LOGIN CREATEROLE PASSWORD ${escapeLiteral(PASSWORD)}`
+    await withClient(server.adminUrl, (admin) => admin.query(role))
   } catch (error) {
     await server[Symbol.asyncDispose]()
     throw error
@@ -110,41 +111,50 @@ async function runProgram({ folder, user }: Programs, name: string, args: readon
 
 /**
  * A new database of the user's own.
+ * @param admin as a superuser
  * @param template the URL of the one that it is a copy of, to which nobody may be connected; empty without one
+ * @returns its URL
  */
-export async function createDatabase(adminUrl: string, template: string | null = null): Promise<string> {
+export async function createDatabase(admin: Client, template: string | null = null): Promise<string> {
   const name = `Leads-${randomUUID().slice(0, 8)}`
   const source = template === null ? 'template0' : nameOf(template)
-  await askAs(
-    adminUrl,
-    `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(source)} OWNER ${USER}`,
+  // By files, and not through the log, takes half the time where nobody waits for the disk.
+  await admin.query(
+    `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(source)} STRATEGY file_copy OWNER ${USER}`,
   )
-  return databaseUrl(adminUrl, name)
+  return databaseUrl(admin, name)
 }
 
-/** Whoever is connected to it or not. */
-export async function dropDatabase(adminUrl: string, url: string): Promise<void> {
-  await askAs(adminUrl, `DROP DATABASE ${escapeIdentifier(nameOf(url))} WITH (FORCE)`)
+/** Nobody may be connected to it. */
+export async function renameDatabase(admin: Client, url: string, name: string): Promise<void> {
+  await admin.query(`ALTER DATABASE ${escapeIdentifier(nameOf(url))} RENAME TO ${escapeIdentifier(name)}`)
+}
+
+/** Whoever is connected to it. */
+export async function dropDatabase(admin: Client, url: string): Promise<void> {
+  await admin.query(`DROP DATABASE ${escapeIdentifier(nameOf(url))} WITH (FORCE)`)
 }
 
 /** As the user has it who is no superuser. */
-export function databaseUrl(adminUrl: string, name: string): string {
-  const url = new URL(adminUrl)
-  url.username = USER
-  url.pathname = name
-  return url.href
+export function databaseUrl(admin: Client, name: string): string {
+  return urlOf(USER, admin.port, name)
 }
 
-export function nameOf(url: string): string {
-  return new URL(url).pathname.slice(1)
-}
-
-async function askAs(url: string, sql: string): Promise<void> {
+/** Connected while it is used. */
+export async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(url)
   await client.connect()
   try {
-    await client.query(sql)
+    return await use(client)
   } finally {
     await client.end()
   }
+}
+
+function urlOf(user: string, port: number, name: string): string {
+  return `postgres://${user}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}`
+}
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1)
 }

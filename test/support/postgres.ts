@@ -1,8 +1,8 @@
 /** Databases of a real PostgreSQL for a test, each of its own, gone afterwards. */
-import { Client, escapeIdentifier } from 'pg'
+import { Client } from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { missingPostgres } from './postgres-programs.ts'
-import { createDatabase, databaseUrl, dropDatabase, nameOf } from './postgres-server.ts'
+import { createDatabase, databaseUrl, dropDatabase, renameDatabase, withClient } from './postgres-server.ts'
 
 /** For `describe.skipIf(!hasPostgres)`. On a build server, where nobody would notice, its absence is a failure. */
 export const hasPostgres = isPostgresThere()
@@ -14,9 +14,10 @@ export interface DatabaseOptions {
 
 /** @returns its URL, `postgres://user:password@127.0.0.1:port/name`; empty unless it is a copy */
 export async function newDatabase({ template }: DatabaseOptions = {}): Promise<string> {
-  const adminUrl = await askForServer()
-  const url = await createDatabase(adminUrl, template)
-  onTestFinished(() => dropDatabase(adminUrl, url))
+  admin ??= connectAdmin()
+  const client = await admin
+  const url = await createDatabase(client, template)
+  onTestFinished(() => dropDatabase(client, url))
   return url
 }
 
@@ -29,35 +30,30 @@ export async function preparedDatabase(
   name: string,
   prepare: (url: string) => Promise<void>,
 ): Promise<string> {
-  const adminUrl = await askForServer()
-  const client = new Client(adminUrl)
-  await client.connect()
-  try {
+  return withClient(await fetchAdminUrl(), async (client) => {
     // Held until this session ends.
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [name])
-    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])
-    if (rowCount === 0) {
-      const url = await createDatabase(adminUrl)
+    const { rows } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])
+    if (rows.length === 0) {
+      const url = await createDatabase(client)
       await prepare(url)
       // Only what is whole has the name.
-      await client.query(
-        `ALTER DATABASE ${escapeIdentifier(nameOf(url))} RENAME TO ${escapeIdentifier(name)}`,
-      )
+      await renameDatabase(client, url, name)
     }
-  } finally {
-    await client.end()
-  }
-  return databaseUrl(adminUrl, name)
+    return databaseUrl(client, name)
+  })
 }
 
-let server: Promise<string> | null = null
+/** One for all tests of a file: to connect costs as much as to make a database. */
+let admin: Promise<Client> | null = null
 
-function askForServer(): Promise<string> {
-  server ??= fetchServer()
-  return server
+async function connectAdmin(): Promise<Client> {
+  const client = new Client(await fetchAdminUrl())
+  await client.connect()
+  return client
 }
 
-async function fetchServer(): Promise<string> {
+async function fetchAdminUrl(): Promise<string> {
   const response = await fetch(inject('postgresDoor'))
   const text = await response.text()
   if (!response.ok) throw new Error(text)

@@ -1,9 +1,11 @@
 /** The status page on a server of the test, of a store that the test fills, at a time that it sets. */
+
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Installation } from '../../src/jobs/health/installation.ts'
 import { openWebPages } from '../../src/report/web-pages.ts'
 import type { Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { createGuard } from '../../src/web/guard.ts'
 import { createOwnNames } from '../../src/web/own-names.ts'
 import { createRefuse } from '../../src/web/refusal.ts'
@@ -66,7 +68,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
       parts: [
         statusRoutes({
           ...{ store, pages: windowPages, now, timeZone: 'Europe/Vienna', canAct, log: SILENT },
-          ...{ version: '1.2.3', settingsFile: null, snapshotFile: join(store.file, '../snapshot.db') },
+          ...{ version: '1.2.3', settingsFile: null, snapshotFile: join(fileOf(store), '../snapshot.db') },
           installation: { store, schedules, resources, snapshotAfterSync: null, events },
         }),
       ],

@@ -9,6 +9,7 @@ import { openStore, type Store } from '../../src/store/open.ts'
 import { saveStages } from '../../src/store/stage.ts'
 import { markLeadsWhole, startRun } from '../../src/store/sync-run.ts'
 import { folderWith } from './folder.ts'
+import { newDatabase, preparedDatabase } from './postgres.ts'
 
 export const OPENED_AT = new Date('2026-11-21T06:00:00Z')
 
@@ -27,8 +28,15 @@ export async function openEmptyStore(): Promise<Store> {
   return store
 }
 
-/** As `openStore` makes one of a file that is not there yet. */
+/** Whether this run is the one that has its stores in PostgreSQL; see `vitest.config.ts`. */
+export const IN_POSTGRES = process.env['TEST_STORE'] === 'postgres'
+
+/**
+ * As `openStore` makes one that is not there yet.
+ * @param file of a store in SQLite; one in PostgreSQL gets a database of its own
+ */
 export async function openNewStore(file: string, now: Date): Promise<Store> {
+  if (IN_POSTGRES) return openStore(await newDatabase({ template: await migratedDatabase() }), now)
   migrated ??= makeMigrated()
   writeFileSync(file, await migrated, { flag: 'wx', mode: 0o600 })
   return openStore(file, now)
@@ -36,6 +44,14 @@ export async function openNewStore(file: string, now: Date): Promise<Store> {
 
 /** Made once and copied: tests open hundreds, and to make one takes longer than what most of them do with it. */
 let migrated: Promise<Buffer> | null = null
+
+function migratedDatabase(): Promise<string> {
+  return preparedDatabase('migrated', async (url) => {
+    const store = await openStore(url, OPENED_AT)
+    await store.write((trx) => trx.deleteFrom('installation').execute())
+    await store.close()
+  })
+}
 
 async function makeMigrated(): Promise<Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))

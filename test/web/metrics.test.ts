@@ -1,9 +1,11 @@
 /** What Prometheus reads: named and measured as it has it, from the ledgers, and never ahead of a commit. */
+
 import { expect, it, onTestFinished } from 'vitest'
 import type { Installation } from '../../src/jobs/health/installation.ts'
 import { createMeasuring } from '../../src/jobs/measures.ts'
 import { openWebPages } from '../../src/report/web-pages.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { addCounts, markLeadsWhole, startRun } from '../../src/store/sync-run.ts'
 import { openMetrics } from '../../src/web/metrics.ts'
 import { openWeb } from '../../src/web/server.ts'
@@ -96,7 +98,7 @@ it('counts what other processes did, once, however often and by however many it 
   const { store, scrape } = await serve()
   await endRun(store, 3)
   await scrape()
-  await using other = await openStore(store.file, NOW)
+  await using other = await openStore(fileOf(store), NOW)
   await endRun(other, 4)
   const all = await Promise.all(Array.from({ length: 8 }, scrape))
   for (const metrics of [...all, await scrape()]) {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
+import { fileOf } from '../../src/store/place.ts'
 import { composeAnalysts } from '../../src/web/window/analysts.ts'
 import { clockOf } from '../../src/web/window/moment.ts'
 import { countNow, LOOKED_AT, openCountedPages, READ_AT, readText, textOf } from '../support/counted-pages.ts'
@@ -167,6 +168,6 @@ describe('the way to single leads', () => {
   it('says where the copy will be while there is none', async () => {
     const store = await openFilledStore()
     const text = await readText(`${await openCountedPages(store, NOTHING)}/pipelines`)
-    expect(text).toContain(`The copy will be ${join(store.file, '../snapshot.db')}`)
+    expect(text).toContain(`The copy will be ${join(fileOf(store), '../snapshot.db')}`)
   })
 })

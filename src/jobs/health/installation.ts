@@ -6,7 +6,7 @@ import type { EventWay } from '../event-way.ts'
 import type { ScheduleSettings } from '../schedule.ts'
 
 export interface Installation {
-  readonly store: Pick<Store, 'db' | 'file'>
+  readonly store: Pick<Store, 'db' | 'place'>
   readonly schedules: readonly ScheduleSettings[]
   /** What the upstream has, by its profile. */
   readonly resources: readonly Resource[]

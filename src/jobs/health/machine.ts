@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { fail, ok, warn } from '../../source/checkup.ts'
 import { readRoom } from '../../store/file-system.ts'
 import { listHeldLeases } from '../../store/lease.ts'
+import { fileOf } from '../../store/place.ts'
 import { readSnapshotInfo } from '../../store/snapshot.ts'
 import type { Trouble } from '../notice.ts'
 import { diskLow, logLarge, megabytes, snapshotOld } from '../troubles/machine.ts'
@@ -15,8 +16,9 @@ const FULL_BYTES = 16_000_000
 /** @returns none for a store in memory, which has neither */
 export async function checkMachine(installation: Installation, now: Date): Promise<HealthCheck[]> {
   const { store } = installation
-  if (store.file === ':memory:') return []
-  if (!(await mayWrite(store.file))) {
+  const file = fileOf(store)
+  if (file === ':memory:') return []
+  if (!(await mayWrite(file))) {
     return [
       fail(
         'database',
@@ -25,7 +27,7 @@ export async function checkMachine(installation: Installation, now: Date): Promi
       ),
     ]
   }
-  const room = await readRoom(store.file)
+  const room = await readRoom(file)
   const isSyncing = (await listHeldLeases(store.db, now)).some(({ name }) => name === 'sync')
   return [
     room.free >= FULL_BYTES

@@ -32,7 +32,7 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
     past,
     inPipelines,
     inScope: (pipeline, lead = 'lead_id') =>
-      `${inPipelines(pipeline)}${isChosen ? ` AND +${lead} IN chosen` : ''}`,
+      `${inPipelines(pipeline)}${isChosen ? ` AND +${lead} IN (SELECT lead_id FROM chosen)` : ''}`,
     version: (
       condition,
       order,

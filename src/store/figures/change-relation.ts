@@ -7,7 +7,7 @@ import type { Relation, RelationName } from './relation-name.ts'
 
 /** How far a status has come; one that is no step of the funnel, and one without a stage, not at all. */
 const placeOf = (status: string): string =>
-  `coalesce((SELECT iif(in_funnel, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
+  `coalesce((SELECT iif(in_funnel = 1, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
 
 const goneAt = (
   at: string,
@@ -30,14 +30,14 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
       UNION ALL SELECT lead_id FROM lead_version WHERE valid_from >= :since AND valid_from < :to
         AND status IN (SELECT status FROM stage WHERE outcome <> 'open')
       UNION ALL SELECT lead_id FROM lead_gone WHERE gone_at >= :since AND gone_at < :to
-      UNION ALL SELECT lead_id FROM lead_gone WHERE returned_at >= :since AND returned_at < :to)`,
+      UNION ALL SELECT lead_id FROM lead_gone WHERE returned_at >= :since AND returned_at < :to) AS news`,
     },
     news_move: {
       reads: ['news', 'entered'],
       isMaterialized: true,
       sql: `-- the moves of these leads that were known
     SELECT lead_id, entered_at AS moved_at, from_status, status AS to_status FROM entered
-    WHERE lead_id IN news AND from_status IS NOT NULL`,
+    WHERE lead_id IN (SELECT lead_id FROM news) AND from_status IS NOT NULL`,
     },
     standing: {
       reads: [...chosen, 'news', ...known],
@@ -64,16 +64,16 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
       reads: [...chosen, 'news', ...known, 'standing'],
       isMaterialized: true,
       sql: `-- what has become of leads since the last edition, each once
-    SELECT *, CASE kind WHEN 'gone' THEN gone_at WHEN 'returned' THEN returned_at ELSE changed_at END AS at
+    SELECT told.*, CASE kind WHEN 'gone' THEN gone_at WHEN 'returned' THEN returned_at ELSE changed_at END AS at
     FROM (SELECT *, CASE
         WHEN is_gone THEN iif(was_gone, NULL, 'gone')
-        WHEN from_status IS NOT to_status AND outcome = 'won' THEN 'won'
-        WHEN from_status IS NOT to_status AND outcome IN ('lost', 'disqualified') THEN 'lost'
+        WHEN from_status IS DISTINCT FROM to_status AND outcome = 'won' THEN 'won'
+        WHEN from_status IS DISTINCT FROM to_status AND outcome IN ('lost', 'disqualified') THEN 'lost'
         WHEN returned_at IS NOT NULL THEN 'returned'
         WHEN from_status IS NULL THEN NULL
         WHEN ${placeOf('from_status')} < ${placeOf('to_status')} THEN 'forward'
         WHEN ${placeOf('from_status')} > ${placeOf('to_status')} THEN 'back' END AS kind
-      FROM standing LEFT JOIN stage ON stage.status = to_status)
+      FROM standing LEFT JOIN stage ON stage.status = to_status) AS told
     WHERE kind IS NOT NULL`,
     },
   } as const satisfies Record<string, Relation>

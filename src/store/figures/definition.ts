@@ -25,7 +25,7 @@ export const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
 const closedAs = (outcome: string): string =>
   `SELECT count(*) AS value FROM closed WHERE outcome = '${outcome}' AND closed_at >= :from`
 
-const share = `coalesce(part, 0) AS part, whole, 1.0 * coalesce(part, 0) / nullif(whole, 0) AS value`
+const share = `coalesce(part, 0) AS part, whole, CAST(coalesce(part, 0) AS double precision) / nullif(whole, 0) AS value`
 
 export const FIGURES = [
   {
@@ -100,8 +100,8 @@ export const FIGURES = [
     unit: 'share',
     reads: ['closed'],
     sql: `SELECT ${share} FROM (
-      SELECT sum(outcome = 'won') AS part, count(*) AS whole FROM closed
-      WHERE outcome IN ('won', 'lost') AND closed_at >= ${RECENT})`,
+      SELECT count(*) FILTER (WHERE outcome = 'won') AS part, count(*) AS whole FROM closed
+      WHERE outcome IN ('won', 'lost') AND closed_at >= ${RECENT}) AS counted`,
   },
   {
     name: 'period_conversion',
@@ -112,7 +112,7 @@ export const FIGURES = [
     reads: ['closed', 'lead_then'],
     sql: `SELECT ${share} FROM (
       SELECT (SELECT count(*) FROM closed WHERE outcome = 'won' AND closed_at >= :from) AS part,
-        (SELECT count(*) FROM lead_then WHERE created_at >= :from AND created_at < :to) AS whole)`,
+        (SELECT count(*) FROM lead_then WHERE created_at >= :from AND created_at < :to) AS whole) AS counted`,
   },
   {
     name: 'cohort_conversion',
@@ -122,8 +122,8 @@ export const FIGURES = [
     unit: 'share',
     reads: ['lead_then'],
     sql: `SELECT ${share} FROM (
-      SELECT sum(outcome = 'won') AS part, count(*) AS whole FROM lead_then
-      WHERE created_at >= :from AND created_at < :to)`,
+      SELECT count(*) FILTER (WHERE outcome = 'won') AS part, count(*) AS whole FROM lead_then
+      WHERE created_at >= :from AND created_at < :to) AS counted`,
   },
   {
     name: 'open',
@@ -153,7 +153,7 @@ export const FIGURES = [
     reads: ['open_now', 'idle', 'idle_then'],
     sql: `SELECT (SELECT coalesce(sum(leads), 0) FROM open_now)
       - (SELECT count(*) FROM idle WHERE changed_at > ${STALLED_SINCE})
-      - (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN changed)
+      - (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN (SELECT lead_id FROM changed))
       + (SELECT count(*) FROM idle_then WHERE changed_at <= ${STALLED_SINCE}) AS value`,
   },
   {
@@ -166,7 +166,7 @@ export const FIGURES = [
     sql: `SELECT status AS "of", round(avg(days), 2) AS value FROM (
       SELECT status, days, row_number() OVER (PARTITION BY status ORDER BY days) AS place,
         count(*) OVER (PARTITION BY status) AS rows
-      FROM ended WHERE left_at >= :from AND days IS NOT NULL)
+      FROM ended WHERE left_at >= :from AND days IS NOT NULL) AS stay
     LEFT JOIN stage USING (status) WHERE ${MIDDLE} GROUP BY status ORDER BY position, status`,
   },
   {
@@ -180,11 +180,11 @@ export const FIGURES = [
     FROM (SELECT value_currency, sum(leads) AS leads FROM level
       WHERE outcome = 'open' AND value_currency <> '' GROUP BY value_currency HAVING sum(leads) > 0) AS open
     JOIN (SELECT value_currency, avg(value_amount) AS mean FROM win
-      WHERE value_amount IS NOT NULL GROUP BY value_currency) USING (value_currency)
-    JOIN (SELECT avg(outcome = 'won') AS rate FROM closed
-      WHERE outcome IN ('won', 'lost') AND closed_at >= ${RECENT})
-    JOIN (SELECT avg(days) AS cycle FROM (
-      SELECT days, row_number() OVER (ORDER BY days) AS place, count(*) OVER () AS rows FROM win) WHERE ${MIDDLE})
+      WHERE value_amount IS NOT NULL GROUP BY value_currency) AS won USING (value_currency)
+    CROSS JOIN (SELECT avg(CASE outcome WHEN 'won' THEN 1 ELSE 0 END) AS rate FROM closed
+      WHERE outcome IN ('won', 'lost') AND closed_at >= ${RECENT}) AS share
+    CROSS JOIN (SELECT avg(days) AS cycle FROM (
+      SELECT days, row_number() OVER (ORDER BY days) AS place, count(*) OVER () AS rows FROM win) AS won WHERE ${MIDDLE}) AS speed
     WHERE cycle > 0 ORDER BY value DESC, value_currency`,
   },
 ] as const satisfies readonly FigureDefinition[]

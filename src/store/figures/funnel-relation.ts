@@ -13,7 +13,7 @@ export function funnelRelations({ chosen }: Bounds) {
       coalesce((SELECT max(position) FROM stage_move JOIN stage ON in_funnel = 1
           AND (status = to_status AND moved_at < :to OR status = from_status AND coalesce(entered_at, '') < :to)
         WHERE stage_move.lead_id = lead_now.lead_id), 0)) AS position
-    FROM lead_now WHERE created_at < :to AND lead_id NOT IN gone_then`,
+    FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM gone_then)`,
     },
   } as const satisfies Record<string, Relation>
 }

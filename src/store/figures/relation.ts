@@ -39,7 +39,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead WHERE id = ${lead})) <= :known_at`)
-  const isThere = `lead_id NOT IN gone_then${inScope()}`
+  const isThere = `lead_id NOT IN (SELECT lead_id FROM gone_then)${inScope()}`
 
   return {
     chosen: {
@@ -107,7 +107,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       ${version(' AND valid_from < :to', 'DESC')},
       ${version('', 'ASC')})
     LEFT JOIN stage ON stage.status = state.status AND state.valid_from < :to
-    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN gone_then${inScope('state.pipeline_id', 'lead.id')}`,
+    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN (SELECT lead_id FROM gone_then)${inScope('state.pipeline_id', 'lead.id')}`,
     },
     level: isPast
       ? {
@@ -153,7 +153,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       WHERE outcome <> 'open' AND status_changed_at < :to${knownStay('lead.id', '')}
       UNION ALL
       SELECT lead_id, pipeline_id, outcome, closed_at
-      FROM reopened WHERE closed_at < :to${knownStay('reopened.lead_id', ' AND begun.moved_at < reopened.reopened_at')})
+      FROM reopened WHERE closed_at < :to${knownStay('reopened.lead_id', ' AND begun.moved_at < reopened.reopened_at')}) AS stay
     WHERE ${isThere}`,
     },
     closed_now: {
@@ -185,9 +185,9 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
           FROM lead_version WHERE observed_at <= :known_at
           UNION ALL
           SELECT lead_id, at, to_status, from_status
-          FROM activity WHERE first_seen_at <= :known_at AND to_status IS NOT NULL AND from_status IS NOT to_status)
-        WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, told_from IS NULL))
-      WHERE repeated IS NOT status
+          FROM activity WHERE first_seen_at <= :known_at AND to_status IS NOT NULL AND from_status IS DISTINCT FROM to_status) AS told
+        WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, told_from IS NULL)) AS told
+      WHERE repeated IS DISTINCT FROM status
       WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, told_from IS NULL)) AS told
     JOIN lead ON lead.id = told.lead_id`,
     },
@@ -206,7 +206,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       FROM lead WHERE status IN ${QUALIFIED_STATUSES} AND status_changed_at >= :from AND status_changed_at < :to
       UNION ALL
       SELECT lead_id, pipeline_id, entered_at FROM stage_move WHERE from_status IN ${QUALIFIED_STATUSES}
-        AND moved_at >= :from AND entered_at >= :from AND entered_at < :to)
+        AND moved_at >= :from AND entered_at >= :from AND entered_at < :to) AS entry
     WHERE ${isThere}`,
         },
     ended: isPast
@@ -216,7 +216,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT lead_id, pipeline_id, from_status AS status, before_at AS entered_at, entered_at AS left_at,
       round(julianday(entered_at) - julianday(before_at), 4) AS days
     FROM (SELECT lead_id, pipeline_id, from_status, entered_at, status, iif(before = from_status, before_at, NULL) AS before_at
-      FROM entered)
+      FROM entered) AS stay
     WHERE from_status IS NOT NULL AND from_status <> status AND entered_at < :to${inScope()}`,
         }
       : {
@@ -243,7 +243,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT lead_id, lead_then.pipeline_id, max(${lastSeen('lead_version')},
       ${lastSeen('lead_touch')}) AS changed_at
     FROM lead_then JOIN lead ON lead.id = lead_id
-    WHERE outcome = 'open' AND lead_id IN changed AND first_seen_at < :to`,
+    WHERE outcome = 'open' AND lead_id IN (SELECT lead_id FROM changed) AND first_seen_at < :to`,
     },
     ...funnelRelations(bounds),
     ...spanRelations(bounds),

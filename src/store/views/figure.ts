@@ -43,13 +43,13 @@ export const FIGURE_VIEWS = {
           WHEN 'lost' THEN stat.lost WHEN 'disqualified' THEN stat.disqualified WHEN 'win_rate' THEN win_rate
           WHEN 'open_value' THEN open_value_amount ELSE won_value_amount END AS upstream
       FROM pipeline_stat_latest AS stat
-      JOIN json_each('["leads","open","won","lost","disqualified","win_rate","open_value","won_value"]') AS figure),
+      CROSS JOIN json_each('["leads","open","won","lost","disqualified","win_rate","open_value","won_value"]') AS figure),
     reconciled AS (
       SELECT compared.pipeline_id, pipeline_name, figure, currency, upstream, as_of, CASE figure
           WHEN 'leads' THEN ifnull(counted.leads, 0) WHEN 'open' THEN ifnull(counted.open, 0)
           WHEN 'won' THEN ifnull(counted.won, 0) WHEN 'lost' THEN ifnull(counted.lost, 0)
           WHEN 'disqualified' THEN ifnull(counted.disqualified, 0)
-          WHEN 'win_rate' THEN round(1.0 * counted.won / nullif(counted.won + counted.lost, 0), 4)
+          WHEN 'win_rate' THEN round(CAST(counted.won AS double precision) / nullif(counted.won + counted.lost, 0), 4)
           ELSE ifnull((SELECT amount FROM valued WHERE valued.pipeline_id = compared.pipeline_id
             AND value_currency = currency AND outcome = substr(figure, 1, instr(figure, '_') - 1)), 0) END AS ours
       FROM compared LEFT JOIN counted ON counted.pipeline_id = compared.pipeline_id WHERE upstream IS NOT NULL)

@@ -53,6 +53,6 @@ export const HISTORY_VIEWS = {
         leads - lag(leads) OVER readings AS leads_change, open - lag(open) OVER readings AS open_change,
         won - lag(won) OVER readings AS won_change, lost - lag(lost) OVER readings AS lost_change,
         disqualified - lag(disqualified) OVER readings AS disqualified_change
-      FROM pipeline_stat WINDOW readings AS (PARTITION BY pipeline_id ORDER BY observed_at))
+      FROM pipeline_stat WINDOW readings AS (PARTITION BY pipeline_id ORDER BY observed_at)) AS reading
     WHERE since IS NOT NULL`,
 } as const

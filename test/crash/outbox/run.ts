@@ -1,4 +1,5 @@
 /** A run: a store with letters that wait, a sink, and senders that are killed one after the other. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -7,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
+import { fileOf } from '../../../src/store/place.ts'
 import { DKIM_KEY } from '../../support/dkim.ts'
 import { folderWith } from '../../support/folder.ts'
 import { type Finished, finished } from '../../support/leadsheet.ts'
@@ -25,7 +27,7 @@ const KILL_WITHIN_MS = 4
 export async function openStoreWithLetters(count: number): Promise<string> {
   const recipients = Array.from({ length: count }, (_, number) => `r${1_000 + number}@example.org`)
   await using ledger = await openLedger(recipients, { ...CONTENT, files: FILES })
-  return ledger.store.file
+  return fileOf(ledger.store)
 }
 
 export interface Sink {

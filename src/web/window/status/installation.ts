@@ -1,8 +1,10 @@
 /** What this installation is: how much room it takes and has, since when it runs, and what it goes by. */
+
 import { readSettingsInForce } from '../../../jobs/settings-in-force.ts'
 import { findLastSpan } from '../../../store/daemon-span.ts'
 import { readRoom } from '../../../store/file-system.ts'
 import type { Store } from '../../../store/open.ts'
+import { fileOf } from '../../../store/place.ts'
 import type { Clock, Moment } from '../moment.ts'
 import { bytes } from '../numbers.ts'
 
@@ -33,7 +35,7 @@ export async function readInstallation(
   clock: Clock,
 ): Promise<InstallationView> {
   const span = await findLastSpan(store.db)
-  const room = await readRoom(store.file)
+  const room = await readRoom(fileOf(store))
   const settings = await readSettingsInForce(store.db, facts.settingsFile, clock.now)
   return {
     version: facts.version,

@@ -1,4 +1,5 @@
 /** All that the status page shows, read at one go: part by part, as its templates take them. */
+
 import type { Installation } from '../../../jobs/health/installation.ts'
 import { readHealth } from '../../../jobs/health.ts'
 import type { Store } from '../../../store/open.ts'
@@ -57,7 +58,7 @@ export async function readStatusView(options: StatusOptions, now: Date): Promise
   const clock = clockOf(timeZone, now)
   // One connection for all of it: a sync that writes page after page comes before or behind, and not in between.
   return store.db.connection().execute(async (db) => {
-    const installation = { ...options.installation, store: { db, file: store.file } }
+    const installation = { ...options.installation, store: { db, place: store.place } }
     const health = await readHealth(installation, now)
     const progress = await readProgress(db, clock)
     return {

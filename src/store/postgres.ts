@@ -1,0 +1,82 @@
+/**
+ * What is peculiar to PostgreSQL, with the folder `postgres/`: opening a schema, transactions that take turns, and
+ * statements about many rows.
+ */
+import { Kysely, sql, type Transaction } from 'kysely'
+import pg from 'pg'
+import type { StorePlace } from './place.ts'
+import { PostgresStoreAdapter, postgresDialect } from './postgres-driver.ts'
+import type { Tables } from './tables.ts'
+
+export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
+
+/** Of a process: a few that read beside each other, and the one whose turn it is to write. */
+const CONNECTIONS_MAX = 6
+const CONNECT_TIMEOUT_MS = 10_000
+
+const { builtins } = pg.types
+/** Counts and sums come as numbers, and whether something is so as 1 or 0, as from SQLite. */
+const NUMBERS: ReadonlyMap<number, (text: string) => number> = new Map<number, (text: string) => number>([
+  [builtins.INT8, Number],
+  [builtins.NUMERIC, Number],
+  [builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
+])
+
+/** Opens the schema, which need not be there yet; connects with the first statement. */
+export function openPostgres(place: PostgresPlace): Kysely<Tables> {
+  const pool = new pg.Pool({
+    connectionString: place.url,
+    options: sessionOf(place),
+    application_name: 'leadsheet',
+    max: CONNECTIONS_MAX,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser: parserOf },
+  })
+  // One that breaks while nobody uses it is replaced by the next.
+  pool.on('error', () => {})
+  return new Kysely<Tables>({ dialect: postgresDialect(pool, place.name) })
+}
+
+/**
+ * What each connection begins with. One that is lost in the midst of a transaction, since its machine is, gives its
+ * turn back after a minute.
+ */
+function sessionOf({ schema }: PostgresPlace): string {
+  const settings = {
+    search_path: schema,
+    timezone: 'UTC',
+    client_min_messages: 'warning',
+    idle_in_transaction_session_timeout: '60s',
+    tcp_keepalives_idle: '30',
+    tcp_keepalives_interval: '10',
+    tcp_keepalives_count: '3',
+    jit: 'off',
+  }
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
+}
+
+function parserOf(type: number): (text: string) => unknown {
+  return NUMBERS.get(type) ?? pg.types.getTypeParser(type)
+}
+
+/** Whether statements are for PostgreSQL; else they are for SQLite. */
+export function isPostgres(db: Kysely<Tables>): boolean {
+  return db.getExecutor().adapter instanceof PostgresStoreAdapter
+}
+
+/**
+ * A transaction whose commit does not wait for the disk. Commits reach it in their order, so that what a crash of the
+ * server takes away are the last ones.
+ */
+export async function writeUnflushedPostgres<T>(
+  db: Kysely<Tables>,
+  work: (trx: Transaction<Tables>) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    await sql`SET LOCAL synchronous_commit = off`.execute(trx)
+    return work(trx)
+  })
+}

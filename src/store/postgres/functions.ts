@@ -1,0 +1,71 @@
+/**
+ * What the store's SQL takes for granted and PostgreSQL lacks: functions and operators of SQLite, by their names and
+ * with their meaning, so that each figure, view and rule has one text that both databases run, and so do analysts.
+ */
+
+/** Exactly 2^-62, by which the fraction of a double becomes an exact decimal. */
+const TWO_TO_MINUS_62 = '0.00000000000000000021684043449710088680149056017398834228515625'
+
+const IN_UTC = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
+
+/** One statement each; made anew whenever one of them changes. */
+export const FUNCTIONS: readonly string[] = [
+  `CREATE OR REPLACE FUNCTION iif(condition boolean, yes anycompatible, no anycompatible) RETURNS anycompatible
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN condition THEN yes ELSE no END'`,
+  `CREATE OR REPLACE FUNCTION ifnull(value anycompatible, instead anycompatible) RETURNS anycompatible
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT coalesce(value, instead)'`,
+  // Of several values, where one is null: null, other than greatest and least.
+  `CREATE OR REPLACE FUNCTION max(a anycompatible, b anycompatible) RETURNS anycompatible
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE greatest(a, b) END'`,
+  `CREATE OR REPLACE FUNCTION max(a anycompatible, b anycompatible, c anycompatible) RETURNS anycompatible
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN a IS NULL OR b IS NULL OR c IS NULL THEN NULL ELSE greatest(a, b, c) END'`,
+  `CREATE OR REPLACE FUNCTION min(a anycompatible, b anycompatible) RETURNS anycompatible
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE least(a, b) END'`,
+  // To the digit as SQLite rounds: by the exact value of the double, and halves away from zero.
+  `CREATE OR REPLACE FUNCTION round(value double precision, digits integer) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS $$
+    SELECT CASE WHEN abs(value) >= 4503599627370496 THEN value
+      ELSE pg_catalog.round(trunc(value)::bigint::numeric
+        + ((value - trunc(value)) * 4611686018427387904)::bigint::numeric * ${TWO_TO_MINUS_62}, digits)::double precision END $$`,
+  `CREATE OR REPLACE FUNCTION instr(value text, part text) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT strpos(value, part)'`,
+
+  // Instants are texts such as 2026-11-21T06:00:00.000Z.
+  `CREATE OR REPLACE FUNCTION unixepoch(at text, precision_wanted text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT extract(epoch FROM at::timestamptz)::double precision'`,
+  `CREATE OR REPLACE FUNCTION julianday(at text) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+    'SELECT (round(extract(epoch FROM at::timestamptz) * 1000)::bigint + 210866760000000)::double precision / 86400000'`,
+  `CREATE OR REPLACE FUNCTION strftime(format text, at text, shift text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+    $$ SELECT to_char((at::timestamptz + shift::interval) AT TIME ZONE 'UTC', ${IN_UTC}) $$`,
+
+  `CREATE OR REPLACE FUNCTION json_each(list text, OUT key bigint, OUT value text) RETURNS SETOF record
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 20 AS $$
+    SELECT place - 1, CASE json_typeof(element) WHEN 'null' THEN NULL WHEN 'string' THEN element #>> '{}' ELSE element::text END
+    FROM json_array_elements(list::json) WITH ORDINALITY AS each (element, place) $$`,
+  `CREATE OR REPLACE FUNCTION json_part(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT document::json #>> CASE WHEN left(path, 1) = '$'
+      THEN string_to_array(ltrim(regexp_replace(substr(path, 2), '\\[(\\d+)\\]', '.\\1', 'g'), '.'), '.') ELSE ARRAY[path] END $$`,
+  `CREATE OR REPLACE FUNCTION json_part(list text, place integer) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT list::json ->> place'`,
+  // A number as it stands there, and whether something is so as 1 or 0.
+  `CREATE OR REPLACE FUNCTION json_number(document text, path text) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE part WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE
+      CASE WHEN part ~ '^-?[0-9]{1,300}(\\.[0-9]+)?([eE][-+]?[0-9]{1,2})?$' THEN part::double precision END END
+    FROM (SELECT json_part(document, path) AS part) AS found $$`,
+  `CREATE OR REPLACE FUNCTION same(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT value'`,
+  `DO $$ BEGIN
+    IF to_regoperator('->> (text, text)') IS NULL THEN
+      CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_part);
+    END IF;
+    IF to_regoperator('->> (text, integer)') IS NULL THEN
+      CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = integer, FUNCTION = json_part);
+    END IF;
+    -- Tells SQLite not to look something up, and PostgreSQL nothing.
+    IF to_regoperator('+ (NONE, text)') IS NULL THEN
+      CREATE OPERATOR + (RIGHTARG = text, FUNCTION = same);
+    END IF;
+    IF to_regprocedure('total(double precision)') IS NULL THEN
+      CREATE AGGREGATE total (double precision) (SFUNC = float8pl, STYPE = double precision, INITCOND = '0', PARALLEL = SAFE, COMBINEFUNC = float8pl);
+    END IF;
+  END $$`,
+]

@@ -1,0 +1,2 @@
+/** The words of editions, by which they are found. */
+export const SEARCH: readonly string[] = []
