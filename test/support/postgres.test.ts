@@ -1,11 +1,12 @@
 /** The PostgreSQL that tests use: that it is a real one, that databases are apart, and what becomes of it in the end. */
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
-import { startOwnPostgres } from '../support/own-postgres.ts'
-import { hasPostgres, newDatabase, preparedDatabase } from '../support/postgres.ts'
-import { withClient } from '../support/postgres-server.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startOwnPostgres } from './own-postgres.ts'
+import { hasPostgres, newDatabase, preparedDatabase } from './postgres.ts'
+import { withClient } from './postgres-server.ts'
 
 describe.skipIf(!hasPostgres)('the PostgreSQL of a run', () => {
   it('is a real one, and who asks it is not its superuser', async () => {
@@ -33,9 +34,10 @@ describe.skipIf(!hasPostgres)('the PostgreSQL of a run', () => {
   })
 
   it('prepares a database once, however many want copies of it', async () => {
+    const name = randomUUID()
     let prepared = 0
     const copy = async () => {
-      const template = await preparedDatabase('of-this-test', async (url) => {
+      const template = await preparedDatabase(name, async (url) => {
         prepared++
         await ask(url, 'CREATE TABLE lead AS SELECT 7 AS id')
       })
@@ -48,12 +50,13 @@ describe.skipIf(!hasPostgres)('the PostgreSQL of a run', () => {
   })
 
   it('does not keep what could not be prepared', async () => {
-    const failed = preparedDatabase('of-no-test', async (url) => {
+    const name = randomUUID()
+    const failed = preparedDatabase(name, async (url) => {
       await ask(url, 'CREATE TABLE half (id int)')
       throw new Error('no more')
     })
     await expect(failed).rejects.toThrow('no more')
-    const template = await preparedDatabase('of-no-test', async (url) => {
+    const template = await preparedDatabase(name, async (url) => {
       await ask(url, 'CREATE TABLE whole (id int)')
     })
     expect(await tables(await newDatabase({ template }))).toEqual(['whole'])
@@ -62,9 +65,10 @@ describe.skipIf(!hasPostgres)('the PostgreSQL of a run', () => {
   it('is not run by root, and gone with its data when the run is killed', async () => {
     const run = spawn(process.execPath, [
       ...['--input-type=module-typescript', '-e'],
-      `import { openPostgresServer } from '${import.meta.dirname}/../support/postgres-server.ts'
+      `import { openPostgresServer } from '${import.meta.dirname}/postgres-server.ts'
        console.log((await openPostgresServer(false)).adminUrl)`,
     ])
+    onTestFinished(() => void run.kill('SIGKILL'))
     const url = String((await once(run.stdout, 'data'))[0]).trim()
     const [row] = await ask(url, "SELECT current_setting('data_directory') AS folder")
     const folder = String(row?.['folder'])
