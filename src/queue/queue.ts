@@ -1,0 +1,244 @@
+/**
+ * The queue of the workers: pg-boss, in a schema of its own beside that of the store. A job that throws is tried again
+ * with growing pauses and then is a dead letter; one whose worker is gone is taken by another.
+ */
+import { randomUUID } from 'node:crypto'
+import { PgBoss } from 'pg-boss'
+import { errorText } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { PostgresPlace } from '../store/postgres.ts'
+import { postgresFailure } from '../store/postgres-driver.ts'
+import { watchOutages } from './outage.ts'
+import { QUEUE_NAMES, QUEUES, type QueueData, type QueueName } from './queues.ts'
+
+export interface Job<T> {
+  readonly id: string
+  readonly data: T
+  /** 1 for the first time. */
+  readonly attempt: number
+  /** Aborted when the work has to stop, also because another worker has the job by now. */
+  readonly signal: AbortSignal
+}
+
+export interface SendOptions {
+  /** See {@link QUEUES} for how many of one there may be; without it a job is one of its own. */
+  readonly key?: string
+  /** Not before that instant. */
+  readonly after?: Date
+  /** Those of a higher one are taken first; 0 unless told otherwise. */
+  readonly priority?: number
+}
+
+export interface JobToSend<N extends QueueName> extends SendOptions {
+  readonly data: QueueData[N]
+}
+
+type DoJob<N extends QueueName> = (job: Job<QueueData[N]>) => Promise<void>
+
+export interface TakingJobs {
+  /** Takes no other one, and resolves when those in hand, whose signals are aborted, are put down. */
+  stop(): Promise<void>
+}
+
+export interface Queue extends AsyncDisposable {
+  /** @returns whether it was sent: not where as many of its key as may be are there */
+  send<N extends QueueName>(queue: N, data: QueueData[N], options?: SendOptions): Promise<boolean>
+  sendAll<N extends QueueName>(queue: N, jobs: readonly JobToSend<N>[]): Promise<void>
+  /**
+   * Takes jobs, so many at once, until it is stopped. One that was put down since it had to stop goes back.
+   */
+  work<N extends QueueName>(
+    queue: N,
+    options: { readonly concurrency: number },
+    doJob: DoJob<N>,
+  ): Promise<TakingJobs>
+  /**
+   * One job, if there is one, done by who asks: so that a worker that waits for the others works meanwhile.
+   * @param signal ends it, as the stop of {@link Queue.work} does
+   * @returns whether there was one; what it threw is noted with the job
+   */
+  takeOne<N extends QueueName>(queue: N, signal: AbortSignal, doJob: DoJob<N>): Promise<boolean>
+}
+
+/** Dead letters of all queues, with the queue that each came from. */
+export const DEAD_LETTERS = 'dead'
+
+const CONNECTIONS_MAX = 4
+/** A worker without a sign of life for so long has lost its jobs. */
+const HEARTBEAT_SECONDS = 12
+const HEARTBEAT_REFRESH_SECONDS = 4
+/** How often it is looked for such workers, for jobs whose time has come, and for minutes that have begun. */
+const LOOK_SECONDS = 5
+const POLL_SECONDS = 2
+
+const JOB_OPTIONS = {
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  // As long as pg-boss allows: a first load takes hours, and its worker gives signs of life.
+  expireInSeconds: 86_399,
+  retryLimit: 20,
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: 10,
+  retentionSeconds: 14 * 86_400,
+  deleteAfterSeconds: 3_600,
+  deadLetter: DEAD_LETTERS,
+} as const
+
+/** @throws LeadsheetError store_unreachable, store_refused */
+export async function openQueue(place: PostgresPlace, log: Log): Promise<Queue> {
+  const boss = new PgBoss({
+    connectionString: place.url,
+    schema: jobSchemaOf(place),
+    application_name: 'leadsheet jobs',
+    max: CONNECTIONS_MAX,
+    useListenNotify: true,
+    superviseIntervalSeconds: LOOK_SECONDS,
+    monitorIntervalSeconds: LOOK_SECONDS,
+    queueCacheIntervalSeconds: LOOK_SECONDS,
+    cronMonitorIntervalSeconds: LOOK_SECONDS,
+    cronWorkerIntervalSeconds: 1,
+    maintenanceIntervalSeconds: 600,
+  })
+  watchOutages(boss, place.name, log)
+  try {
+    await boss.start()
+    await createQueues(boss)
+  } catch (thrown) {
+    await boss.stop({ graceful: false })
+    throw postgresFailure(place.name, thrown) ?? thrown
+  }
+  return {
+    async send(queue, data, options = {}) {
+      return (await boss.send(queue, data, jobOptions(queue, options))) !== null
+    },
+    async sendAll(queue, jobs) {
+      await boss.insert(
+        queue,
+        jobs.map(({ data, ...options }) => ({ data, ...jobOptions(queue, options) })),
+      )
+    },
+    work: (queue, { concurrency }, doJob) => takeJobs(boss, log, queue, concurrency, doJob),
+    takeOne: (queue, signal, doJob) => takeOne(boss, log, queue, signal, doJob),
+    [Symbol.asyncDispose]: () => boss.stop({ timeout: 1_000 }),
+  }
+}
+
+export function jobSchemaOf({ schema }: PostgresPlace): string {
+  return `${schema}_jobs`
+}
+
+async function createQueues(boss: PgBoss): Promise<void> {
+  const there = new Set((await boss.getQueues()).map(({ name }) => name))
+  if (!there.has(DEAD_LETTERS)) await boss.createQueue(DEAD_LETTERS)
+  for (const name of QUEUE_NAMES) {
+    if (there.has(name)) await boss.updateQueue(name, { ...JOB_OPTIONS, notify: true })
+    else await boss.createQueue(name, { ...JOB_OPTIONS, notify: true, policy: policyOf(name) })
+  }
+}
+
+function policyOf(queue: QueueName): 'short' | 'exclusive' {
+  return QUEUES[queue].keys === 'lane' ? 'short' : 'exclusive'
+}
+
+/** What keeps jobs of one key from running beside each other, in all workers. */
+function fetchOptions(queue: QueueName): { groupConcurrency?: number } {
+  return QUEUES[queue].keys === 'lane' ? { groupConcurrency: 1 } : {}
+}
+
+function jobOptions(queue: QueueName, { key, after, priority }: SendOptions) {
+  return {
+    singletonKey: key ?? randomUUID(),
+    ...(key !== undefined && QUEUES[queue].keys === 'lane' && { group: { id: key } }),
+    ...(after !== undefined && { startAfter: after }),
+    ...(priority !== undefined && { priority }),
+  }
+}
+
+interface Taken<T> {
+  readonly id: string
+  readonly data: T
+  readonly retryCount: number
+}
+
+async function takeJobs<N extends QueueName>(
+  boss: PgBoss,
+  log: Log,
+  queue: N,
+  concurrency: number,
+  doJob: DoJob<N>,
+): Promise<TakingJobs> {
+  const stopping = new AbortController()
+  const workers: string[] = []
+  const options = {
+    pollingIntervalSeconds: POLL_SECONDS,
+    notifyPollingIntervalSeconds: POLL_SECONDS,
+    heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
+    ...fetchOptions(queue),
+  }
+  for (let count = 0; count < concurrency; count++) {
+    const id = await boss.work<QueueData[N]>(queue, options, async ([job]) => {
+      if (job === undefined) return
+      try {
+        const signal = AbortSignal.any([job.signal, stopping.signal])
+        await doTelling(log, queue, job, signal, doJob)
+      } finally {
+        // Else it would wait before it looks for the next one.
+        boss.notifyWorker(id)
+      }
+    })
+    workers.push(id)
+  }
+  return {
+    async stop() {
+      stopping.abort(new Error('the worker stops'))
+      await Promise.all(workers.map((id) => boss.offWork(queue, { id, wait: true })))
+    },
+  }
+}
+
+async function takeOne<N extends QueueName>(
+  boss: PgBoss,
+  log: Log,
+  queue: N,
+  signal: AbortSignal,
+  doJob: DoJob<N>,
+): Promise<boolean> {
+  const [job] = await boss.fetch<QueueData[N]>(queue, fetchOptions(queue))
+  if (job === undefined) return false
+  const beat = setInterval(() => {
+    // Where it cannot be given, another worker takes the job, and the ledger keeps it from being done twice.
+    boss.touch(queue, job).catch((thrown: unknown) => boss.emit('error', asError(thrown)))
+  }, HEARTBEAT_REFRESH_SECONDS * 1_000)
+  try {
+    await doTelling(log, queue, job, signal, doJob)
+  } catch (thrown) {
+    await boss.fail(queue, job, { message: errorText(thrown) })
+    return true
+  } finally {
+    clearInterval(beat)
+  }
+  await boss.complete(queue, job)
+  return true
+}
+
+/** @throws what the job threw, or why it was put down */
+async function doTelling<N extends QueueName>(
+  log: Log,
+  queue: N,
+  { id, data, retryCount }: Taken<QueueData[N]>,
+  signal: AbortSignal,
+  doJob: DoJob<N>,
+): Promise<void> {
+  const attempt = retryCount + 1
+  try {
+    await doJob({ id, data, attempt, signal })
+  } catch (thrown) {
+    if (!signal.aborted) log.warn({ queue, job: id, attempt }, `a job failed: ${errorText(thrown)}`)
+    throw thrown
+  }
+  signal.throwIfAborted()
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(errorText(thrown))
+}

@@ -1,0 +1,46 @@
+/**
+ * The queues of the workers, what a job of each says, and how many of one key there may be. The ledgers stay the truth:
+ * a job only says what to look after, and done twice it does nothing twice.
+ */
+
+/** What a job says; all of it goes through JSON. */
+export interface QueueData {
+  /** A minute has begun: what has come due is noted. */
+  readonly clock: Nothing
+  /** A slot of the schedule may be due. */
+  readonly slot: { readonly schedule: string }
+  /** A part of the sync under way. */
+  readonly 'sync-part': { readonly runId: string; readonly part: string }
+  /** Leads whose details are to be read. */
+  readonly detail: { readonly runId: string; readonly leadIds: readonly string[] }
+  /** A letter that waits. */
+  readonly letter: { readonly messageId: string }
+  /** Something is to be told to operators. */
+  readonly notices: Nothing
+  /** Leads that events told of wait. */
+  readonly events: Nothing
+}
+
+export type QueueName = keyof QueueData
+
+export type Nothing = Readonly<Record<string, never>>
+
+export interface QueueKind {
+  /**
+   * `once`: while a job of a key waits or runs, another is not sent. `lane`: one of a key may wait behind one that
+   * runs, so that what comes after its last look is looked after too; two of a key never run beside each other.
+   */
+  readonly keys: 'once' | 'lane'
+}
+
+export const QUEUES = {
+  clock: { keys: 'lane' },
+  slot: { keys: 'lane' },
+  'sync-part': { keys: 'once' },
+  detail: { keys: 'once' },
+  letter: { keys: 'once' },
+  notices: { keys: 'lane' },
+  events: { keys: 'lane' },
+} as const satisfies Readonly<Record<QueueName, QueueKind>>
+
+export const QUEUE_NAMES = Object.keys(QUEUES) as readonly QueueName[]

@@ -1,0 +1,131 @@
+/** The queue on a real PostgreSQL: how many jobs of a key there are, who gets them, and what becomes of those that fail. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openLog } from '../../src/log.ts'
+import { openQueue, type Queue } from '../../src/queue/queue.ts'
+import { placeOf } from '../../src/store/place.ts'
+import { hasPostgres, newDatabase } from '../support/postgres.ts'
+
+describe.skipIf(!hasPostgres)('the queue', () => {
+  it('has each job done once, whichever worker takes it', async () => {
+    const url = await newDatabase()
+    const [queue, other] = await Promise.all([openTestQueue(url), openTestQueue(url)])
+    const done: string[] = []
+    const doJob = async ({ data }: { data: { messageId: string } }) => void done.push(data.messageId)
+    const takers = [
+      await queue.work('letter', { concurrency: 2 }, doJob),
+      await other.work('letter', { concurrency: 2 }, doJob),
+    ]
+    const sent = Array.from({ length: 40 }, (_, no) => `<${no}@example.com>`)
+    await queue.sendAll(
+      'letter',
+      sent.map((messageId) => ({ data: { messageId }, key: messageId })),
+    )
+    await expect.poll(() => done.toSorted()).toEqual(sent.toSorted())
+    await Promise.all(takers.map((taker) => taker.stop()))
+    expect(done).toHaveLength(40)
+  })
+
+  it('does not take a job of a key that waits or runs, and takes it again after that', async () => {
+    const queue = await openTestQueue(await newDatabase())
+    const letter = { messageId: '<a@example.com>' }
+    expect(await queue.send('letter', letter, { key: 'a' })).toBe(true)
+    expect(await queue.send('letter', letter, { key: 'a' })).toBe(false)
+    await queue.sendAll('letter', [
+      { data: letter, key: 'a' },
+      { data: letter, key: 'b' },
+    ])
+    expect(
+      await takeOne(queue, 'letter', async () => {
+        expect(await queue.send('letter', letter, { key: 'a' })).toBe(false)
+      }),
+    ).toBe(true)
+    expect(await queue.send('letter', letter, { key: 'a' })).toBe(true)
+    expect(await takeAll(queue, 'letter')).toBe(2)
+  })
+
+  it('keeps one job of a lane waiting behind the one that runs, and runs no two beside each other', async () => {
+    const queue = await openTestQueue(await newDatabase())
+    const sync = { schedule: 'sync' }
+    await queue.send('slot', sync, { key: 'sync' })
+    await takeOne(queue, 'slot', async () => {
+      expect(await queue.send('slot', sync, { key: 'sync' })).toBe(true)
+      expect(await queue.send('slot', sync, { key: 'sync' })).toBe(false)
+      expect(await takeOne(queue, 'slot', async () => undefined)).toBe(false)
+      await queue.send('slot', { schedule: 'report:daily' }, { key: 'report:daily' })
+      expect(await takeOne(queue, 'slot', async () => undefined)).toBe(true)
+    })
+    expect(await takeAll(queue, 'slot')).toBe(1)
+  })
+
+  it('tries a job again that threw, and tells why', async () => {
+    const lines: string[] = []
+    const queue = await openTestQueue(await newDatabase(), lines)
+    await queue.send('slot', { schedule: 'sync' }, { key: 'sync' })
+    await takeOne(queue, 'slot', () => Promise.reject(new Error('the disk is full')))
+    expect(lines.join('')).toContain('a job failed: the disk is full')
+    const attempts: number[] = []
+    await expect
+      .poll(() => takeOne(queue, 'slot', async ({ attempt }) => void attempts.push(attempt)))
+      .toBe(true)
+    expect(attempts).toEqual([2])
+  })
+
+  it('gives what is in hand to another worker when it stops, and waits until it is put down', async () => {
+    const url = await newDatabase()
+    const [queue, other] = await Promise.all([openTestQueue(url), openTestQueue(url)])
+    const begun = Promise.withResolvers<void>()
+    let isPutDown = false
+    const taking = await queue.work('slot', { concurrency: 1 }, async ({ signal }) => {
+      begun.resolve()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      isPutDown = true
+    })
+    await queue.send('slot', { schedule: 'sync' }, { key: 'sync' })
+    await begun.promise
+    await taking.stop()
+    expect(isPutDown).toBe(true)
+    await expect.poll(() => takeOne(other, 'slot', async () => undefined)).toBe(true)
+  })
+
+  it('takes a job not before its time', async () => {
+    const queue = await openTestQueue(await newDatabase())
+    await queue.send('letter', { messageId: 'a' }, { after: new Date(Date.now() + 1_500) })
+    expect(await takeOne(queue, 'letter', async () => undefined)).toBe(false)
+    await expect.poll(() => takeOne(queue, 'letter', async () => undefined)).toBe(true)
+  })
+
+  it('is one of its own in each schema of a database', async () => {
+    const url = await newDatabase()
+    const [queue, other] = await Promise.all([
+      openTestQueue(`${url}?schema=north`),
+      openTestQueue(`${url}?schema=south`),
+    ])
+    await queue.send('slot', { schedule: 'sync' }, { key: 'sync' })
+    expect(await takeAll(other, 'slot')).toBe(0)
+    expect(await takeAll(queue, 'slot')).toBe(1)
+  })
+})
+
+async function openTestQueue(url: string, lines: string[] = []): Promise<Queue> {
+  const place = placeOf(url)
+  if (place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
+  const write = (line: string) => void lines.push(line)
+  const log = await openLog({ level: 'info', pretty: false, color: false, secrets: [], write })
+  const queue = await openQueue(place, log)
+  onTestFinished(() => queue[Symbol.asyncDispose]())
+  return queue
+}
+
+function takeOne<N extends 'letter' | 'slot'>(
+  queue: Queue,
+  name: N,
+  doJob: Parameters<typeof queue.takeOne<N>>[2],
+): Promise<boolean> {
+  return queue.takeOne(name, new AbortController().signal, doJob)
+}
+
+async function takeAll(queue: Queue, name: 'letter' | 'slot'): Promise<number> {
+  let count = 0
+  while (await takeOne(queue, name, async () => undefined)) count++
+  return count
+}
