@@ -45,6 +45,7 @@ export function openPostgres(place: PostgresPlace): Kysely<Tables> {
 function sessionOf({ schema }: PostgresPlace): string {
   const settings = {
     search_path: schema,
+    standard_conforming_strings: 'on',
     timezone: 'UTC',
     client_min_messages: 'warning',
     idle_in_transaction_session_timeout: '60s',

@@ -27,7 +27,7 @@ export async function insertRows<T extends keyof Tables & string>(
   const names = sql.join(columns.map((column) => sql.ref(column)))
   const taken = conflict ? onConflict(key, update) : sql``
   if (isPostgres(db)) {
-    await sql`INSERT INTO ${sql.table(table)} (${names}) SELECT ${names} FROM ${recordsOf(table, rows)} ${taken}`.execute(
+    await sql`INSERT INTO ${sql.table(table)} (${names}) SELECT ${names} FROM ${recordsOf(table, conflict ? onceEach(rows, key, update) : rows)} ${taken}`.execute(
       db,
     )
     return
@@ -54,6 +54,22 @@ export async function deleteRows<T extends keyof Tables & string>(
 export function listOf<T extends string | number>(values: readonly T[]): Expression<T> {
   const value = typeof values[0] === 'number' ? sql`CAST(value AS bigint)` : sql`value`
   return sql<T>`(SELECT ${value} FROM json_each(${JSON.stringify(values)}))`
+}
+
+/** One for each key, as if one after the other had gone in: a statement of PostgreSQL may not meet a row twice. */
+function onceEach(
+  rows: readonly object[],
+  key: readonly string[],
+  update: readonly string[],
+): readonly object[] {
+  const byKey = new Map<string, object>()
+  for (const row of rows) {
+    const of = JSON.stringify(key.map((column) => Reflect.get(row, column)))
+    const before = byKey.get(of)
+    const changes = update.map((column) => [column, Reflect.get(row, column)])
+    byKey.set(of, before ? { ...before, ...Object.fromEntries(changes) } : row)
+  }
+  return [...byKey.values()]
 }
 
 /** Rows as PostgreSQL reads them from one text, each value as its column has it. */

@@ -59,7 +59,7 @@ async function readActivities(
 ): Promise<Map<string, (StatusActivity & { lead_id: string })[]>> {
   const { rows } = await sql<StatusActivity & { lead_id: string }>`
     SELECT lead_id, at, from_status, to_status, first_seen_at FROM activity
-    WHERE lead_id IN ${listOf(ids)} AND to_status IS NOT NULL AND from_status IS NOT to_status
+    WHERE lead_id IN ${listOf(ids)} AND to_status IS NOT NULL AND from_status IS DISTINCT FROM to_status
     ORDER BY at, id`.execute(trx)
   return Map.groupBy(rows, (row) => row.lead_id)
 }

@@ -1,25 +1,20 @@
-/** The SQL that is shown for a report: any SQLite program takes it, and gets what the report says. */
-
-import { execFileSync } from 'node:child_process'
+/** The SQL that is shown for a report: any program takes it, and gets what the report says. */
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../src/figures.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../src/report/period.ts'
 import { explainReport } from '../../src/store/figures/explain-report.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../src/store/figures/report.ts'
-import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
-import { hasSqlite3 } from '../support/sqlite3.ts'
+import { askSqlProgram, hasSqlProgram, type Row } from '../support/sql-program.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const ZONE = 'Europe/Berlin'
 const PERIOD = periodOf('day', NOW, ZONE, { holidays: [], lastEnd: null })
 
-type Row = Readonly<Record<string, string | number | null>>
-
-describe.skipIf(!hasSqlite3())('the SQL of a report', () => {
+describe.skipIf(!hasSqlProgram())('the SQL of a report', () => {
   it.each<[string, LeadFilter]>([
     ['all leads', EVERY_LEAD],
     [
@@ -40,7 +35,6 @@ describe.skipIf(!hasSqlite3())('the SQL of a report', () => {
       await using syncing = await openSyncing(service.url, key)
       await syncing.sync({ pageSize: 500 })
       const { db } = syncing.store
-      const file = fileOf(syncing.store)
       await db.updateTable('pipeline_stat').set({ leads: 1 }).where('pipeline_id', '=', 'pl_emea').execute()
       const request = {
         ...{ kind: 'day' as const, period: PERIOD, prior: priorOf('day', PERIOD), filter, asKnownAt: null },
@@ -50,10 +44,7 @@ describe.skipIf(!hasSqlite3())('the SQL of a report', () => {
       const figures = await readReportFigures(db, request)
       expect(figures.newLeads.current).toBeGreaterThan(0)
 
-      const ask = (sql: string): Row[] =>
-        JSON.parse(
-          execFileSync('sqlite3', ['-json', '-readonly', file], { input: sql, encoding: 'utf8' }) || '[]',
-        )
+      const ask = (sql: string): Row[] => askSqlProgram(syncing.store, sql)
       const explained = explainReport(request, figures)
       const rowsOf = (block: string, title: string): Row[] => {
         const found = explained.find((each) => each.block === block && each.title === title)

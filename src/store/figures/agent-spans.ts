@@ -38,8 +38,8 @@ const USUAL_DISTANCE = {
   sql: `SELECT ms FROM (
     SELECT ms, row_number() OVER (ORDER BY ms) AS place, count(*) OVER () AS rows FROM (
       SELECT 1000 * (unixepoch(observed_at, 'subsec') - unixepoch(lag(observed_at) OVER (ORDER BY observed_at), 'subsec')) AS ms
-      FROM (SELECT DISTINCT observed_at FROM agent_reading WHERE observed_at >= :from AND observed_at < :to))
-    WHERE ms IS NOT NULL)
+      FROM (SELECT DISTINCT observed_at FROM agent_reading WHERE observed_at >= :from AND observed_at < :to) AS reading) AS distance
+    WHERE ms IS NOT NULL) AS placed
   WHERE place = (rows + 1) / 2`,
 } as const
 
@@ -52,11 +52,11 @@ const SPANS = {
     FROM agent_reading WHERE observed_at >= :from AND observed_at < :to),
   placed AS (
     SELECT *, lead(at) OVER of_agent AS next_at, lead(seconds) OVER of_agent - seconds AS until_next,
-      lag(state) OVER of_agent IS NOT state OR 1000 * (seconds - lag(seconds) OVER of_agent) > :gap_ms AS is_first
+      lag(state) OVER of_agent IS DISTINCT FROM state OR 1000 * (seconds - lag(seconds) OVER of_agent) > :gap_ms AS is_first
     FROM reading WINDOW of_agent AS (PARTITION BY agent_id ORDER BY at)),
-  numbered AS (SELECT *, sum(is_first) OVER (PARTITION BY agent_id ORDER BY at) AS number FROM placed)
+  numbered AS (SELECT *, count(*) FILTER (WHERE is_first) OVER (PARTITION BY agent_id ORDER BY at) AS number FROM placed)
   SELECT agent_id AS "agentId", state, min(at) AS "from", max(iif(1000 * until_next <= :gap_ms, next_at, at)) AS "to"
-  FROM numbered GROUP BY agent_id, number ORDER BY agent_id, number`,
+  FROM numbered GROUP BY agent_id, number, state ORDER BY agent_id, number`,
 } as const
 
 /** @param scope its period is the span of time; what else it says is of leads */

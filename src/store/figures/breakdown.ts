@@ -7,13 +7,13 @@ import { RECENT, STALLED_SINCE } from './relation.ts'
 
 const counted = (
   group: string,
-): string => `SELECT ${group} AS "of", sum(is_new) AS "newLeads", sum(is_won) AS won,
-    sum(is_recent AND outcome = 'won') AS part, sum(is_recent) AS whole
+): string => `SELECT ${group} AS "of", count(*) FILTER (WHERE is_new) AS "newLeads", count(*) FILTER (WHERE is_won) AS won,
+    count(*) FILTER (WHERE is_recent AND outcome = 'won') AS part, count(*) FILTER (WHERE is_recent) AS whole
   FROM (
-    SELECT lead_id, pipeline_id, 1 AS is_new, 0 AS is_won, 0 AS is_recent, NULL AS outcome
+    SELECT lead_id, pipeline_id, true AS is_new, false AS is_won, false AS is_recent, NULL AS outcome
     FROM lead_then WHERE created_at >= :from AND created_at < :to
     UNION ALL
-    SELECT lead_id, pipeline_id, 0, outcome = 'won' AND closed_at >= :from, closed_at >= ${RECENT}, outcome
+    SELECT lead_id, pipeline_id, false, outcome = 'won' AND closed_at >= :from, closed_at >= ${RECENT}, outcome
     FROM closed WHERE outcome IN ('won', 'lost') AND closed_at >= min(:from, ${RECENT})) AS each`
 
 export const COUNTS_BY_PIPELINE = {
@@ -48,8 +48,8 @@ export const STALLED_BY_PIPELINE = {
   sql: `SELECT pipeline_id AS "of", sum(leads) AS stalled FROM (
     SELECT pipeline_id, leads FROM open_now
     UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at > ${STALLED_SINCE}
-    UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN changed
-    UNION ALL SELECT pipeline_id, 1 FROM idle_then WHERE changed_at <= ${STALLED_SINCE})
+    UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN (SELECT lead_id FROM changed)
+    UNION ALL SELECT pipeline_id, 1 FROM idle_then WHERE changed_at <= ${STALLED_SINCE}) AS each
   GROUP BY pipeline_id`,
 } as const
 

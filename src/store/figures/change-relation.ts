@@ -54,11 +54,10 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
       (SELECT max(gone_at) FROM lead_gone AS each WHERE each.lead_id = news.lead_id AND gone_at < :to) AS gone_at,
       (SELECT max(returned_at) FROM lead_gone AS each
         WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
-    FROM news CROSS JOIN lead ON lead.id = news.lead_id
-    CROSS JOIN lead_version AS after ON after.rowid = ${version(' AND valid_from < :to', 'DESC')}
+    FROM news CROSS JOIN lead CROSS JOIN lead_version AS after
     LEFT JOIN lead_version AS before ON before.rowid =
       ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')}
-    WHERE true${inScope('after.pipeline_id', 'news.lead_id')}`,
+    WHERE lead.id = news.lead_id AND after.rowid = ${version(' AND valid_from < :to', 'DESC')}${inScope('after.pipeline_id', 'news.lead_id')}`,
     },
     change: {
       reads: [...chosen, 'news', ...known, 'standing'],

@@ -14,7 +14,7 @@ export const CHANGE_COUNTS = {
   meaning: `${MEANING}; how many, and their value by currency`,
   reads: ['change'],
   sql: `SELECT kind, value_currency AS currency, count(*) AS total, round(sum(value_amount), 2) AS amount
-  FROM change GROUP BY kind, value_currency ORDER BY kind, amount DESC, value_currency`,
+  FROM change GROUP BY kind, value_currency ORDER BY kind, amount DESC NULLS LAST, value_currency NULLS FIRST`,
 } as const
 
 export const CHANGED_LEADS = {
@@ -24,7 +24,7 @@ export const CHANGED_LEADS = {
   sql: `SELECT kind, lead_id AS id, coalesce(company_name, lead_id) AS "companyName", pipeline.name AS "pipelineName",
     iif(kind IN ('gone', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
     change.value_currency AS currency
-  FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY value_amount DESC, at DESC, lead_id) AS place FROM change)
+  FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY value_amount DESC NULLS LAST, at DESC, lead_id) AS place FROM change)
     AS change
   JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = change.pipeline_id
   WHERE place <= :rows ORDER BY kind, place`,

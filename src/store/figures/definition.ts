@@ -167,7 +167,7 @@ export const FIGURES = [
       SELECT status, days, row_number() OVER (PARTITION BY status ORDER BY days) AS place,
         count(*) OVER (PARTITION BY status) AS rows
       FROM ended WHERE left_at >= :from AND days IS NOT NULL) AS stay
-    LEFT JOIN stage USING (status) WHERE ${MIDDLE} GROUP BY status ORDER BY position, status`,
+    LEFT JOIN stage USING (status) WHERE ${MIDDLE} GROUP BY status, position ORDER BY position NULLS FIRST, status`,
   },
   {
     name: 'velocity',

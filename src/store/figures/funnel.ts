@@ -46,7 +46,7 @@ const STAYS_BY_PIPELINE = {
   sql: `SELECT pipeline_id AS pipeline, status AS "of", round(avg(days), 2) AS value FROM (
       SELECT pipeline_id, status, days, row_number() OVER (PARTITION BY pipeline_id, status ORDER BY days) AS place,
         count(*) OVER (PARTITION BY pipeline_id, status) AS rows
-      FROM ended WHERE left_at >= :from AND days IS NOT NULL)
+      FROM ended WHERE left_at >= :from AND days IS NOT NULL) AS stay
     WHERE ${MIDDLE} GROUP BY pipeline_id, status`,
 } as const
 

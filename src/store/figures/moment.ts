@@ -1,6 +1,7 @@
 /** One moment of the store: what is read in it fits together, though a sync may be writing meanwhile. */
 import { sql } from 'kysely'
 import type { Db } from '../open.ts'
+import { isPostgres } from '../postgres.ts'
 import type { RelationName } from './relation-name.ts'
 
 export interface Moment {
@@ -12,7 +13,7 @@ export interface Moment {
 /** @param db not one inside a transaction */
 export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T>): Promise<T> {
   return db.connection().execute(async (one) => {
-    await sql`BEGIN`.execute(one)
+    await (isPostgres(one) ? sql`BEGIN ISOLATION LEVEL REPEATABLE READ` : sql`BEGIN`).execute(one)
     try {
       return await read({ db: one, given: new Set() })
     } finally {

@@ -3,6 +3,7 @@ import { CompiledQuery } from 'kysely'
 import type { LeadFilter } from '../../figures.ts'
 import type { Instant } from '../../model.ts'
 import type { Db } from '../open.ts'
+import { isPostgres } from '../postgres.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from './definition.ts'
 import { chosenValues } from './lead-filter.ts'
 import type { Moment } from './moment.ts'
@@ -63,7 +64,7 @@ export async function readRows<Row>(
   return runQuery<Row>(db, withRelations(query, scope, given), { ...valuesOf(scope), ...values })
 }
 
-/** The SQL of a figure with all values in it, for any SQLite program. */
+/** The SQL of a figure with all values in it, for any program of the database. */
 export function explainFigure(name: FigureName, scope: FigureScope): string {
   return explainQuery(findFigure(name), scope, {})
 }
@@ -109,8 +110,15 @@ export function valuesOf({ from, to, filter, stalledDays, asKnownAt }: FigureSco
   }
 }
 
-/** Runs a query with named parameters; the driver binds them by place. */
+/**
+ * Runs a query with named parameters. SQLite keeps it prepared and has them bound by place; PostgreSQL plans by its
+ * values, and so runs the very text that is shown.
+ */
 export async function runQuery<Row>(db: Db, query: string, values: QueryValues): Promise<Row[]> {
+  if (isPostgres(db)) {
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(fillIn(query, values)))
+    return rows
+  }
   const bound: Value[] = []
   const text = query.replaceAll(PARAMETER, (_, name: string) => {
     bound.push(valueFor(name, values))

@@ -38,7 +38,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   /** A stay became known with the move that began it, or with the lead. */
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
-        ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead WHERE id = ${lead})) <= :known_at`)
+        ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead AS seen WHERE seen.id = ${lead})) <= :known_at`)
   const isThere = `lead_id NOT IN (SELECT lead_id FROM gone_then)${inScope()}`
 
   return {
@@ -60,7 +60,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: chosen,
       sql: `-- leads as they are now
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at
-    FROM ${isChosen ? 'chosen CROSS JOIN lead ON lead.id = lead_id' : 'lead'} WHERE true${inPipelines()}`,
+    FROM ${isChosen ? 'chosen CROSS JOIN lead WHERE lead.id = lead_id' : 'lead WHERE true'}${inPipelines()}`,
     },
     level_now: {
       reads: counted,
@@ -83,8 +83,8 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     -- by arrival, which the plus says: only of those that came later; one not updated since had a state before
     FROM (SELECT id, +created_at AS created_at, first_seen_at FROM lead
       WHERE first_seen_at >= :to AND created_at < first_seen_at AND updated_at >= :to) AS lead
-    CROSS JOIN lead_version AS state ON state.rowid = ${version('', 'ASC')}
-    WHERE valid_from >= :to AND created_at < valid_from${inScope('pipeline_id', 'lead.id')}`,
+    CROSS JOIN lead_version AS state
+    WHERE state.rowid = ${version('', 'ASC')} AND valid_from >= :to AND created_at < valid_from${inScope('pipeline_id', 'lead.id')}`,
     },
     early_once: {
       reads: [...chosen, 'early'],
@@ -160,7 +160,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: chosen,
       sql: `-- leads that are closed now, and since when
     SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
-    FROM stage CROSS JOIN lead USING (status) WHERE outcome <> 'open'${inScope('pipeline_id', 'id')}`,
+    FROM stage CROSS JOIN lead WHERE lead.status = stage.status AND outcome <> 'open'${inScope('pipeline_id', 'id')}`,
     },
     closed_once: {
       reads: [...chosen, 'reopened'],

@@ -33,17 +33,16 @@ const TREND_BY_PIPELINE = {
   meaning: 'the trend of each pipeline; days on which nothing was new or won have no row',
   reads: TREND.reads,
   sql: `SELECT place, pipeline_id AS "of", sum(is_new) AS "newLeads", sum(is_won) AS won FROM (
-    SELECT place, pipeline_id, 1 AS is_new, 0 AS is_won FROM span CROSS JOIN arrival AS each USING (place)
-    WHERE NOT ${WAS_GONE}
+    SELECT span.place, pipeline_id, 1 AS is_new, 0 AS is_won FROM span CROSS JOIN arrival AS each
+    WHERE each.place = span.place AND NOT ${WAS_GONE}
     UNION ALL
     SELECT place, pipeline_id, 0, 1 FROM span
-    CROSS JOIN closed_now AS each ON outcome = 'won' AND closed_at >= span_from AND closed_at < span_to
-    WHERE NOT ${WAS_GONE}
+    CROSS JOIN closed_now AS each
+    WHERE outcome = 'won' AND closed_at >= span_from AND closed_at < span_to AND NOT ${WAS_GONE}
     UNION ALL
     SELECT place, pipeline_id, 0, 1 FROM span
-    CROSS JOIN closed_once AS each ON outcome = 'won' AND closed_at >= span_from AND closed_at < span_to
-      AND reopened_at >= span_to
-    WHERE NOT ${WAS_GONE})
+    CROSS JOIN closed_once AS each
+    WHERE outcome = 'won' AND closed_at >= span_from AND closed_at < span_to AND reopened_at >= span_to AND NOT ${WAS_GONE}) AS told
   GROUP BY place, pipeline_id`,
 } as const
 
@@ -74,7 +73,7 @@ export const OPEN_VALUE_SERIES = {
         WHERE ended_at >= span_to AND ended_at < until AND value_currency = :currency)
       - (SELECT total(value_amount) FROM early_once
         WHERE created_at >= span_to AND created_at < until AND value_currency = :currency) AS change
-    FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until FROM span))
+    FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until FROM span) AS spanned) AS changed
   ORDER BY place`,
 } as const
 

@@ -18,8 +18,8 @@ export function spanRelations({ chosen, inPipelines, version }: Bounds) {
     arrival: {
       reads: [...chosen, 'span'],
       sql: `-- leads created in each span
-    SELECT place, lead.id AS lead_id, ${pipelineThen} AS pipeline_id FROM span CROSS JOIN lead ON created_at >= span_from AND created_at < span_to
-    WHERE true${chosen.length > 0 ? ' AND +lead.id IN chosen' : ''}${inPipelines(pipelineThen)}`,
+    SELECT place, lead.id AS lead_id, ${pipelineThen} AS pipeline_id FROM span CROSS JOIN lead
+    WHERE created_at >= span_from AND created_at < span_to${chosen.length > 0 ? ' AND +lead.id IN (SELECT lead_id FROM chosen)' : ''}${inPipelines(pipelineThen)}`,
     },
   } as const satisfies Record<string, Relation>
 }

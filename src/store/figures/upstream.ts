@@ -48,8 +48,8 @@ export const DRIFT = {
   meaning: 'fields of the records that were new, gone or of another type in a reading of the period',
   reads: [],
   sql: `SELECT each.value ->> 'change' AS change, each.value ->> 'path' AS path, ended_at AS at
-  FROM sync_scan_verdict JOIN json_each(drift) AS each
-  WHERE ended_at >= :from AND ended_at < :to ORDER BY at, path, change`,
+  FROM sync_scan_verdict CROSS JOIN json_each(drift) AS each
+  WHERE ended_at >= :from AND ended_at < :to ORDER BY at, path, change NULLS FIRST`,
 } as const
 
 export const LAST_SCAN = {

@@ -4,6 +4,8 @@ import type { RawBuilder } from 'kysely'
 export interface Invariant {
   /** As a sentence. */
   readonly rule: string
+  /** PostgreSQL holds it by itself. */
+  readonly isOfFiles?: true
   /** One row for each violation, which it names as `what`; the present is `(SELECT now FROM moment)`. */
   readonly violations: RawBuilder<unknown>
   readonly remedy: string

@@ -5,6 +5,7 @@ import { type Invariant, RESTORE, TELL } from './invariant.ts'
 /** Asked first: a damaged file answers other questions at random. */
 export const INTACT: Invariant = {
   rule: 'the file is intact',
+  isOfFiles: true,
   violations: sql`SELECT integrity_check AS what FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
   remedy: RESTORE,
 }
@@ -12,6 +13,7 @@ export const INTACT: Invariant = {
 export const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'each reference finds its row',
+    isOfFiles: true,
     // Without the index on lead.id references cannot be followed: the join keeps SQLite from trying.
     violations: sql`SELECT "table" || coalesce(' row ' || rowid, '') || ' to ' || parent AS what
       FROM (SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sync_dropped_index)) CROSS JOIN pragma_foreign_key_check`,
@@ -21,7 +23,7 @@ export const OF_LEADS: readonly Invariant[] = [
     rule: 'a lead that is there has one open version, a removed one none',
     violations: sql`SELECT lead.id AS what FROM lead
       LEFT JOIN lead_version AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
-      GROUP BY lead.id HAVING count(open.lead_id) <> (lead.removed_at IS NULL)`,
+      GROUP BY lead.id HAVING count(open.lead_id) <> iif(lead.removed_at IS NULL, 1, 0)`,
     remedy: TELL,
   },
   {
@@ -29,15 +31,15 @@ export const OF_LEADS: readonly Invariant[] = [
     violations: sql`SELECT lead.id AS what FROM lead
       JOIN lead_version AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
       WHERE (open.pipeline_id, open.status) <> (lead.pipeline_id, lead.status)
-        OR open.score IS NOT lead.score OR open.value_amount IS NOT lead.value_amount
-        OR open.value_currency IS NOT lead.value_currency OR open.agent_id IS NOT lead.agent_id`,
+        OR open.score IS DISTINCT FROM lead.score OR open.value_amount IS DISTINCT FROM lead.value_amount
+        OR open.value_currency IS DISTINCT FROM lead.value_currency OR open.agent_id IS DISTINCT FROM lead.agent_id`,
     remedy: TELL,
   },
   {
     rule: 'the versions of a lead follow one another and never overlap',
     violations: sql`SELECT lead_id || ' from ' || valid_from AS what
       FROM (SELECT lead_id, valid_from, valid_to, lead(valid_from) OVER of_lead AS next FROM lead_version
-        WINDOW of_lead AS (PARTITION BY lead_id ORDER BY valid_from))
+        WINDOW of_lead AS (PARTITION BY lead_id ORDER BY valid_from)) AS version
       WHERE valid_to < valid_from OR next < coalesce(valid_to, '9999')`,
     remedy: TELL,
   },
@@ -45,7 +47,7 @@ export const OF_LEADS: readonly Invariant[] = [
     rule: 'a lead is removed while its last absence lasts, and only then',
     violations: sql`SELECT lead.id AS what FROM lead
       LEFT JOIN lead_gone AS gone ON gone.lead_id = lead.id AND gone.returned_at IS NULL
-      WHERE lead.removed_at IS NOT gone.gone_at`,
+      WHERE lead.removed_at IS DISTINCT FROM gone.gone_at`,
     remedy: TELL,
   },
   {
@@ -92,9 +94,9 @@ export const OF_LEADS: readonly Invariant[] = [
     violations: sql`SELECT pipeline_id || ' ' || status AS what
       FROM (SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')) AS value_currency,
           count(*) AS n, sum(ifnull(value_amount, 0)) AS amount
-        FROM lead WHERE removed_at IS NULL GROUP BY 1, 2, 3)
+        FROM lead WHERE removed_at IS NULL GROUP BY 1, 2, 3) AS counted
       FULL JOIN lead_count USING (pipeline_id, status, value_currency)
-      WHERE ifnull(leads, 0) <> ifnull(n, 0) OR abs(ifnull(value_amount, 0) - ifnull(amount, 0)) > 0.5`,
+      WHERE ifnull(leads, 0) <> ifnull(n, 0) OR abs(ifnull(lead_count.value_amount, 0) - ifnull(amount, 0)) > 0.5`,
     remedy: TELL,
   },
   {

@@ -28,7 +28,7 @@ export const OF_WORK: readonly Invariant[] = [
     rule: 'a run that calls its leads whole has read a list that was proven complete',
     violations: sql`SELECT run.id AS what FROM sync_run AS run
       LEFT JOIN sync_scan_verdict AS verdict ON verdict.run_id = run.id
-      WHERE run.leads_as_of IS NOT NULL AND verdict.verdict IS NOT 'complete'`,
+      WHERE run.leads_as_of IS NOT NULL AND verdict.verdict IS DISTINCT FROM 'complete'`,
     remedy: READ_ALL,
   },
   {
@@ -71,7 +71,7 @@ export const OF_WORK: readonly Invariant[] = [
   {
     rule: 'each letter is there, and the one to its recipient',
     violations: sql`SELECT delivery.message_id AS what FROM delivery LEFT JOIN letter USING (message_id)
-      WHERE head ->> '$.messageId' IS NOT delivery.message_id OR head ->> '$.to' IS NOT recipient`,
+      WHERE head ->> '$.messageId' IS DISTINCT FROM delivery.message_id OR head ->> '$.to' IS DISTINCT FROM recipient`,
     remedy: TELL,
   },
   {

@@ -16,7 +16,7 @@ export const PIPELINE_VIEWS = {
     FROM pipeline_stat_latest AS latest
     JOIN pipeline_stage_stat AS stat USING (pipeline_id, observed_at)
     LEFT JOIN stage ON stage.status = stat.status
-    ORDER BY latest.pipeline_name, stage.position`,
+    ORDER BY latest.pipeline_name, stage.position NULLS FIRST`,
 
   pipeline_overview: sql`CREATE VIEW pipeline_overview AS
     -- one row a pipeline: our count of its leads beside the upstream's, and the difference
