@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
-import { MIGRATIONS, migrate } from '../migrate.ts'
+import { listObjects, openEmptyDatabase } from '../empty-database.ts'
+import { MIGRATIONS } from '../migrate.ts'
 import type { PostgresPlace } from '../postgres.ts'
-import { readViewComments } from '../snapshot/comments.ts'
-import { openSqlite } from '../sqlite.ts'
+import { describeSchema } from '../snapshot/describe.ts'
 import type { Tables } from '../tables.ts'
 import { VIEWS } from '../views.ts'
 import { FUNCTIONS } from './functions.ts'
-import { quoted, type SqliteObject, textOf, translateSchema } from './schema.ts'
+import { commentsSql, quoted, tablesInOrder, textOf, translateSchema } from './schema.ts'
 import { SEARCH } from './search.ts'
 import { TRIGGERS } from './triggers.ts'
 
@@ -30,7 +30,8 @@ export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace):
 }
 
 async function createAll(trx: Kysely<Tables>): Promise<void> {
-  for (const statement of [...FUNCTIONS, ...translateSchema(await readSqliteSchema()), ...SEARCH])
+  const model = await readModel()
+  for (const statement of [...FUNCTIONS, ...translateSchema(model.objects), ...SEARCH])
     await run(trx, statement)
   await run(trx, 'CREATE TABLE kysely_migration (name text PRIMARY KEY, timestamp text NOT NULL)')
   for (const name of Object.keys(MIGRATIONS))
@@ -42,38 +43,25 @@ async function createAll(trx: Kysely<Tables>): Promise<void> {
 async function createDefinitions(trx: Kysely<Tables>): Promise<void> {
   for (const statement of [...FUNCTIONS, ...TRIGGERS]) await run(trx, statement)
   for (const name of Object.keys(VIEWS).reverse()) await run(trx, `DROP VIEW IF EXISTS ${quoted(name)}`)
-  for (const [name, view] of Object.entries(VIEWS)) {
-    const { sql: text } = view.compile(trx)
-    await run(trx, text)
-    const columns = await readColumns(trx, name)
-    const comments = readViewComments(text, columns)
-    await run(trx, `COMMENT ON VIEW ${quoted(name)} IS ${textOf(comments.whole)}`)
-    for (const [column, meaning] of comments.columns)
-      await run(trx, `COMMENT ON COLUMN ${quoted(name)}.${quoted(column)} IS ${textOf(meaning)}`)
-  }
+  for (const view of Object.values(VIEWS)) await run(trx, view.compile(trx).sql)
+  for (const relation of (await readModel()).relations)
+    for (const statement of commentsSql(relation)) await run(trx, statement)
 }
 
 async function run(db: Kysely<Tables>, statement: string): Promise<void> {
   await db.executeQuery(CompiledQuery.raw(statement))
 }
 
-/** What the migrations make of an empty file. */
-async function readSqliteSchema(): Promise<SqliteObject[]> {
-  const model = openSqlite(':memory:')
+/** What the migrations make of an empty file: its schema, and what the tables and views that both have mean. */
+async function readModel() {
+  const database = await openEmptyDatabase()
   try {
-    await migrate(model, ':memory:')
-    const { rows } = await sql<SqliteObject>`SELECT type, name, tbl_name AS "table", sql FROM sqlite_schema
-      WHERE sql IS NOT NULL ORDER BY rowid`.execute(model)
-    return rows
+    const objects = listObjects(database)
+    const known = new Set([...tablesInOrder(objects).map(({ name }) => name), ...Object.keys(VIEWS)])
+    return { objects, relations: describeSchema(database).filter(({ name }) => known.has(name)) }
   } finally {
-    await model.destroy()
+    database.close()
   }
-}
-
-async function readColumns(trx: Kysely<Tables>, view: string): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`SELECT attname AS name FROM pg_attribute
-    WHERE attrelid = to_regclass(${quoted(view)}) AND attnum > 0 ORDER BY attnum`.execute(trx)
-  return rows.map(({ name }) => name)
 }
 
 /** Of all that is made anew when it changes, and of the migrations. */
