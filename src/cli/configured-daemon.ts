@@ -82,7 +82,7 @@ export async function openConfiguredDaemon(
     ...(await openMailing(config, store, templates)),
     source,
     transport,
-    policy: deliveryPolicyOf(config.mail),
+    policy: deliveryPolicyOf(config.mail, store, transport),
     log,
     syncOptions: (signal) => syncOptions(config, signal),
     poke: () => letters.poke(),

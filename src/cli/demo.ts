@@ -1,6 +1,6 @@
 /**
  * `leadsheet demo`: the main job on embedded defaults. A reference service of its own, a sync, yesterday's
- * report and its mail, all under data/demo; run again, it goes on from there.
+ * report and its mail, all under data/demo; run again, it goes on from there. With `--store` the copy is in PostgreSQL.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
@@ -25,10 +25,12 @@ import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
 import { listDeliveries } from '../store/delivery.ts'
 import { readLetter } from '../store/letter.ts'
 import type { Store } from '../store/open.ts'
+import { nameOf } from '../store/place.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { LIVE_SPEED, runLiveDemo } from './demo-live.ts'
-import { CALLED, COMPANIES, openData, pathsIn } from './installation.ts'
+import { requireOwnStore, settingsOf, writeStoreFile } from './demo-store.ts'
+import { CALLED, COMPANIES, openData, pathsIn, storePlaceOf } from './installation.ts'
 import { deliveryPolicyOf } from './mail.ts'
 import { publishDeps } from './publishing.ts'
 import { openMailing, reportOf } from './reports.ts'
@@ -37,24 +39,10 @@ import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
 
 const FOLDER = 'data/demo'
+const POSTGRES_FOLDER = 'data/demo/postgres'
 const SEED = 1
 /** Leads, the best ones, whose details are read. */
 const DETAILS = 200
-/** The settings that the demo leaves beside what it makes, for trying the commands on. */
-const SETTINGS = `# What the demo has made: \`leadsheet report weekly --config data/demo/leadsheet.yaml\` and others work on it.
-data_dir: .
-time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
-mail: { url: file:./outbox, from: leadsheet <reports@leadsheet.example> }
-recipients:
-  - you@example.com
-  - { address: sie@example.com, locale: de-DE }
-reports:
-  - name: daily
-    attachments: [stalled.xlsx]
-  - name: weekly
-    schedule: "0 7 * * 1"
-`
-
 const QUERIES = [
   'SELECT name, leads, open, won, lost FROM pipeline_overview ORDER BY name',
   "SELECT company_name, score, status FROM lead_now WHERE outcome = 'open' ORDER BY score DESC LIMIT 10",
@@ -80,6 +68,7 @@ the first line says where everything is, and each other line is a lead that has 
 
 interface DemoOptions {
   readonly fresh?: boolean
+  readonly store?: string
   readonly live?: boolean
   readonly speed?: number
 }
@@ -87,6 +76,11 @@ interface DemoOptions {
 export function defineDemo(command: Command, terminal: Terminal): void {
   command
     .option('--fresh', 'start over: forget what the demo made before')
+    .addOption(
+      new Option('--store <url>', 'the copy is in PostgreSQL: postgres://user@host/database?schema=NAME').env(
+        'LEADSHEET_STORE',
+      ),
+    )
     .addOption(
       new Option('--live', 'a daemon that is told of each change by a webhook, until Ctrl-C').conflicts(
         'fresh',
@@ -98,28 +92,39 @@ export function defineDemo(command: Command, terminal: Terminal): void {
       wholeNumber(SPEED_MIN, SPEED_MAX),
     )
     .action((options: DemoOptions) => startDemo(terminal, options))
-  addExamples(command, ['demo', 'demo --fresh', 'demo --live', 'demo --live --speed 600 --json'])
+  addExamples(command, [
+    ...['demo', 'demo --fresh', 'demo --store postgres://localhost/leads?schema=leadsheet_demo'],
+    ...['demo --live', 'demo --live --speed 600 --json'],
+  ])
   command.addHelpText('after', LIVE_HELP)
 }
 
-async function startDemo(terminal: Terminal, { fresh = false, live = false, speed }: DemoOptions) {
+async function startDemo(terminal: Terminal, { fresh = false, live = false, store, speed }: DemoOptions) {
+  if (store !== undefined && (fresh || live)) {
+    throw new LeadsheetError('usage_invalid', `--${fresh ? 'fresh' : 'live'} is for a demo in a file`, {
+      hint: 'Leave --store (LEADSHEET_STORE) away; in PostgreSQL another ?schema= begins afresh.',
+    })
+  }
   if (live) return runLiveDemo(terminal, speed ?? LIVE_SPEED)
-  if (speed === undefined) return runDemo(terminal, fresh)
+  if (speed === undefined) return runDemo(terminal, store, fresh)
   throw new LeadsheetError('usage_invalid', '--speed is for demo --live', { hint: 'Add --live.' })
 }
 
-async function runDemo(terminal: Terminal, isFresh: boolean): Promise<void> {
-  const folder = resolve(FOLDER)
+async function runDemo(terminal: Terminal, address: string | undefined, isFresh: boolean): Promise<void> {
+  const name = address === undefined ? FOLDER : POSTGRES_FOLDER
+  const folder = resolve(name)
   if (isFresh) await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
+  if (address !== undefined) await writeStoreFile(folder, address)
   const file = join(folder, 'leadsheet.yaml')
-  if (!existsSync(file)) await writeFile(file, SETTINGS, { mode: 0o600 })
+  if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })
   const config = loadConfig({ file, cwd: folder, env: {} })
   await using service = await startService(terminal, folder)
   // The summary tells what was done; only what is wrong needs a line beside it.
   const log = (await terminal.log()).child({}, { level: 'warn' })
   const { result, reports } = await syncAndReport(terminal, config, service, log)
-  const { database, snapshot } = pathsIn(folder)
+  const database = nameOf(storePlaceOf(config))
+  const { snapshot } = pathsIn(folder)
   if (terminal.json) terminal.printJson({ database, snapshot, settings: file, reports, leads: result.leads })
   else printSummary(terminal, result, { reports, database, snapshot, settings: file })
   terminal.end(endingOf(result))
@@ -142,6 +147,7 @@ async function syncAndReport(terminal: Terminal, config: Config, service: Servic
   const apiKey = await service.createKey({ name: 'demo', scope: 'read' })
   const source = openSource({ baseUrl: service.url, apiKey, maxWaitMs: 60_000, log })
   await using store = await openData({ ...config, allowNetworkFs: true })
+  if (store.place.kind === 'postgres') await requireOwnStore(store, config.dataDir)
   try {
     const result = await withProgress(terminal, (onProgress) =>
       sync(
@@ -184,7 +190,7 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
   const deps = await openMailing(config, store, templates)
   const { outbox } = pathsIn(config.dataDir)
   await using transport = openTransport(pathToFileURL(outbox).href, { log })
-  const policy = deliveryPolicyOf(config.mail)
+  const policy = deliveryPolicyOf(config.mail, store, transport)
   const mailed: Mailed[] = []
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)
@@ -214,6 +220,7 @@ function printSummary(
   const title = (text: string): string => terminal.style('bold', text)
   const shown = (path: string): string => relative(process.cwd(), path)
   const snapshot = shown(made.snapshot)
+  const database = existsSync(made.database) ? shown(made.database) : made.database
   terminal.print(
     ...[title('Synced'), ...summary(result).map((line) => `  ${line}`), ''],
     title('Reported'),
@@ -224,7 +231,7 @@ function printSummary(
     ]),
     '',
     title('Look at'),
-    `  database  ${shown(made.database)}`,
+    `  database  ${database}`,
     `  snapshot  ${snapshot}, for analysts`,
     `  settings  ${shown(made.settings)}, for \`--config\``,
     '',

@@ -1,12 +1,14 @@
 /** The mail settings, as the jobs and the transports take them. */
 import type { MailConfig } from '../config/config.ts'
 import type { ReadyMail } from '../config/requirements.ts'
-import type { DeliveryPolicy } from '../jobs/deliver.ts'
 import type { Sender } from '../jobs/letter.ts'
-import { createPace } from '../jobs/pace.ts'
+import { createPace, type Pace } from '../jobs/pace.ts'
+import type { DeliveryPolicy } from '../jobs/sending.ts'
 import type { Log } from '../log.ts'
 import type { DkimKey } from '../mail/dkim.ts'
 import { openTransport, type Transport } from '../mail/transport.ts'
+import { takeMailTurn } from '../store/mail-turn.ts'
+import type { Store } from '../store/open.ts'
 
 /** Of letters that are only looked at, where no sender is set. */
 const NOBODY = 'leadsheet@localhost.invalid'
@@ -28,8 +30,23 @@ export function dkimOf({ dkim }: MailConfig): DkimKey | null {
   return dkim && { domain: dkim.domain, selector: dkim.selector, privateKey: dkim.key.reveal() }
 }
 
-/** A folder takes letters as fast as they come. */
-export function deliveryPolicyOf({ url, perMinute, inDoubt }: MailConfig): DeliveryPolicy {
+/**
+ * A folder takes letters as fast as they come.
+ * @param server its name as the transport has it
+ */
+export function deliveryPolicyOf(
+  { url, perMinute, inDoubt }: MailConfig,
+  store: Store,
+  { name: server }: Pick<Transport, 'name'>,
+): DeliveryPolicy {
   const isServer = url?.reveal().startsWith('smtp') ?? false
-  return { inDoubt, pace: createPace(isServer ? perMinute : Number.POSITIVE_INFINITY) }
+  if (!isServer) return { inDoubt, pace: createPace(Number.POSITIVE_INFINITY) }
+  return { inDoubt, pace: sharedPace(store, server, perMinute) ?? createPace(perMinute) }
+}
+
+/** Null where one process alone sends. */
+function sharedPace(store: Store, server: string, most: number): Pace | null {
+  if (store.place.kind === 'sqlite') return null
+  const limit = { most, withinMs: 60_000 }
+  return { tryTake: () => store.write((trx) => takeMailTurn(trx, server, limit)) }
 }

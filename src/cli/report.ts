@@ -16,7 +16,6 @@ import { tryReport } from '../jobs/preview.ts'
 import type { Reader, Recipient, Report } from '../jobs/report.ts'
 import { reportAs } from '../jobs/subscription.ts'
 import { withoutPage } from '../jobs/test-report.ts'
-import { fileOf } from '../store/place.ts'
 import { instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openDataOrEmpty } from './installation.ts'
@@ -109,7 +108,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   await using store = await openDataOrEmpty(config)
   const deps = await openMailing(config, store, templates)
   // Before the first letter, since one recipient may have blocks that another has not.
-  await tryReport({ ...deps, file: fileOf(store) }, usual, recipients, terminal.signal)
+  await tryReport({ ...deps, place: store.place }, usual, recipients, terminal.signal)
   if (options.send && !options.force) await requireGoodData(deps, usual, recipients, at)
   if (mail !== null && options.send) return await sendReport(terminal, deps, mail, usual, recipients, at)
 
@@ -150,7 +149,7 @@ async function sendReport(
   await using transport = openMail(mail, log)
   const editions = mailings.map(({ edition }) => edition)
   const deliveries = await deliverEditions(
-    { ...deps, transport, log, policy: deliveryPolicyOf(mail) },
+    { ...deps, transport, log, policy: deliveryPolicyOf(mail, deps.store, transport) },
     editions,
     terminal.signal,
   )

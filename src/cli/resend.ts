@@ -64,7 +64,7 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   const editions = new Set([...plan.again, ...plan.anew].map(({ edition }) => edition))
   const log = await terminal.log()
   await using transport = await openMail(mail, log)
-  const delivering = { ...deps, transport, log, policy: deliveryPolicyOf(mail) }
+  const delivering = { ...deps, transport, log, policy: deliveryPolicyOf(mail, store, transport) }
   const deliveries = await deliverEditions(delivering, [...editions], terminal.signal, queued)
   await writeArchiveIndex(deps.archive, store.db)
   await showSent(terminal, plan, deliveries)

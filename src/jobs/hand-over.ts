@@ -6,7 +6,7 @@ import { errorText } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type FailedSend, failedSendOf } from '../mail/failure.ts'
 import type { Transport } from '../mail/transport.ts'
-import { type Delivery, type DeliveryMove, moveDelivery } from '../store/delivery.ts'
+import { type Delivery, type DeliveryMove, moveDelivery, takeInHand } from '../store/delivery.ts'
 import type { Lease } from '../store/lease.ts'
 import { readLetter } from '../store/letter.ts'
 import type { Store } from '../store/open.ts'
@@ -37,14 +37,19 @@ export async function handOver(
   signal: AbortSignal,
 ): Promise<FailedSend | 'sent' | 'passed_over'> {
   const { messageId, recipient } = one
+  const isOurs = await deps.store.write(async (trx) => {
+    const at = deps.now()
+    await lease.renew(trx, at)
+    if (await withdrawIfUnwanted(trx, messageId, at.toISOString())) return false
+    return takeInHand(trx, one, lease.holder, at.toISOString())
+  })
+  if (!isOurs) return 'passed_over'
   const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>): Promise<boolean> =>
     deps.store.write(async (trx) => {
       const at = deps.now()
       await lease.renew(trx, at)
-      if (to.state === 'sending' && (await withdrawIfUnwanted(trx, messageId, at.toISOString()))) return false
       return moveDelivery(trx, messageId, from, { ...to, at: at.toISOString() })
     })
-  if (!(await move(['pending', 'in_doubt'], { state: 'sending' }))) return 'passed_over'
   const stop = createStopSignal(signal, ANSWER_MS)
   let report: string | undefined
   let response: string

@@ -3,6 +3,12 @@
 const MINUTE_MS = 60_000
 
 export interface Pace {
+  /** Takes a turn. @returns 0; where none is to be had, after how many milliseconds to try again */
+  tryTake(now: Date): Promise<number>
+}
+
+/** Of one process alone, which can ask before it takes. */
+export interface OwnPace extends Pace {
   /** How long the next one has to wait; 0 where it need not. */
   msToWait(now: Date): number
   /** One goes now. */
@@ -10,16 +16,23 @@ export interface Pace {
 }
 
 /** Within any minute, or another time, as many as told; the first ones go at once. */
-export function createPace(most: number, withinMs = MINUTE_MS): Pace {
+export function createPace(most: number, withinMs = MINUTE_MS): OwnPace {
   let taken: number[] = []
+  const msToWait = (now: Date): number => {
+    const at = now.getTime()
+    // A clock that was put back would make those of the future stand in the way.
+    taken = taken.filter((ms) => ms > at - withinMs && ms <= at)
+    const [first] = taken
+    return first === undefined || taken.length < most ? 0 : first + withinMs - at
+  }
+  const take = (now: Date): void => void taken.push(now.getTime())
   return {
-    msToWait(now) {
-      const at = now.getTime()
-      // A clock that was put back would make those of the future stand in the way.
-      taken = taken.filter((ms) => ms > at - withinMs && ms <= at)
-      const [first] = taken
-      return first === undefined || taken.length < most ? 0 : first + withinMs - at
+    msToWait,
+    take,
+    async tryTake(now) {
+      const ms = msToWait(now)
+      if (ms === 0) take(now)
+      return ms
     },
-    take: (now) => void taken.push(now.getTime()),
   }
 }

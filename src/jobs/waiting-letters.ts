@@ -1,7 +1,8 @@
 /** What the daemon does each minute with the letters that wait for another attempt. */
 import { writeArchiveIndex } from './archive-index.ts'
-import { type DeliverDeps, deliverDue } from './deliver.ts'
+import { deliverDue } from './deliver.ts'
 import { type PauseDeps, pauseRefused } from './pause-refused.ts'
+import type { DeliverDeps } from './sending.ts'
 import type { Work } from './work.ts'
 
 /** The list of all editions then tells what became of them, and who is refused again and again is paused. */

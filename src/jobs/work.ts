@@ -1,7 +1,7 @@
 /** What the jobs of the daemon work with, and what each does when its own work is done. */
 import { LeadsheetError } from '../errors.ts'
 import type { Source } from '../source/open.ts'
-import type { DeliverDeps } from './deliver.ts'
+import type { DeliverDeps } from './sending.ts'
 import type { MailingDeps } from './mailing.ts'
 import type { Retention } from './prune.ts'
 import type { SyncOptions } from './sync-run.ts'

@@ -15,6 +15,7 @@ export interface DeliveryTable {
   put_off_at: string | null
   reply_code: number | null
   response: string | null
+  sender: string | null
 }
 
 interface LetterTable {
@@ -35,9 +36,15 @@ export interface MailOutageTable {
   response: string
 }
 
+interface MailTurnTable {
+  server: string
+  taken_ms: number
+}
+
 export interface DeliveryTables {
   delivery: DeliveryTable
   letter: LetterTable
   letter_file: { sha256: string; content: Uint8Array }
   mail_outage: MailOutageTable
+  mail_turn: MailTurnTable
 }

@@ -10,8 +10,12 @@
 import { type Selectable, sql } from 'kysely'
 import type { Instant, Letter } from '../model.ts'
 import type { DeliveryTable } from './delivery-tables.ts'
+import { deleteGoneLeases } from './lease.ts'
 import { addToPack, createLetterPack, insertLetter, keepFiles, type LetterPack } from './letter.ts'
 import type { Db, Trx } from './open.ts'
+
+/** Of who sends letters; where several may at once, each has one of its own, which begins so. */
+export const SENDER_LEASE = 'delivery'
 
 export type DeliveryRowState = DeliveryTable['state']
 
@@ -94,6 +98,12 @@ export async function listDeliveries(db: Db, editionId: string): Promise<Deliver
   return rows.map(deliveryOf)
 }
 
+export async function findDelivery(db: Db, messageId: string): Promise<Delivery | undefined> {
+  const letter = db.selectFrom('delivery').where('message_id', '=', messageId)
+  const row = await letter.selectAll().executeTakeFirst()
+  return row && deliveryOf(row)
+}
+
 /** Letters that are to be tried up to an instant or beyond another, those first that wait longest. */
 export async function listWaiting(
   db: Db,
@@ -138,6 +148,23 @@ export interface DeliveryMove {
 }
 
 /**
+ * Puts a letter into the hands of who holds a lease; nobody else takes it while that lives.
+ * @param known where anything was tried since this was read, the letter is not taken
+ */
+export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: Instant): Promise<boolean> {
+  const taken = await trx
+    .updateTable('delivery')
+    .where('message_id', '=', known.messageId)
+    .where('state', 'in', ['pending', 'in_doubt'])
+    .where('attempts', '=', known.attempts)
+    .where('doubts', '=', known.doubts)
+    .where('next_attempt_at', '=', known.nextAttemptAt)
+    .set((eb) => ({ state: 'sending', state_at: at, attempts: eb('attempts', '+', 1), sender }))
+    .executeTakeFirst()
+  return taken.numUpdatedRows > 0n
+}
+
+/**
  * Moves a letter from one of the given states into another; false when it is in none of them any more, which
  * means that another process has it.
  */
@@ -175,12 +202,19 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 }
 
 /**
- * After a crash: letters whose body had not begun to leave are pending again, the others are in doubt. To be called
- * while nobody sends.
+ * Of senders that are gone: letters whose body had not begun to leave are pending again, the others are in doubt. Their
+ * leases end with it, so that a sender that only slept writes nothing more.
  * @param doubtsMax how often a letter may be in doubt before it is left to a person
  */
-export async function recoverDeliveries(trx: Trx, at: Instant, doubtsMax: number): Promise<void> {
-  const left = trx.updateTable('delivery').where('next_attempt_at', 'is not', null)
+export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number): Promise<void> {
+  await deleteGoneLeases(trx, SENDER_LEASE, now)
+  const at = now.toISOString()
+  const left = trx
+    .updateTable('delivery')
+    .where('next_attempt_at', 'is not', null)
+    .where((eb) =>
+      eb.or([eb('sender', 'is', null), eb('sender', 'not in', trx.selectFrom('lease').select('holder'))]),
+    )
   await left.where('state', '=', 'sending').set({ state: 'pending', state_at: at }).execute()
   await left
     .where('state', '=', 'data')

@@ -2,15 +2,19 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { LeadsheetError } from '../errors.ts'
+import type { Instant } from '../model.ts'
 import type { Db, Store, Trx } from './open.ts'
 import type { Tables } from './tables.ts'
 
-/** Without a sign of life for so long (90 s), a holder counts as gone, even where its process id is in use. */
+/** Without a sign of life for so long, a holder counts as gone, even where its process id is in use. */
 const LEASE_MS = 90_000
-const BEAT_MS = 30_000
+/** Where workers on other machines wait to take over, whom no process id tells that it has ended. */
+const SHARED_LEASE_MS = 30_000
 
 /** Renews itself while it is held, however long a request or a letter takes. */
 export interface Lease {
+  /** By which it is told from all others. */
+  readonly holder: string
   /** Aborted once another process has taken over, with job_busy as its reason. */
   readonly lost: AbortSignal
   /**
@@ -29,12 +33,18 @@ const ownHolders = new Set<string>()
  * @param name also what the message calls it, such as `sync`
  * @throws LeadsheetError job_busy, naming who holds it
  */
-export async function claimLease(store: Pick<Store, 'write'>, name: string, now: () => Date): Promise<Lease> {
+export async function claimLease(
+  store: Pick<Store, 'write' | 'place'>,
+  name: string,
+  now: () => Date,
+): Promise<Lease> {
   const holder = randomUUID()
+  const leaseMs = store.place.kind === 'postgres' ? SHARED_LEASE_MS : LEASE_MS
+  const expiry = (at: Date): string => new Date(at.getTime() + leaseMs).toISOString()
   // Known before it is in the table: another claim of this process must not take it for one of an earlier life.
   ownHolders.add(holder)
   try {
-    await store.write((trx) => insertLease(trx, name, holder, now()))
+    await store.write((trx) => insertLease(trx, { name, holder, expiresAt: expiry(now()) }, now()))
   } catch (thrown) {
     ownHolders.delete(holder)
     throw thrown
@@ -55,9 +65,10 @@ export async function claimLease(store: Pick<Store, 'write'>, name: string, now:
         // Anything else may pass until the next beat; the work itself meets what does not.
         if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') lost.abort(thrown)
       })
-  }, BEAT_MS)
+  }, leaseMs / 3)
   beat.unref()
   return {
+    holder,
     lost: lost.signal,
     renew,
     async release() {
@@ -68,12 +79,16 @@ export async function claimLease(store: Pick<Store, 'write'>, name: string, now:
   }
 }
 
-async function insertLease(trx: Trx, name: string, holder: string, at: Date): Promise<void> {
+async function insertLease(
+  trx: Trx,
+  { name, holder, expiresAt }: { readonly name: string; readonly holder: string; readonly expiresAt: Instant },
+  at: Date,
+): Promise<void> {
   const other = await trx.selectFrom('lease').where('name', '=', name).selectAll().executeTakeFirst()
   if (other && !isGone(other, at))
     throw busy(name, `process ${other.pid} on ${other.host} since ${other.acquired_at}`)
   await trx.deleteFrom('lease').where('name', '=', name).execute()
-  const times = { acquired_at: at.toISOString(), expires_at: expiry(at) }
+  const times = { acquired_at: at.toISOString(), expires_at: expiresAt }
   await trx
     .insertInto('lease')
     .values({ name, holder, host: hostname(), pid: process.pid, ...times })
@@ -87,6 +102,17 @@ export async function findHolder(
 ): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host'> | undefined> {
   const leases = await db.selectFrom('lease').selectAll().execute()
   return leases.find((lease) => !isGone(lease, now))
+}
+
+/** Those of that name, or that begin with it and a colon, whose holders are gone. */
+export async function deleteGoneLeases(trx: Trx, name: string, now: Date): Promise<void> {
+  const leases = await trx
+    .selectFrom('lease')
+    .where((eb) => eb.or([eb('name', '=', name), eb('name', 'like', `${name}:%`)]))
+    .selectAll()
+    .execute()
+  const gone = leases.filter((lease) => isGone(lease, now)).map(({ holder }) => holder)
+  if (gone.length > 0) await trx.deleteFrom('lease').where('holder', 'in', gone).execute()
 }
 
 /** Whether a process of this machine that held it has ended without giving it back: it was killed. */
@@ -109,10 +135,6 @@ function busy(name: string, by: string): LeadsheetError {
   return new LeadsheetError('job_busy', `A ${what} is already running: ${by}`, {
     hint: 'Wait for it to end; `leadsheet status` shows it.',
   })
-}
-
-function expiry(at: Date): string {
-  return new Date(at.getTime() + LEASE_MS).toISOString()
 }
 
 function isGone(lease: Tables['lease'], now: Date): boolean {

@@ -24,6 +24,9 @@ import * as editionSearch from './migrations/022-edition-search.ts'
 import * as counts from './migrations/023-counts.ts'
 import * as events from './migrations/024-events.ts'
 import * as eventCounts from './migrations/025-event-counts.ts'
+import * as syncParts from './migrations/026-sync-parts.ts'
+import * as severalWorkers from './migrations/027-several-workers.ts'
+import * as moving from './migrations/029-moving.ts'
 import type { Tables } from './tables.ts'
 import { findUpgradeBackup } from './upgrade-backups.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
@@ -51,6 +54,9 @@ export const MIGRATIONS: Record<string, Migration> = {
   '023-counts': counts,
   '024-events': events,
   '025-event-counts': eventCounts,
+  '026-sync-parts': syncParts,
+  '027-several-workers': severalWorkers,
+  '029-moving': moving,
 }
 
 /**

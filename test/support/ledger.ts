@@ -1,6 +1,6 @@
 /** A ledger with letters that wait, without a report that was made for them. */
-import type { DeliverDeps } from '../../src/jobs/deliver.ts'
 import { type LetterContent, letterFor } from '../../src/jobs/letter.ts'
+import type { DeliverDeps } from '../../src/jobs/sending.ts'
 import { type Delivery, listDeliveries } from '../../src/store/delivery.ts'
 import { type Edition, saveEdition } from '../../src/store/edition.ts'
 import type { Store } from '../../src/store/open.ts'

@@ -1,11 +1,11 @@
 /** Reports made and mailed in tests as the program does it. */
 import { join } from 'node:path'
 import { BLOCKS } from '../../src/choices.ts'
-import type { DeliverDeps, DeliveryPolicy } from '../../src/jobs/deliver.ts'
 import { findPeriod, type MadeEdition, makeEdition } from '../../src/jobs/edition.ts'
 import { enqueueReportNow, type Mailing, type MailingDeps } from '../../src/jobs/mailing.ts'
 import { createPace } from '../../src/jobs/pace.ts'
 import type { Reader, Recipient, Report } from '../../src/jobs/report.ts'
+import type { DeliverDeps, DeliveryPolicy } from '../../src/jobs/sending.ts'
 import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { openTemplates } from '../../src/report/templates.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
