@@ -40,6 +40,8 @@ export const ERROR_CODES = {
   store_elsewhere: 'what was asked for is done by PostgreSQL itself, which has the store',
   store_refused: 'the PostgreSQL server does not let us in, or not do what is needed',
   store_unreachable: 'the PostgreSQL server that has the store cannot be reached',
+  store_taken: 'a store cannot be moved there, since another installation is there already',
+  store_unfinished: 'another store is being moved there, and not all of it has come',
   usage_invalid: 'a command, option or argument is wrong',
   web_port: 'the pages cannot be served at web.listen',
   webhook_unreadable: 'what is kept of the registered webhook cannot be read',
