@@ -19,7 +19,7 @@ import { judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
 import { hashProfile, retryHeldLeads } from './profile-change.ts'
 import { loadScanMemory, type ScanMemory } from './scan-memory.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
-import { type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
+import { readerOf, type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
 /** A scan that began longer ago is not resumed: its cursor may be gone and its absences mean little. */
@@ -103,7 +103,7 @@ function isResumable(scan: Scan, profile: string, now: Date): boolean {
 /** Pass after pass, until what was read may be believed or is given up. */
 async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd & Verdict> {
   const { source } = run
-  let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
+  let end = await readPass(readerOf(run), begun, memory).catch((thrown: unknown) =>
     startOver(run, begun, memory, thrown),
   )
   await memory.firstLoad?.end(run.options.signal)
@@ -116,7 +116,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
     const next = await writeHolding(run, (trx) => startPass(trx, scan, since))
-    end = await readPass(run, next, memory)
+    end = await readPass(readerOf(run), next, memory)
   }
 }
 
@@ -131,7 +131,7 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanMemory, thrown: 
   )
   const fresh = await writeHolding(run, (trx) => startScan(trx, begun))
   memory.met = createMetLeads()
-  return readPass(run, fresh, memory)
+  return readPass(readerOf(run), fresh, memory)
 }
 
 /** The end was reached. Only of a complete scan: absences are judged, and the watermark and the copy's age move on. */

@@ -1,11 +1,11 @@
 /** What every part of a sync works with: leads, statistics and agents stand beside each other below the sync. */
 import type { Log } from '../log.ts'
-import type { SyncPart, SyncProblem, SyncProgress } from '../model.ts'
+import type { LeadCounts, SyncPart, SyncProblem, SyncProgress } from '../model.ts'
 import type { Source } from '../source/open.ts'
 import type { Lease } from '../store/lease.ts'
 import type { Store, Trx } from '../store/open.ts'
-import type { Scan } from '../store/scan.ts'
-import { type RunUsage, saveUsage } from '../store/sync-run.ts'
+import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
+import { addCounts, type RunUsage, saveUsage } from '../store/sync-run.ts'
 
 export interface SyncOptions {
   /** Read all leads, not only those changed since the last sync. */
@@ -45,6 +45,30 @@ export interface SyncRun {
   readonly options: SyncOptions
   /** What the run has asked of the upstream so far. */
   readonly spent: () => RunUsage
+}
+
+/** Who reads the list of leads, or a part of it, and where it is kept how far. */
+export interface ListReader extends Pick<SyncRun, 'source' | 'now' | 'runId'> {
+  readonly options: Pick<SyncOptions, 'pageSize' | 'signal' | 'onProgress'>
+  /** All or nothing, and nothing once another reads it. */
+  write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** Records a page as read, with what it has met. */
+  advance(trx: Trx, before: Scan, page: ScanStep): Promise<Scan>
+  /** In the transaction that writes the page; returns the pages and leads so far. */
+  count(
+    trx: Trx,
+    counts: LeadCounts & { readonly pages: number },
+  ): Promise<{ readonly pages: number; readonly seen: number }>
+}
+
+/** The run itself, which reads the whole list. */
+export function readerOf(run: SyncRun): ListReader {
+  return {
+    ...run,
+    write: (work) => writePageHolding(run, work),
+    advance: advanceScan,
+    count: (trx, counts) => addCounts(trx, run.runId, counts),
+  }
 }
 
 /**

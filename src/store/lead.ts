@@ -3,6 +3,7 @@
  * that says of their past goes to `lead-version.ts`.
  */
 import type { Instant, Lead } from '../model.ts'
+import { lockLeads, takeLeadNos } from './dialect.ts'
 import { changedColumns, datedAs, type LeadRow, rowOf, type StoredLead, saysTheSame } from './lead-row.ts'
 import { saveHistory } from './lead-version.ts'
 import { isOfEvent, type Observation } from './observation.ts'
@@ -35,22 +36,23 @@ export async function saveLeads(
 ): Promise<SavedLead[]> {
   if (leads.length === 0) return []
   const { newest, older } = newestById(leads)
-  const stored = await readStored(trx, [...newest.keys()])
+  const ids = [...newest.keys()]
+  await lockLeads(trx, ids)
+  const stored = await readStored(trx, ids)
   const saved: SavedLead[] = []
   const rows: LeadRow[] = []
   const changed = new Set<string>()
   const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
-  let no = await findLastNo(trx)
 
+  const fresh = [...newest.values()].filter((lead) => !stored.has(lead.id))
+  for (const { no, lead } of await numbered(trx, fresh)) {
+    saved.push({ no, lead, change: 'inserted', isLate: false })
+    rows.push(rowOf(no, lead, undefined, seen))
+    arrived.fresh.push(lead)
+  }
   for (const lead of newest.values()) {
     const before = stored.get(lead.id)
-    if (!before) {
-      no++
-      saved.push({ no, lead, change: 'inserted', isLate: false })
-      rows.push(rowOf(no, lead, undefined, seen))
-      arrived.fresh.push(lead)
-      continue
-    }
+    if (before === undefined) continue
     const isLate = isOlder(before, lead)
     const isOtherForm = !isLate && isInOtherForm(before, lead, seen)
     const isSettled =
@@ -75,11 +77,11 @@ export async function saveLeads(
 
 /** Inserts leads of which none is stored, each once, without looking anything up. */
 export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
-  const last = await findLastNo(trx)
-  const rows = leads.map((lead, index) => rowOf(last + 1 + index, lead, undefined, seen))
+  const fresh = await numbered(trx, leads)
+  const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen))
   await writeLeads(trx, rows, seen, [])
   await saveHistory(trx, { fresh: leads, present: [], late: [], returned: [] }, seen)
-  return leads.map((lead, index) => ({ no: last + 1 + index, lead, change: 'inserted', isLate: false }))
+  return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))
 }
 
 /** The number of each of these ids that is a lead. */
@@ -163,6 +165,15 @@ export async function countLeads(db: Db): Promise<number> {
   return row.n ?? 0
 }
 
+/** New leads, each with a number that no lead has had. */
+async function numbered(trx: Trx, leads: readonly Lead[]): Promise<{ no: number; lead: Lead }[]> {
+  const nos = await takeLeadNos(trx, leads.length)
+  return leads.flatMap((lead, index) => {
+    const no = nos[index]
+    return no === undefined ? [] : [{ no, lead }]
+  })
+}
+
 /** Of one lead's records with the same time the last one counts. */
 function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older: Lead[] } {
   const newest = new Map<string, Lead>()
@@ -231,5 +242,8 @@ async function writeLeads(
 
 function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {
   const ids = new Set(rows.map((row) => row.pipeline_id))
-  return [...ids].map((id) => ({ id, name: id, status: null, first_seen_at: seen.at, observed_at: seen.at }))
+  // In one order for all, so that two that write beside each other never wait in a circle.
+  return [...ids]
+    .sort()
+    .map((id) => ({ id, name: id, status: null, first_seen_at: seen.at, observed_at: seen.at }))
 }

@@ -15,6 +15,8 @@ export interface MetLeads {
   note(met: Met, pass: number): void
   /** Gives a record that was told by its id the number that it has now. */
   number(id: string, no: number): void
+  /** How many were met. */
+  count(): number
   /** The numbers up to a last one that no pass has met. */
   missing(last: number): number[]
 }
@@ -22,9 +24,24 @@ export interface MetLeads {
 /** Of the scan under way in the store; of none, nothing. */
 export async function loadMetLeads(db: Db): Promise<MetLeads> {
   const met = createMetLeads()
+  const parts = await db.selectFrom('sync_scan_page').select('part').distinct().execute()
+  // The list as a whole is read after its parts, in further passes.
+  for (const { part } of parts.sort((a, b) => b.part - a.part)) await loadPart(db, met, part)
+  return met
+}
+
+/** Of one part of it. */
+export async function loadMetOfPart(db: Db, part: number): Promise<MetLeads> {
+  const met = createMetLeads()
+  await loadPart(db, met, part)
+  return met
+}
+
+async function loadPart(db: Db, met: MetLeads, part: number): Promise<void> {
   for (let after = -1; ; ) {
     const pages = await db
       .selectFrom('sync_scan_page')
+      .where('part', '=', part)
       .where('page', '>', after)
       .orderBy('page')
       .limit(CHUNK_PAGES)
@@ -32,16 +49,23 @@ export async function loadMetLeads(db: Db): Promise<MetLeads> {
       .execute()
     for (const page of pages) for (const each of metOf(page.met)) met.note(each, page.pass)
     const last = pages.at(-1)
-    if (last === undefined) return met
+    if (last === undefined) return
     after = last.page
     await new Promise(setImmediate)
   }
 }
 
-export async function saveMet(trx: Trx, page: number, pass: number, met: readonly Met[]): Promise<void> {
+export interface MetOnPage {
+  readonly part?: number
+  readonly page: number
+  readonly pass: number
+  readonly met: readonly Met[]
+}
+
+export async function saveMet(trx: Trx, { met, ...page }: MetOnPage): Promise<void> {
   await trx
     .insertInto('sync_scan_page')
-    .values({ page, pass, met: JSON.stringify(met) })
+    .values({ ...page, met: JSON.stringify(met) })
     .execute()
 }
 
@@ -63,6 +87,7 @@ export function createMetLeads(): MetLeads {
       const pass = others.get(id)
       if (pass !== undefined) note(no, pass)
     },
+    count: () => passes.reduce((sum, pass) => (pass === 0 ? sum : sum + 1), others.size),
     missing(last) {
       const nos: number[] = []
       for (let no = 1; no <= last; no++) if ((passes[no] ?? 0) === 0) nos.push(no)

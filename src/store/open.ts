@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { LeadsheetError } from '../errors.ts'
-import { writeUnflushed } from './dialect.ts'
+import { writeBeside, writeUnflushed } from './dialect.ts'
 import { migrate } from './migrate.ts'
-import { placeOf, type StorePlace } from './place.ts'
+import { nameOf, placeOf, type StorePlace } from './place.ts'
 import { migratePostgres } from './postgres/migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
@@ -27,6 +27,11 @@ export interface Store {
    * last of these away, whole and in order; the next `write` puts them on the disk with its own.
    */
   writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /**
+   * As `writeSoon`, in PostgreSQL beside others of its kind, of this process and others: for pages of the parts of a
+   * list. Done again where another was in its way, so that `work` must leave nothing behind outside of it.
+   */
+  writeBeside<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -60,22 +65,51 @@ export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
 }
 
 async function openOnce(place: StorePlace, now: Date): Promise<Store> {
-  const db = place.kind === 'sqlite' ? openSqlite(place.file) : openPostgres(place)
+  const db = await openDatabase(place)
   try {
-    await (place.kind === 'sqlite' ? migrate(db, place.file) : migratePostgres(db, place))
     const write = <T>(work: (trx: Trx) => Promise<T>): Promise<T> => db.transaction().execute(work)
-    const installationId = await write((trx) => readOrCreateInstallation(trx, now))
+    const installationId = await write((trx) => readOrCreateInstallation(trx, place, now))
     const close = (): Promise<void> => db.destroy()
     const writeSoon: Store['writeSoon'] = (work) => writeUnflushed(db, work)
-    return { db, place, installationId, write, writeSoon, close, [Symbol.asyncDispose]: close }
+    return {
+      db,
+      place,
+      installationId,
+      write,
+      writeSoon,
+      writeBeside: (work) => writeBeside(db, work),
+      close,
+      [Symbol.asyncDispose]: close,
+    }
   } catch (thrown) {
     await db.destroy()
     throw thrown
   }
 }
 
-async function readOrCreateInstallation(trx: Trx, now: Date): Promise<string> {
-  const found = await trx.selectFrom('installation').select('id').executeTakeFirst()
+/** With the present schema, and perhaps not yet a store of any installation. */
+export async function openDatabase(place: StorePlace): Promise<Db> {
+  const db = place.kind === 'sqlite' ? openSqlite(place.file) : openPostgres(place)
+  try {
+    await (place.kind === 'sqlite' ? migrate(db, place.file) : migratePostgres(db, place))
+    return db
+  } catch (thrown) {
+    await db.destroy()
+    throw thrown
+  }
+}
+
+async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date): Promise<string> {
+  const found = await trx.selectFrom('installation').select(['id', 'moving_from']).executeTakeFirst()
+  if (found && found.moving_from !== null) {
+    throw new LeadsheetError(
+      'store_unfinished',
+      `${nameOf(place)} is not whole: ${found.moving_from} is being moved there`,
+      {
+        hint: 'Run `leadsheet move` again: it goes on where it was cut off.',
+      },
+    )
+  }
   if (found) return found.id
   const id = randomUUID()
   await trx.insertInto('installation').values({ id, created_at: now.toISOString() }).execute()

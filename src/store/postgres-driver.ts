@@ -26,11 +26,14 @@ const TURN_TIMEOUT = '60s'
 /** So that a store is known by its adapter. */
 export class PostgresStoreAdapter extends PostgresAdapter {}
 
+/** Whether a transaction has its turn alone, or beside others that have theirs beside others too. */
+export type Turn = 'alone' | 'beside'
+
 /** @param name of the store, for messages */
-export function postgresDialect(pool: pg.Pool, name: string): Dialect {
+export function postgresDialect(pool: pg.Pool, name: string, turn: Turn = 'alone'): Dialect {
   return {
     createAdapter: () => new PostgresStoreAdapter(),
-    createDriver: () => new TurnDriver(pool, name),
+    createDriver: () => new TurnDriver(pool, name, turn),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
@@ -38,10 +41,12 @@ export function postgresDialect(pool: pg.Pool, name: string): Dialect {
 
 class TurnDriver extends PostgresDriver {
   readonly #name: string
+  readonly #lock: string
 
-  constructor(pool: pg.Pool, name: string) {
+  constructor(pool: pg.Pool, name: string, turn: Turn) {
     super({ pool })
     this.#name = name
+    this.#lock = turn === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -50,8 +55,8 @@ class TurnDriver extends PostgresDriver {
       try {
         return this.#tellingFailures(await super.acquireConnection())
       } catch (cause) {
-        const failure = postgresFailure(this.#name, cause)
-        if (failure?.code !== 'store_unreachable' || performance.now() >= until) throw failure ?? cause
+        const failure = connectFailure(this.#name, cause)
+        if (failure.code !== 'store_unreachable' || performance.now() >= until) throw failure
         await delay(CONNECT_PAUSE_MS)
       }
     }
@@ -66,9 +71,7 @@ class TurnDriver extends PostgresDriver {
     if (settings.accessMode === 'read only') return
     await connection.executeQuery(CompiledQuery.raw(`SET LOCAL lock_timeout = '${TURN_TIMEOUT}'`))
     await connection.executeQuery(
-      CompiledQuery.raw(
-        "SELECT pg_advisory_xact_lock(hashtextextended('leadsheet ' || current_schema(), 0))",
-      ),
+      CompiledQuery.raw(`SELECT ${this.#lock}(hashtextextended('leadsheet ' || current_schema(), 0))`),
     )
   }
 
@@ -85,6 +88,16 @@ class TurnDriver extends PostgresDriver {
     }
     return connection
   }
+}
+
+/** Why nobody could connect: also certificates, passwords and files that the address names. */
+export function connectFailure(name: string, cause: unknown): LeadsheetError {
+  const failure = postgresFailure(name, cause)
+  if (failure !== null) return failure
+  return new LeadsheetError('store_refused', `${name} cannot be connected to: ${errorText(cause)}`, {
+    hint: 'Check the address of the store: its password, and sslmode and sslrootcert where the server has TLS.',
+    cause,
+  })
 }
 
 /** What a person can do something about; null for a mistake of ours. */

@@ -2,7 +2,6 @@
  * Where the reading of the leads stands. The scan moves on in the transaction that writes its page, so a
  * killed run goes on exactly after the last page that is in.
  */
-import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import { type Met, saveMet } from './met-leads.ts'
 import type { Db, Trx } from './open.ts'
@@ -98,44 +97,52 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
 
 /** Records a page as read, with what it has met. */
 export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
-  await saveMet(trx, before.pages, before.pass, page.met)
+  await saveMet(trx, { page: before.pages, pass: before.pass, met: page.met })
+  const scan = scanAfter(before, page)
+  await trx.updateTable('sync_scan').where('resource', '=', RESOURCE).set(scan).execute()
+  return scan
+}
+
+/** Where a reading stands once a page of it is in. */
+export function scanAfter(before: Scan, page: ScanStep): Scan {
   const repeated = page.repeats !== null && page.met.length - page.freshInPass > page.repeats
   // A page without a new lead is one behind the last, not one that moved.
   const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
-  return trx
-    .updateTable('sync_scan')
-    .where('resource', '=', RESOURCE)
-    .set({
-      cursor: page.cursor,
-      seen: before.seen + page.fresh,
-      pages: before.pages + 1,
-      reported_total: before.pass_since === before.updated_since ? page.total : before.reported_total,
-      moved: before.moved + moved,
-      mended: before.mended + page.mended,
-      cut: before.cut + page.cut,
-      pass_seen: before.pass_seen + page.freshInPass,
-      pass_new: before.pass_new + page.fresh - page.born,
-      pass_held: before.pass_held + page.withoutId,
-      pass_pages: before.pass_pages + 1,
-      pass_moved: before.pass_moved + moved,
-      is_broken: page.isBroken ? 1 : before.is_broken,
-      idle_pages: page.freshInPass > 0 || page.isAgain ? 0 : before.idle_pages + 1,
-      first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
-      last_rows: page.rows,
-      largest_page: Math.max(before.largest_page, page.rows),
-      tail: JSON.stringify(page.tail),
-      total_low: extreme(Math.min, before.total_low, page.total),
-      total_high: extreme(Math.max, before.total_high, page.total),
-      max_updated_at: sql`nullif(max(coalesce(max_updated_at, ''), coalesce(${page.maxUpdatedAt}, '')), '')`,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow()
+  return {
+    ...before,
+    cursor: page.cursor,
+    seen: before.seen + page.fresh,
+    pages: before.pages + 1,
+    reported_total: before.pass_since === before.updated_since ? page.total : before.reported_total,
+    moved: before.moved + moved,
+    mended: before.mended + page.mended,
+    cut: before.cut + page.cut,
+    pass_seen: before.pass_seen + page.freshInPass,
+    pass_new: before.pass_new + page.fresh - page.born,
+    pass_held: before.pass_held + page.withoutId,
+    pass_pages: before.pass_pages + 1,
+    pass_moved: before.pass_moved + moved,
+    is_broken: page.isBroken ? 1 : before.is_broken,
+    idle_pages: page.freshInPass > 0 || page.isAgain ? 0 : before.idle_pages + 1,
+    first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
+    last_rows: page.rows,
+    largest_page: Math.max(before.largest_page, page.rows),
+    tail: JSON.stringify(page.tail),
+    total_low: extreme(Math.min, before.total_low, page.total),
+    total_high: extreme(Math.max, before.total_high, page.total),
+    max_updated_at: latest(before.max_updated_at, page.maxUpdatedAt),
+  }
 }
 
 export async function clearScan(trx: Trx): Promise<void> {
   await trx.deleteFrom('sync_scan').execute()
   await trx.deleteFrom('sync_scan_page').execute()
   await trx.deleteFrom('sync_scan_event').execute()
+  await trx.deleteFrom('sync_part').execute()
+}
+
+function latest(before: Instant | null, now: Instant | null): Instant | null {
+  return now !== null && (before === null || now > before) ? now : before
 }
 
 function extreme(

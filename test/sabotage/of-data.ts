@@ -7,11 +7,9 @@ export const OF_DATA: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/jobs/sync-page.ts',
-        find: '  const done = await writePageHolding(run, async (trx) => {',
-        replace: `  await writePageHolding(run, (trx) =>
-    trx.updateTable('sync_scan').set({ cursor: step.cursor }).execute(),
-  )
-  const done = await writePageHolding(run, async (trx) => {`,
+        find: '  const done = await reader.write(async (trx) => {',
+        replace: `  await reader.write((trx) => trx.updateTable('sync_scan').set({ cursor: step.cursor }).execute())
+  const done = await reader.write(async (trx) => {`,
       },
     ],
     caughtBy: [
