@@ -7,7 +7,7 @@ import { counted } from '../report/numbers.ts'
 import { makeBackup } from '../store/backup.ts'
 import type { BackupContent } from '../store/backup-check.ts'
 import { addExamples } from './command.ts'
-import { pathsIn } from './installation.ts'
+import { requireFile } from './elsewhere.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -20,7 +20,7 @@ export function defineBackup(command: Command, terminal: Terminal): void {
 }
 
 async function backup(terminal: Terminal, file: string, replaces: boolean): Promise<void> {
-  const { database } = pathsIn((await terminal.config()).dataDir)
+  const database = requireFile(await terminal.config(), 'backup')
   if (!existsSync(database)) {
     throw new LeadsheetError('report_no_data', `there is no database ${database} to back up`, {
       hint: 'Set data_dir (LEADSHEET_DATA_DIR), or run `leadsheet sync` first.',

@@ -13,11 +13,12 @@ import { readSettingsInForce } from '../jobs/settings-in-force.ts'
 import { attempt, type Check, fail, ok, warn } from '../source/checkup.ts'
 import { readFileSystem } from '../store/file-system.ts'
 import type { Store } from '../store/open.ts'
-import { fileOf } from '../store/place.ts'
+import { nameOf } from '../store/place.ts'
 import { checkPast } from './clock-check.ts'
 import { installationOf } from './health-installation.ts'
-import { openData, pathsIn } from './installation.ts'
+import { openData, pathsIn, storePlaceOf } from './installation.ts'
 import { checkNotices } from './notice-check.ts'
+import { checkServer } from './server-check.ts'
 import { checkInForce } from './settings-check.ts'
 import { checkSnapshot, checkStore } from './store-check.ts'
 
@@ -42,15 +43,20 @@ export async function checkData(
   config: Config,
   options: { readonly whole: boolean; readonly now: Date },
 ): Promise<DataFindings> {
-  const folder = await checkFolder(config.dataDir)
+  const folder = await checkFolder(config)
   if (folder.verdict === 'fail') return { checks: [folder], life: 'none' }
-  const checks = [folder, await checkFileSystem(config)]
+  const place = storePlaceOf(config)
+  const checks = place.kind === 'sqlite' ? [folder, await checkFileSystem(config)] : [folder]
   let life: Life = 'none'
-  const opened = await attempt('database', 'see the README on a damaged database', async () => {
+  const remedy =
+    place.kind === 'sqlite'
+      ? 'see the README on a damaged database'
+      : 'check store (LEADSHEET_STORE), and that PostgreSQL runs there'
+  const opened = await attempt('database', remedy, async () => {
     await using store = await openData(config)
     for await (const check of checkInside(store, config, options)) checks.push(check)
     life = (await readDaemon(store.db, options.now)).life
-    return ok('database', fileOf(store))
+    return ok('database', nameOf(place))
   })
   if (opened.verdict !== 'ok') checks.push(opened)
   return { checks, life }
@@ -61,7 +67,8 @@ async function* checkInside(
   config: Config,
   { whole, now }: { readonly whole: boolean; readonly now: Date },
 ): AsyncGenerator<Check> {
-  yield ok('database', fileOf(store))
+  yield ok('database', nameOf(store.place))
+  if (store.place.kind === 'postgres') yield* checkServer(store.db)
   yield* checkStore(store, { whole, now })
   const past = await checkPast(store.db, now)
   if (past !== null) yield past
@@ -89,16 +96,17 @@ function toldAs(check: HealthCheck, isNew: boolean): Check {
   }
 }
 
-async function checkFolder(dataDir: string): Promise<Check> {
+async function checkFolder(config: Config): Promise<Check> {
+  const { dataDir } = config
   try {
     await mkdir(dataDir, { recursive: true })
     await access(dataDir, constants.W_OK)
-    const { database } = pathsIn(dataDir)
-    if (existsSync(database) && isWorldReadable(database)) {
+    const place = storePlaceOf(config)
+    if (place.kind === 'sqlite' && existsSync(place.file) && isWorldReadable(place.file)) {
       return warn(
         'data directory',
-        `every user of this machine can read ${database}, with recipients and the key of their links`,
-        `stop the daemon and run \`chmod 600 ${database}*\``,
+        `every user of this machine can read ${place.file}, with recipients and the key of their links`,
+        `stop the daemon and run \`chmod 600 ${place.file}*\``,
       )
     }
     return ok('data directory', `${dataDir} can be written`)

@@ -21,7 +21,7 @@ import { findHolder } from '../store/lease.ts'
 import { openStore } from '../store/open.ts'
 import { WEBHOOK_PATH } from '../web/webhooks.ts'
 import { openConfiguredDaemon } from './configured-daemon.ts'
-import { CALLED, COMPANIES, openData, pathsIn } from './installation.ts'
+import { CALLED, COMPANIES, openData, storeAddressOf } from './installation.ts'
 import { createLiveChanges, type LiveChanges } from './live-changes.ts'
 import { localTime } from './local-time.ts'
 import { summary, syncOptions, withProgress } from './sync.ts'
@@ -93,7 +93,7 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
 
 /** Begun anew each time: a service that is where it stopped yesterday would have nothing to show at once. */
 async function clear(folder: string): Promise<void> {
-  const { database } = pathsIn(folder)
+  const database = storeAddressOf({ dataDir: folder, store: null })
   if (existsSync(database)) {
     await using store = await openStore(database, new Date())
     const holder = await findHolder(store.db, new Date())
@@ -175,7 +175,7 @@ interface Where {
 }
 
 function printWhere(terminal: Terminal, { result, config, service, web, playFrom, speed }: Where): void {
-  const { database } = pathsIn(config.dataDir)
+  const database = storeAddressOf(config)
   const webhook = `${config.web.publicUrl}${WEBHOOK_PATH}`
   if (terminal.json) {
     const where = { window: web, webhook, service, database, settings: config.file }

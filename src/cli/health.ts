@@ -8,7 +8,7 @@ import { type Life, lifeOf } from '../jobs/health/beat.ts'
 import { tellSpan } from '../jobs/health/installation.ts'
 import { type LastBeat, readLastBeat } from '../store/last-beat.ts'
 import { addExamples } from './command.ts'
-import { pathsIn } from './installation.ts'
+import { storePlaceOf } from './installation.ts'
 import type { Terminal } from './terminal.ts'
 
 export function defineHealth(command: Command, terminal: Terminal): void {
@@ -32,7 +32,7 @@ interface Found {
 /** Settings that cannot be read are no daemon, too: those who ask know of two answers only. */
 async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   try {
-    const beat = readLastBeat(pathsIn((await terminal.config()).dataDir).database)
+    const beat = await readLastBeat(storePlaceOf(await terminal.config()))
     const life = lifeOf(beat, new Date())
     return { isHealthy: life === 'alive', found: tell(life, beat), lastBeat: beat?.last_tick_at ?? null }
   } catch (thrown) {

@@ -1,4 +1,4 @@
-/** What lies in the data directory, opened for one command. */
+/** The store and what lies in the data directory, opened for one command. */
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,8 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { refuseNetworkFileSystem } from '../store/file-system.ts'
 import { openStore, type Store } from '../store/open.ts'
+import { placeOf, type StorePlace } from '../store/place.ts'
+import { isStoreThere } from '../store/there.ts'
 import { upgradeIfOlder } from '../store/upgrade.ts'
 import { readVersion } from './version.ts'
 
@@ -22,13 +24,21 @@ export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.u
 /** How a command is written where the program is: in its checkout, or installed. */
 export const CALLED = import.meta.url.endsWith('.ts') ? 'npm run -s leadsheet --' : 'leadsheet'
 
-/** What the settings say of the data directory. */
-export type DataSettings = Pick<Config, 'dataDir' | 'allowNetworkFs'>
+/** What the settings say of where data are. */
+export type DataSettings = Pick<Config, 'dataDir' | 'store' | 'allowNetworkFs'>
 
-/** The paths of an installation, all under its data directory. */
+/** As the store is opened by: never to be shown, for there may be a password in it. */
+export function storeAddressOf({ dataDir, store }: Pick<DataSettings, 'dataDir' | 'store'>): string {
+  return store?.reveal() ?? join(dataDir, 'leadsheet.db')
+}
+
+export function storePlaceOf(settings: Pick<DataSettings, 'dataDir' | 'store'>): StorePlace {
+  return placeOf(storeAddressOf(settings))
+}
+
+/** What is under the data directory, wherever the store is. */
 export function pathsIn(dataDir: string) {
   return {
-    database: join(dataDir, 'leadsheet.db'),
     snapshot: join(dataDir, 'snapshot.db'),
     metadata: join(dataDir, 'metadata.json'),
     archive: join(dataDir, 'archive'),
@@ -59,10 +69,8 @@ export interface Opening {
  * to the present schema.
  * @throws LeadsheetError data_unwritable, data_network, job_busy, store_*
  */
-export async function openData(
-  { dataDir, allowNetworkFs }: DataSettings,
-  opening: Opening | null = null,
-): Promise<Store> {
+export async function openData(settings: DataSettings, opening: Opening | null = null): Promise<Store> {
+  const { dataDir, allowNetworkFs } = settings
   await mkdir(dataDir, { recursive: true }).catch((cause: unknown) => {
     throw new LeadsheetError(
       'data_unwritable',
@@ -73,30 +81,34 @@ export async function openData(
       },
     )
   })
-  if (!allowNetworkFs) await refuseNetworkFileSystem(dataDir)
-  const { database } = pathsIn(dataDir)
-  await upgradeIfOlder(database, {
-    program: readVersion(),
-    now: () => new Date(),
-    tell: (step) => opening?.log.info(step),
-    signal: opening?.signal ?? new AbortController().signal,
-  })
-  return openStore(database, new Date())
+  const place = storePlaceOf(settings)
+  if (place.kind === 'sqlite') {
+    if (!allowNetworkFs) await refuseNetworkFileSystem(dataDir)
+    await upgradeIfOlder(place.file, {
+      program: readVersion(),
+      now: () => new Date(),
+      tell: (step) => opening?.log.info(step),
+      signal: opening?.signal ?? new AbortController().signal,
+    })
+  }
+  return openStore(storeAddressOf(settings), new Date())
 }
 
 /**
  * As {@link openData}, for commands that only look: where there is no database yet they find an empty one, and a
- * mistyped data directory is not made.
+ * mistyped data directory, or schema of PostgreSQL, is not made.
  */
 export async function openDataIfThere(settings: DataSettings): Promise<Store> {
-  return existsSync(pathsIn(settings.dataDir).database)
-    ? openData(settings)
-    : openStore(':memory:', new Date())
+  return (await isStoreThere(storePlaceOf(settings))) ? openData(settings) : openStore(':memory:', new Date())
 }
 
-/** As {@link openDataIfThere}, but other processes too can open the empty one: it is a file while it is in use. */
+/**
+ * As {@link openDataIfThere}, but other processes too can open the empty one: it is a file while it is in use. In
+ * PostgreSQL it is made where it will be, since nothing else can tell whether SQL is understood there.
+ */
 export async function openDataOrEmpty(settings: DataSettings): Promise<Store> {
-  if (existsSync(pathsIn(settings.dataDir).database)) return openData(settings)
+  const place = storePlaceOf(settings)
+  if (place.kind === 'postgres' || existsSync(place.file)) return openData(settings)
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-empty-'))
   const store = await openStore(join(folder, 'leadsheet.db'), new Date())
   const close = async (): Promise<void> => {

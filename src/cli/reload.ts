@@ -7,9 +7,11 @@ import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
 import { listHeldLeases } from '../store/lease.ts'
 import type { Db } from '../store/open.ts'
+import { nameOf } from '../store/place.ts'
 import { findNextReading, findSettingsReading, type SettingsReading } from '../store/settings-read.ts'
+import { isStoreThere } from '../store/there.ts'
 import { addExamples } from './command.ts'
-import { openData, pathsIn } from './installation.ts'
+import { openData, storePlaceOf } from './installation.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The new settings are tried, and what is in hand is put down. */
@@ -24,8 +26,8 @@ export function defineReload(command: Command, terminal: Terminal): void {
 async function reload(terminal: Terminal): Promise<void> {
   // Where they are wrong, the daemon need not be bothered.
   const config = await terminal.config()
-  if (!existsSync(pathsIn(config.dataDir).database))
-    throw noDaemon(`there is no database in ${config.dataDir}`)
+  const place = storePlaceOf(config)
+  if (!(await isStoreThere(place))) throw noDaemon(`there is no database ${nameOf(place)}`)
   await using store = await openData(config)
   const { pid, before } = await findDaemon(store.db, config)
   hangUp(pid)
@@ -42,10 +44,10 @@ async function reload(terminal: Terminal): Promise<void> {
 }
 
 /** The daemon on these data, which must be one of this machine, and when it read its settings last. */
-async function findDaemon(db: Db, { dataDir }: Config): Promise<{ pid: number; before: SettingsReading }> {
+async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before: SettingsReading }> {
   const leases = await listHeldLeases(db, new Date())
   const daemon = leases.find(({ name }) => name === 'daemon')
-  if (daemon === undefined) throw noDaemon(`no daemon runs on ${dataDir}`)
+  if (daemon === undefined) throw noDaemon(`no daemon runs on ${nameOf(storePlaceOf(config))}`)
   const { pid, host } = daemon
   if (host !== hostname()) {
     throw new LeadsheetError(
@@ -116,6 +118,6 @@ async function waitForReading(
 
 function noDaemon(message: string): LeadsheetError {
   return new LeadsheetError('daemon_missing', message, {
-    hint: 'A daemon reads its settings when it is started: `leadsheet run`. Another data_dir takes a restart.',
+    hint: 'A daemon reads its settings when it is started: `leadsheet run`. Another data_dir or store takes a restart.',
   })
 }

@@ -8,8 +8,10 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import { createLane } from '../jobs/lane.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
+import { nameOf } from '../store/place.ts'
 import { addSettingsReading, type SettingsReading } from '../store/settings-read.ts'
 import { type ConfiguredDaemon, openConfiguredDaemon, type RunningDaemon } from './configured-daemon.ts'
+import { storeAddressOf, storePlaceOf } from './installation.ts'
 import { tryReports } from './report-trial.ts'
 import type { Terminal } from './terminal.ts'
 import { readVersion } from './version.ts'
@@ -45,7 +47,7 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
   let change = new AbortController()
   const reloading = createLane(log, async () => {
     const readAt = new Date()
-    const found = await readAnew(deps, config.dataDir, readAt).catch((thrown: unknown) =>
+    const found = await readAnew(deps, config, readAt).catch((thrown: unknown) =>
       refuse(deps, thrown, readAt),
     )
     if (found === null) return
@@ -105,14 +107,21 @@ async function runTurn(
   }
 }
 
-async function readAnew({ terminal, ...deps }: ReloadDeps, dataDir: string, at: Date): Promise<Reading> {
+async function readAnew({ terminal, ...deps }: ReloadDeps, first: Config, at: Date): Promise<Reading> {
   deps.log.info('the settings are read anew')
   const config = await terminal.readConfigAnew()
-  if (config.dataDir !== dataDir) {
+  if (config.dataDir !== first.dataDir) {
     throw new LeadsheetError(
       'config_invalid',
-      `data_dir cannot change while the daemon runs: it is ${dataDir}, and would be ${config.dataDir}`,
+      `data_dir cannot change while the daemon runs: it is ${first.dataDir}, and would be ${config.dataDir}`,
       { hint: 'Stop the daemon, move what is in it, and start the daemon again.' },
+    )
+  }
+  if (storeAddressOf(config) !== storeAddressOf(first)) {
+    throw new LeadsheetError(
+      'config_invalid',
+      `store cannot change while the daemon runs on ${nameOf(storePlaceOf(first))}`,
+      { hint: 'Stop the daemon, and start it again: then it runs on the other one.' },
     )
   }
   return open({ terminal, ...deps }, config, at)

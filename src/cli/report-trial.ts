@@ -3,14 +3,13 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { tryReport } from '../jobs/preview.ts'
-import { fileOf } from '../store/place.ts'
-import { openDataOrEmpty, pathsIn } from './installation.ts'
+import { openDataOrEmpty, storePlaceOf } from './installation.ts'
 import { reportOf } from './reports.ts'
 import { openTemplatesOf } from './templates.ts'
 
 /**
- * Compiles the templates of every report, fills them in with made-up figures, and has SQLite read their SQL; the
- * database stays as it is.
+ * Compiles the templates of every report, fills them in with made-up figures, and has the database read their SQL,
+ * where it changes nothing.
  * @throws LeadsheetError report_template, report_unknown, query_failed, config_invalid: the first mistake
  */
 export async function tryReports(config: Config, signal: AbortSignal): Promise<void> {
@@ -18,11 +17,12 @@ export async function tryReports(config: Config, signal: AbortSignal): Promise<v
     config,
     config.reports.map(({ template }) => template),
   )
-  const { database } = pathsIn(config.dataDir)
-  await using empty = existsSync(database) ? null : await openDataOrEmpty(config)
-  const deps = { templates, file: empty === null ? database : fileOf(empty), now: () => new Date() }
-  for (const settings of config.reports) {
-    const { report, recipients } = reportOf(settings, config, templates)
-    await tryReport(deps, report, recipients, signal)
-  }
+  const reports = config.reports.map((settings) => reportOf(settings, config, templates))
+  const own = storePlaceOf(config)
+  const hasQueries = reports.some(({ report }) => report.queries.length > 0)
+  // A file that is there is not opened as a store, which might bring it to another version.
+  const isReady = !hasQueries || (own.kind === 'sqlite' && existsSync(own.file))
+  await using store = isReady ? null : await openDataOrEmpty(config)
+  const deps = { templates, place: store?.place ?? own, now: () => new Date() }
+  for (const { report, recipients } of reports) await tryReport(deps, report, recipients, signal)
 }

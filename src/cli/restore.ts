@@ -7,6 +7,7 @@ import { publishSnapshot } from '../jobs/publish.ts'
 import { type Restored, restoreBackup } from '../store/restore.ts'
 import { contentJson, contentLine } from './backup.ts'
 import { addExamples } from './command.ts'
+import { requireFile } from './elsewhere.ts'
 import { openData, pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
 import type { Terminal } from './terminal.ts'
@@ -19,8 +20,9 @@ export function defineRestore(command: Command, terminal: Terminal): void {
 }
 
 async function restore(terminal: Terminal, file: string): Promise<void> {
-  const { dataDir } = await terminal.config()
-  const { database, snapshot } = pathsIn(dataDir)
+  const config = await terminal.config()
+  const database = requireFile(config, 'restore')
+  const { snapshot } = pathsIn(config.dataDir)
   const restored = await restoreBackup(file, database, new Date(), terminal.signal)
   if (existsSync(snapshot)) await publishRestored(terminal)
   if (terminal.json) terminal.printJson({ file: resolve(file), database, ...restoredJson(restored) })

@@ -7,12 +7,13 @@ import type { Status as StatusOf } from '../jobs/status.ts'
 import { readStatus } from '../jobs/status.ts'
 import { tellDates } from '../report/period.ts'
 import type { ListedEdition } from '../store/edition-list.ts'
+import { nameOf } from '../store/place.ts'
 import type { RunSummary } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
 import { outageJson, outageText, wordOf } from './deliveries.ts'
 import { editionJson } from './editions.ts'
 import { installationOf } from './health-installation.ts'
-import { openDataIfThere, pathsIn } from './installation.ts'
+import { openDataIfThere, storePlaceOf } from './installation.ts'
 import { noticeJson } from './notices.ts'
 import { type ConfiguredSchedule, heldText } from './schedules.ts'
 import { formatInstant } from './table.ts'
@@ -31,7 +32,7 @@ export function defineStatus(command: Command, terminal: Terminal): void {
 async function showStatus(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   await using store = await openDataIfThere(config)
-  const { database } = pathsIn(config.dataDir)
+  const database = nameOf(storePlaceOf(config))
   const status = await readStatus(installationOf(config, store), ROWS, new Date())
   if (terminal.json) terminal.printJson(statusJson(database, status))
   else await printStatus(terminal, database, status)

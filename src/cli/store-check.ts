@@ -1,35 +1,34 @@
 /**
  * What `leadsheet doctor` says of the store: whether its rules hold, and whether the snapshot beside it is its own.
- * A large file is not read through unless that is asked for, since it would take minutes.
+ * A large one is not read through unless that is asked for, since it would take minutes.
  */
 
 import { existsSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { type Check, fail, ok, warn } from '../source/checkup.ts'
-import { findViolations, INVARIANTS } from '../store/invariants.ts'
+import { findViolations, invariantsOf } from '../store/invariants.ts'
 import type { Store } from '../store/open.ts'
-import { fileOf } from '../store/place.ts'
+import { readSize } from '../store/size.ts'
 import { readSnapshotInfo } from '../store/snapshot.ts'
 import { findLastWholeRun, hasRun } from '../store/sync-run.ts'
 
 /** About a second. */
 const READ_THROUGH_MAX_BYTES = 100_000_000
 
-/** @param options.whole read the file from one end to the other, however large it is */
+/** @param options.whole read it from one end to the other, however large it is */
 export async function* checkStore(
   store: Store,
   options: { readonly whole: boolean; readonly now: Date },
 ): AsyncGenerator<Check> {
-  const { size } = await stat(fileOf(store))
-  const isWhole = options.whole || size <= READ_THROUGH_MAX_BYTES
+  const { database: bytes } = await readSize(store)
+  const isWhole = options.whole || bytes <= READ_THROUGH_MAX_BYTES
   const violations = await findViolations(store.db, options.now.toISOString(), isWhole ? 'all' : 'few')
   for (const { rule, count, examples, remedy } of violations) {
     yield fail('consistency', `${rule}: not so for ${count}, such as ${examples.join(', ')}`, remedy)
   }
   if (violations.length > 0) return
-  const megabytes = Math.round(size / 1e6).toLocaleString('en')
+  const megabytes = Math.round(bytes / 1e6).toLocaleString('en')
   yield isWhole
-    ? ok('consistency', `${INVARIANTS.length} rules hold, ${megabytes} MB read through`)
+    ? ok('consistency', `${invariantsOf(store.db).length} rules hold, ${megabytes} MB read through`)
     : ok('consistency', `bookkeeping holds; ${megabytes} MB not read through, which \`doctor --whole\` does`)
 }
 

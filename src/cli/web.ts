@@ -14,7 +14,6 @@ import type { Log } from '../log.ts'
 import type { Templates } from '../report/templates.ts'
 import { openWebPages } from '../report/web-pages.ts'
 import type { Store } from '../store/open.ts'
-import { fileOf } from '../store/place.ts'
 import { createGuard } from '../web/guard.ts'
 import { healthRoutes } from '../web/health.ts'
 import { openMetrics } from '../web/metrics.ts'
@@ -94,8 +93,7 @@ export async function openConfiguredWeb(
   const { dataDir, timeZone } = config
   const overview = opening.use(
     openOverview({
-      db: store.db,
-      file: fileOf(store),
+      store,
       now,
       timeZone,
       stalledDays: stalledDaysOf(config),

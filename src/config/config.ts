@@ -14,6 +14,8 @@ export interface Config {
   readonly file: string | null
   readonly api: ApiConfig
   readonly dataDir: string
+  /** postgres://; null for the file in `dataDir`. Secret, for it may hold a password. */
+  readonly store: Secret | null
   readonly allowNetworkFs: boolean
   readonly timeZone: string
   readonly logLevel: LogLevel
@@ -151,6 +153,7 @@ export function configFrom(
       runMinutes: api.run_minutes,
     },
     dataDir: resolve(baseOf(['data_dir']), settings.data_dir),
+    store: secret(settings.store),
     allowNetworkFs: settings.allow_network_fs,
     timeZone: settings.time_zone,
     logLevel: settings.log_level,

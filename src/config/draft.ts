@@ -25,6 +25,7 @@ export interface Draft {
 /** Secrets, and the settings that name a file to read them from. */
 const SECRET_FILES = [
   { path: ['api', 'key'], filePath: ['api', 'key_file'] },
+  { path: ['store'], filePath: ['store_file'] },
   { path: ['mail', 'url'], filePath: ['mail', 'url_file'] },
   { path: ['operators', 'webhook', 'url'], filePath: ['operators', 'webhook', 'url_file'] },
   { path: ['operators', 'ping', 'url'], filePath: ['operators', 'ping', 'url_file'] },

@@ -13,6 +13,8 @@ export const VARIABLES = {
   LEADSHEET_API_KEY_FILE: ['api', 'key_file'],
   LEADSHEET_API_PROFILE: ['api', 'profile'],
   LEADSHEET_DATA_DIR: ['data_dir'],
+  LEADSHEET_STORE: ['store'],
+  LEADSHEET_STORE_FILE: ['store_file'],
   LEADSHEET_TIME_ZONE: ['time_zone'],
   LEADSHEET_LOG_LEVEL: ['log_level'],
   LEADSHEET_SMTP_URL: ['mail', 'url'],

@@ -17,6 +17,7 @@ export type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
 /** Settings whose value is never shown. */
 const SECRET_PATHS: readonly SettingPath[] = [
   ['api', 'key'],
+  ['store'],
   ['mail', 'url'],
   ['mail', 'dkim', 'key'],
   ['operators', 'webhook', 'url'],

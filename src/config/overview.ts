@@ -1,4 +1,6 @@
 /** The settings in force, for people: each with its value and where that came from. */
+
+import { nameOf, placeOf } from '../store/place.ts'
 import type { Config } from './config.ts'
 import { filterText } from './lead-filter.ts'
 import { Secret } from './secret.ts'
@@ -78,8 +80,9 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Of the mail server everything but who logs in: that much is needed to see what is wrong with it. */
+/** Of the store and the mail server everything but how to log in: that much is needed to see what is wrong with it. */
 function redacted(setting: string, secret: Secret): string {
+  if (setting === 'store') return nameOf(placeOf(secret.reveal()))
   if (setting !== 'mail.url') return secret.toString()
   const url = new URL(secret.reveal())
   if (url.protocol === 'file:') return url.href

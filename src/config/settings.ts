@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../choices.ts'
+import { postgresFault } from '../store/place.ts'
 import { eventsSchema } from './event-settings.ts'
 import { mailSchema } from './mail-settings.ts'
 import { operatorsSchema } from './operator-settings.ts'
@@ -59,8 +60,16 @@ export const settingsSchema = section({
     .prefault({})
     .meta({ description: 'The upstream: where the leads come from.' }),
   data_dir: path.default('./data').meta({
-    description: 'Folder of the database, the archive and the outbox.',
+    description: 'Folder of the database, where store is not set, the archive and the outbox.',
   }),
+  store: text('a URL with postgres://', postgresFault)
+    .optional()
+    .meta({
+      description:
+        'PostgreSQL, where several machines share the database; a file in data_dir if absent. A percent-encoded user and password may stand before the host, and ?schema= names another schema than leadsheet.',
+      examples: ['postgres://leadsheet@db.example.com:5432/leadsheet?schema=leadsheet'],
+    }),
+  store_file: path.optional().meta({ description: 'File that holds the URL, in place of store.' }),
   allow_network_fs: z
     .boolean({ error: 'true or false' })
     .default(false)

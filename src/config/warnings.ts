@@ -55,11 +55,14 @@ function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
       value !== undefined &&
       isSecret(path) &&
       origin.name === pathText(path) &&
-      (pathText(path) !== 'mail.url' || hasPassword(String(value)))
+      (!MAY_HOLD_PASSWORD.includes(pathText(path)) || hasPassword(String(value)))
     if (!stands || fromVariables.includes(pathText(path))) return []
     return [mistakeLine(origin, `every user of this machine can read ${file.path}; chmod 600 it`)]
   })
 }
+
+/** And are none without it. */
+const MAY_HOLD_PASSWORD = ['mail.url', 'store']
 
 function hasPassword(url: string): boolean {
   return URL.parse(url)?.password !== ''

@@ -9,7 +9,6 @@ import {
   findLastArrival,
   type WaitingEvents,
 } from '../store/event-news.ts'
-import { type Room, readRoom } from '../store/file-system.ts'
 import { countLeads } from '../store/lead.ts'
 import {
   countHeldByKind,
@@ -22,7 +21,7 @@ import {
 import { countWaiting } from '../store/letter-trouble.ts'
 import { listMailOutages } from '../store/mail-outage.ts'
 import { listNotices } from '../store/notice.ts'
-import { fileOf } from '../store/place.ts'
+import { readSize, type StoreSize } from '../store/size.ts'
 import { readSnapshotInfo } from '../store/snapshot.ts'
 import { listRuns, type RunSummary } from '../store/sync-run.ts'
 import type { Installation } from './health/installation.ts'
@@ -49,7 +48,7 @@ export interface Measures {
   readonly waitingEvents: WaitingEvents
   readonly lastEventAt: Instant | null
   readonly held: readonly { readonly resource: string; readonly records: number }[]
-  readonly room: Room
+  readonly size: StoreSize
   readonly snapshotMadeAt: Instant | null
   readonly lastBeatAt: Instant | null
 }
@@ -59,7 +58,6 @@ const NOTICES_MAX = 1_000
 export function createMeasuring(installation: Installation): (now: Date) => Promise<Measures> {
   const { store, schedules, snapshotAfterSync } = installation
   const { db } = store
-  const file = fileOf(store)
   const countRuns = createRunCounter(db)
   return async (now) => ({
     now,
@@ -80,7 +78,7 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     waitingEvents: await countWaitingEvents(db),
     lastEventAt: await findLastArrival(db, 'any'),
     held: await countHeldByKind(db),
-    room: await readRoom(file),
+    size: await readSize(store),
     snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,
     lastBeatAt: (await findLastSpan(db))?.last_tick_at ?? null,
   })

@@ -9,7 +9,7 @@ import { FAILING, WELL } from '../report/blocks/agents.ts'
 import { MEAN_DAYS } from '../report/charts/mean.ts'
 import { daysBefore, daysUpTo } from '../report/period.ts'
 import type { Overview, OverviewRequest } from '../store/figures/overview.ts'
-import type { Db } from '../store/open.ts'
+import type { Store } from '../store/open.ts'
 import { countOverview, readOverviewMark } from '../store/overview.ts'
 import { findLastWholeRun } from '../store/sync-run.ts'
 
@@ -24,9 +24,7 @@ const WANTED_MS = 24 * 60 * 60_000
 const PATIENCE_MS = 1_500
 
 export interface OverviewDeps {
-  readonly db: Db
-  /** Of the store: the process that counts opens it by itself. */
-  readonly file: string
+  readonly store: Pick<Store, 'db' | 'place'>
   readonly now: () => Date
   readonly timeZone: string
   readonly stalledDays: number
@@ -49,7 +47,8 @@ export interface OverviewKeeper extends AsyncDisposable {
 }
 
 export function openOverview(deps: OverviewDeps): OverviewKeeper {
-  const { db, now, log } = deps
+  const { store, now, log } = deps
+  const { db } = store
   const closing = new AbortController()
   let kept: { readonly mark: string; readonly overview: Overview } | null = null
   let failure: string | null = null
@@ -60,7 +59,7 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
   async function count(mark: string, asOf: Instant): Promise<void> {
     tried = mark
     try {
-      kept = { mark, overview: await countOverview(deps.file, requestOf(deps, asOf), closing.signal) }
+      kept = { mark, overview: await countOverview(store, requestOf(deps, asOf), closing.signal) }
       failure = null
     } catch (thrown) {
       if (closing.signal.aborted) return

@@ -7,7 +7,7 @@ import { composeReport } from '../report/report.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../report/sample.ts'
 import type { Templates } from '../report/templates.ts'
 import { createVoice } from '../report/voice.ts'
-import { fileOf } from '../store/place.ts'
+import type { StorePlace } from '../store/place.ts'
 import { tryReportQueries } from '../store/report-query.ts'
 import { createContents } from './content.ts'
 import { type EditionDeps, findPeriod, readEditionFigures } from './edition.ts'
@@ -37,14 +37,14 @@ export async function renderPreview(
   const edition =
     data === 'real'
       ? await readReal(deps, report, reader, signal)
-      : await makeUp({ file: fileOf(deps.store), now: deps.now }, report, signal)
+      : await makeUp({ place: deps.store.place, now: deps.now }, report, signal)
   return createContents(deps, report, edition)(reader, reader.address)
 }
 
 /**
  * Whether a report could be sent: its SQL is understood, and its templates can be filled in, be there much to tell or
  * next to nothing.
- * @param deps.file of a store, of which nothing is read but its schema
+ * @param deps.place of a store, of which nothing is read but its schema
  * @throws LeadsheetError report_template, report_failed, query_failed
  */
 export async function tryReport(
@@ -75,7 +75,7 @@ export async function tryReport(
 
 interface TrialDeps {
   readonly templates: Templates
-  readonly file: string
+  readonly place: StorePlace
   readonly now: () => Date
 }
 
@@ -96,12 +96,12 @@ async function readReal(
 
 /** Made soon after the end of the period, so that the made-up data are not old. */
 async function makeUp(
-  { file, now }: Pick<TrialDeps, 'file' | 'now'>,
+  { place, now }: Pick<TrialDeps, 'place' | 'now'>,
   report: Report,
   signal: AbortSignal,
 ): Promise<Making> {
   const { kind, timeZone, holidays, stalledDays, topScore } = report
-  const tables = await tryReportQueries(file, report.queries, { signal })
+  const tables = await tryReportQueries(place, report.queries, { signal })
   const period = periodOf(kind, now(), timeZone, { holidays, lastEnd: null })
   const prior = priorOf(kind, period)
   const figures = sampleFigures({

@@ -7,6 +7,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Instant } from '../model.ts'
+import type { StorePlace } from './place.ts'
+import { glance } from './postgres/glance.ts'
+import type { PostgresPlace } from './postgres.ts'
 
 export interface LastBeat {
   readonly last_tick_at: Instant
@@ -19,9 +22,13 @@ const BUSY_TIMEOUT_MS = 2_000
 
 /**
  * @returns undefined where there is no database yet, or no daemon has used it
- * @throws LeadsheetError store_corrupt
+ * @throws LeadsheetError store_corrupt, store_unreachable, store_refused
  */
-export function readLastBeat(file: string): LastBeat | undefined {
+export async function readLastBeat(place: StorePlace): Promise<LastBeat | undefined> {
+  return place.kind === 'sqlite' ? readBeatOfFile(place.file) : readBeatOfServer(place)
+}
+
+function readBeatOfFile(file: string): LastBeat | undefined {
   if (!existsSync(file)) return undefined
   const url = pathToFileURL(file)
   // Nobody has it open, so that nothing changes; SQLite would make the files that its users share.
@@ -40,6 +47,16 @@ export function readLastBeat(file: string): LastBeat | undefined {
       cause,
     })
   }
+}
+
+/** The last sign of life of any worker; one that was killed has none any more. */
+async function readBeatOfServer(place: PostgresPlace): Promise<LastBeat | undefined> {
+  return glance(place, 'daemon_span', async (client) => {
+    const { rows } = await client.query(
+      'SELECT last_tick_at, ended_at FROM daemon_span ORDER BY ended_at IS NULL DESC, last_tick_at DESC LIMIT 1',
+    )
+    return rows[0] === undefined ? undefined : beatOf(rows[0])
+  })
 }
 
 function beatOf({ last_tick_at, ended_at }: Readonly<Record<string, unknown>>): LastBeat {

@@ -1,26 +1,29 @@
 /**
- * What the window shows of pipelines and agents, counted by a process of its own: with many leads it takes seconds,
- * in which the daemon would do nothing else.
+ * What the window shows of pipelines and agents: with many leads it takes seconds, in which the daemon would do nothing
+ * else, so that a process of its own counts it where no server does.
  */
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { askChild } from './ask-child.ts'
-import type { Overview, OverviewRequest } from './figures/overview.ts'
-import type { Db } from './open.ts'
+import { type Overview, type OverviewRequest, readOverview } from './figures/overview.ts'
+import type { Db, Store } from './open.ts'
 import type { OverviewJob } from './overview-child.ts'
+import { readInTime } from './postgres/read-in-time.ts'
 import { programFile } from './program-file.ts'
 
 const CHILD = programFile(import.meta.url, 'overview-child')
+/** Of a server that others use too. */
+const TIMEOUT_MS = 5 * 60_000
 
-/**
- * @param file of the store
- * @throws what any use of the store throws, and the reason of the signal
- */
+/** @throws what any use of the store throws, and the reason of the signal */
 export async function countOverview(
-  file: string,
+  { db, place }: Pick<Store, 'db' | 'place'>,
   request: OverviewRequest,
   signal: AbortSignal,
 ): Promise<Overview> {
+  if (place.kind === 'postgres')
+    return readInTime(db, (one) => readOverview(one, request), { signal, timeoutMs: TIMEOUT_MS })
+  const { file } = place
   return askChild<OverviewJob, Overview>(CHILD, { file, request }, { folder: dirname(file), signal })
 }
 

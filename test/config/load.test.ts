@@ -24,6 +24,7 @@ describe('without a file and without variables', () => {
       api: { url: null, key: null, profile: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
       allowNetworkFs: false,
       dataDir: `${cwd}/data`,
+      store: null,
       timeZone: 'UTC',
       logLevel: 'info',
       mail: {

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type KeptOverview, type OverviewKeeper, openOverview } from '../../src/jobs/overview.ts'
 import type { Store } from '../../src/store/open.ts'
-import { fileOf } from '../../src/store/place.ts'
 import { lead, openEmptyStore, save, saveEndedRun } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 
@@ -11,7 +10,7 @@ const NOW = new Date('2026-11-21T09:00:00Z')
 async function openKeeper(): Promise<{ store: Store; overview: OverviewKeeper }> {
   const store = await openEmptyStore()
   const overview = openOverview({
-    ...{ db: store.db, file: fileOf(store), now: () => NOW, timeZone: 'Europe/Berlin' },
+    ...{ store, now: () => NOW, timeZone: 'Europe/Berlin' },
     ...{ stalledDays: 7, log: SILENT },
   })
   onTestFinished(async () => {

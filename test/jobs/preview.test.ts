@@ -4,7 +4,6 @@ import type { PeriodKind } from '../../src/figures.ts'
 import { renderPreview, tryReport } from '../../src/jobs/preview.ts'
 import type { Report } from '../../src/jobs/report.ts'
 import { openTemplates } from '../../src/report/templates.ts'
-import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { DAILY } from '../support/mailing.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
@@ -50,7 +49,7 @@ async function open(own: Readonly<Record<string, string>> = {}) {
     unsubscribe: { mailto: 'stop@example.com', pageOf: null },
   }
   const deps = { templates, store, sender, maxBytes: 10_000_000, now: () => NOW }
-  return { deps, store, file: fileOf(store), [Symbol.asyncDispose]: () => store.close() }
+  return { deps, store, [Symbol.asyncDispose]: () => store.close() }
 }
 
 describe('a preview', () => {
@@ -109,7 +108,7 @@ describe('a preview', () => {
 describe('the trial of a report', () => {
   test.each(['daily', 'weekly', 'monthly'])('finds nothing wrong with %s', async (name) => {
     await using opened = await open()
-    await tryReport({ ...opened.deps, file: opened.file }, reportNamed(name), [], signal)
+    await tryReport({ ...opened.deps, place: opened.store.place }, reportNamed(name), [], signal)
   })
 
   test('finds a name that there is not where only much or only little is told', async () => {
@@ -118,7 +117,7 @@ describe('the trial of a report', () => {
       '{{#each blocks}}{{#unless leads}}\n{{nope}}{{/unless}}{{/each}}',
     ]) {
       await using opened = await open({ 'mine/html.hbs': html })
-      const trial = tryReport({ ...opened.deps, file: opened.file }, reportNamed('mine'), [], signal)
+      const trial = tryReport({ ...opened.deps, place: opened.store.place }, reportNamed('mine'), [], signal)
       await expect(trial).rejects.toThrow(/mine\/html\.hbs, line 2: "nope" not defined/)
     }
   })
@@ -126,7 +125,7 @@ describe('the trial of a report', () => {
   test('finds what is wrong in a block that only one recipient has', async () => {
     await using opened = await open({ 'mine/blocks/sources.text.hbs': 'one\n{{nope}}' })
     const report = reportNamed('mine', { blocks: ['headline'] })
-    const deps = { ...opened.deps, file: opened.file }
+    const deps = { ...opened.deps, place: opened.store.place }
     await tryReport(deps, report, [], signal)
     const recipient = { ...report, address: 'ana@example.com', blocks: ['sources' as const] }
     const trial = tryReport(deps, report, [recipient], signal)
@@ -136,7 +135,7 @@ describe('the trial of a report', () => {
   test('finds SQL that would not run, without running any', async () => {
     await using opened = await open()
     const report = reportNamed('mine', { queries: [query('SELECT contry FROM lead')] })
-    const trial = tryReport({ ...opened.deps, file: opened.file }, report, [], signal)
+    const trial = tryReport({ ...opened.deps, place: opened.store.place }, report, [], signal)
     await expect(trial).rejects.toThrow('mine/report.yaml:3:10  query mine: no such column: contry')
   })
 })

@@ -4,20 +4,25 @@ import { dirname } from 'node:path'
 import { fail, ok, warn } from '../../source/checkup.ts'
 import { readRoom } from '../../store/file-system.ts'
 import { listHeldLeases } from '../../store/lease.ts'
-import { fileOf } from '../../store/place.ts'
+import type { Db } from '../../store/open.ts'
 import { readSnapshotInfo } from '../../store/snapshot.ts'
 import type { Trouble } from '../notice.ts'
 import { diskLow, logLarge, megabytes, snapshotOld } from '../troubles/machine.ts'
 import { type HealthCheck, type Installation, type Subject, tellSpan } from './installation.ts'
+import { checkServer } from './server.ts'
 
 /** Less than a commit and its log may take: nothing can be written any more. */
 const FULL_BYTES = 16_000_000
 
 /** @returns none for a store in memory, which has neither */
 export async function checkMachine(installation: Installation, now: Date): Promise<HealthCheck[]> {
-  const { store } = installation
-  const file = fileOf(store)
-  if (file === ':memory:') return []
+  const { db, place } = installation.store
+  if (place.kind === 'postgres') return [await checkServer(db), ...(await checkSnapshot(installation, now))]
+  if (place.file === ':memory:') return []
+  return [...(await checkFile(db, place.file, now)), ...(await checkSnapshot(installation, now))]
+}
+
+async function checkFile(db: Db, file: string, now: Date): Promise<HealthCheck[]> {
   if (!(await mayWrite(file))) {
     return [
       fail(
@@ -28,7 +33,7 @@ export async function checkMachine(installation: Installation, now: Date): Promi
     ]
   }
   const room = await readRoom(file)
-  const isSyncing = (await listHeldLeases(store.db, now)).some(({ name }) => name === 'sync')
+  const isSyncing = (await listHeldLeases(db, now)).some(({ name }) => name === 'sync')
   return [
     room.free >= FULL_BYTES
       ? ok('database', 'can be written')
@@ -39,7 +44,6 @@ export async function checkMachine(installation: Installation, now: Date): Promi
         ),
     checkOf('disk', diskLow(room), `${gigabytes(room.free)} free`),
     checkOf('log', isSyncing ? null : logLarge(room), megabytes(room.log)),
-    ...(await checkSnapshot(installation, now)),
   ]
 }
 

@@ -1,10 +1,10 @@
 /** What is wrong around the database: room, log, snapshot, clock, jobs that do not end. */
 
 import { listClockSets } from '../../store/daemon-span.ts'
-import { type Room, readRoom } from '../../store/file-system.ts'
+import type { Room } from '../../store/file-system.ts'
 import { listHeldLeases } from '../../store/lease.ts'
 import type { Db } from '../../store/open.ts'
-import { fileOf } from '../../store/place.ts'
+import { readSize } from '../../store/size.ts'
 import { readSnapshotInfo, type SnapshotInfo } from '../../store/snapshot.ts'
 import { listRuns } from '../../store/sync-run.ts'
 import type { Trouble } from '../notice.ts'
@@ -25,7 +25,8 @@ const DAY_MINUTES = 24 * 60
 export const WATCH_DISK: Watch = {
   reasons: ['disk_low', 'log_large'],
   async find({ store }, now) {
-    const room = await readRoom(fileOf(store))
+    const { room } = await readSize(store)
+    if (room === null) return []
     const leases = await listHeldLeases(store.db, now)
     const isSyncing = leases.some(({ name }) => name === 'sync')
     return [diskLow(room), isSyncing ? null : logLarge(room)].filter((trouble) => trouble !== null)

@@ -180,10 +180,16 @@ export const DEFINITIONS: readonly Definition[] = [
       ),
     ['reason'],
   ),
-  gauge('leadsheet_database_bytes', 'Size of the database.', ({ room }) => one(room.database)),
-  gauge('leadsheet_database_wal_bytes', 'Size of its write-ahead log.', ({ room }) => one(room.log)),
-  gauge('leadsheet_disk_free_bytes', 'What is free on the disk of the database.', ({ room }) =>
-    one(room.free),
+  gauge('leadsheet_database_bytes', 'Size of the database.', ({ size }) => one(size.database)),
+  gauge(
+    'leadsheet_database_wal_bytes',
+    'Size of its write-ahead log; absent where it is in PostgreSQL.',
+    ({ size }) => (size.room === null ? [] : one(size.room.log)),
+  ),
+  gauge(
+    'leadsheet_disk_free_bytes',
+    'What is free on the disk of the database; absent where it is in PostgreSQL.',
+    ({ size }) => (size.room === null ? [] : one(size.room.free)),
   ),
   gauge(
     'leadsheet_snapshot_timestamp_seconds',

@@ -2,9 +2,8 @@
 
 import { readSettingsInForce } from '../../../jobs/settings-in-force.ts'
 import { findLastSpan } from '../../../store/daemon-span.ts'
-import { readRoom } from '../../../store/file-system.ts'
 import type { Store } from '../../../store/open.ts'
-import { fileOf } from '../../../store/place.ts'
+import { readSize } from '../../../store/size.ts'
 import type { Clock, Moment } from '../moment.ts'
 import { bytes } from '../numbers.ts'
 
@@ -20,8 +19,10 @@ export interface InstallationView {
   readonly id: string
   readonly daemon: { readonly since: Moment; readonly sign: Moment } | null
   readonly database: string
-  readonly journal: string
-  readonly free: string
+  /** Null where a PostgreSQL server looks after it. */
+  readonly room: { readonly journal: string; readonly free: string } | null
+  /** Which one that is; null where the store is a file. */
+  readonly server: string | null
   readonly settings: {
     readonly since: Moment
     readonly refused: { readonly at: Moment; readonly why: string } | null
@@ -35,7 +36,7 @@ export async function readInstallation(
   clock: Clock,
 ): Promise<InstallationView> {
   const span = await findLastSpan(store.db)
-  const room = await readRoom(fileOf(store))
+  const { database, room } = await readSize(store)
   const settings = await readSettingsInForce(store.db, facts.settingsFile, clock.now)
   return {
     version: facts.version,
@@ -44,7 +45,9 @@ export async function readInstallation(
       span === undefined || span.ended_at !== null
         ? null
         : { since: clock.at(span.began_at), sign: clock.ago(span.last_tick_at) },
-    ...{ database: bytes(room.database), journal: bytes(room.log), free: bytes(room.free) },
+    database: bytes(database),
+    room: room && { journal: bytes(room.log), free: bytes(room.free) },
+    server: store.place.kind === 'postgres' ? store.place.name : null,
     settings: settings && {
       since: clock.at(settings.since),
       refused: settings.refused && { at: clock.at(settings.refused.at), why: settings.refused.why },

@@ -1,0 +1,103 @@
+/** The address of a store in PostgreSQL: what it may be, how it is told that it is none, and who sees its password. */
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { storeAddressOf, storePlaceOf } from '../../src/cli/installation.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { changedSettings, effectiveSettings } from '../../src/config/overview.ts'
+import { secretsOf } from '../../src/config/secrets.ts'
+import { folderWith } from '../support/folder.ts'
+
+const PASSWORD = 'pä%s/w@rd'
+const URL = `postgres://app:${encodeURIComponent(PASSWORD)}@db.example.com:5433/leads?schema=sales`
+
+function load(files: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) {
+  return loadConfig({ cwd: folderWith(files), env })
+}
+
+describe('the store', () => {
+  test.each([
+    ['the settings', { 'leadsheet.yaml': `store: "${URL}"` }, {}],
+    ['a file that these name', { 'leadsheet.yaml': 'store_file: ./url', url: `${URL}\n` }, {}],
+    ['the environment', { 'leadsheet.yaml': 'store_file: ./not-there' }, { LEADSHEET_STORE: URL }],
+    ['a file that this names', { url: URL }, { LEADSHEET_STORE_FILE: 'url' }],
+  ] as const)('is given by %s', (_, files, env) => {
+    const config = load(files, env)
+    expect(storePlaceOf(config)).toEqual({
+      kind: 'postgres',
+      url: URL.replace('?schema=sales', ''),
+      schema: 'sales',
+      name: 'postgres://app@db.example.com:5433/leads?schema=sales',
+    })
+  })
+
+  test('is a file in the data directory where nothing is said', () => {
+    const config = load({ 'leadsheet.yaml': 'data_dir: elsewhere' })
+    expect(storeAddressOf(config)).toBe(join(config.dataDir, 'leadsheet.db'))
+    expect(storePlaceOf(config)).toEqual({ kind: 'sqlite', file: join(config.dataDir, 'leadsheet.db') })
+  })
+
+  test.each([
+    ['postgresql://h/db', 'postgresql://h/db', 'leadsheet'],
+    ['postgres://u@%2Frun%2Fpg/db', 'postgres://u@%2Frun%2Fpg/db', 'leadsheet'],
+    // As psql and pg_dump read the same address.
+    [
+      'postgres://h/db?sslmode=require&schema=a_1',
+      'postgres://h/db?sslmode=require&uselibpqcompat=true',
+      'a_1',
+    ],
+  ])('may be at %s', (text, url, schema) => {
+    expect(storePlaceOf(load({}, { LEADSHEET_STORE: text }))).toMatchObject({ url, schema })
+  })
+
+  test.each([
+    ['mysql://h/db', 'it does not begin with postgres://'],
+    ['./leadsheet.db', 'it is no URL'],
+    ['postgres://h:99999/db', 'it is no URL'],
+    ['postgres://h', 'it names no database'],
+    ['postgres://h/', 'it names no database'],
+    ['postgres://h/a/b', 'it names no database'],
+    ['postgres:///db', 'it names no host'],
+    ['postgres://h/db?schmea=x', 'there is no parameter schmea; known: schema, user, host'],
+    ['postgres://h/db?options=-csearch_path%3Dx', 'there is no parameter options'],
+    ['postgres://h/db?schema=Sales', '"Sales" cannot be a schema'],
+    ['postgres://h/db?schema=', '"" cannot be a schema'],
+    ['postgres://h/db?schema=pg_mine', '"pg_mine" cannot be a schema'],
+    ['postgres://h/db?sslmode=prefer', 'sslmode must be one of disable, require, verify-ca, verify-full'],
+    ['postgres://h/db?sslmode=verify-ca', 'sslmode=verify-ca needs sslrootcert'],
+    ['postgres://u:hunter22@h/db?password=hunter22', 'the password belongs before the host'],
+    // Passwords whose signs are not encoded.
+    ['postgres://u:hunter%Z2@h/db', 'a % of its own is written %25'],
+    ['postgres://u:hunter/22@h/db', 'it is no URL; characters such as @, /, ? or # in a password are'],
+    ['postgres://u:22/hunter@h/db', 'it is no URL; characters such as @, /, ? or # in a password are'],
+    ['postgres://u:22?hunter@h/db', 'it is no URL; characters such as @, /, ? or # in a password are'],
+    ['postgres://u:22#hunter@h/db', 'it is no URL; characters such as @, /, ? or # in a password are'],
+  ])('cannot be at %s', (text, why) => {
+    const mistake = () => load({}, { LEADSHEET_STORE: text })
+    expect(mistake).toThrow(`environment  LEADSHEET_STORE: expected a URL with postgres://; ${why}`)
+    expect(mistake).not.toThrow(/hunter/)
+  })
+
+  test('is shown without its password, which is taken out of all that is said', () => {
+    const cwd = folderWith()
+    const loadWith = (store: string) => loadConfig({ cwd, env: { LEADSHEET_STORE: store } })
+    const [before, after] = [loadWith(URL.replace('rd', 't')), loadWith(URL)]
+    expect(effectiveSettings(after)).toContainEqual({
+      setting: 'store',
+      value: 'postgres://app@db.example.com:5433/leads?schema=sales',
+      source: 'environment LEADSHEET_STORE',
+    })
+    expect(secretsOf(after)).toEqual([encodeURIComponent(PASSWORD), PASSWORD])
+    expect(changedSettings(before, after)).toEqual(['store'])
+  })
+
+  test('is warned of where everybody can read its password, and only then', () => {
+    const warningsOf = (store: string) => {
+      const cwd = folderWith({ 'leadsheet.yaml': `store: "${store}"` })
+      chmodSync(join(cwd, 'leadsheet.yaml'), 0o644)
+      return loadConfig({ cwd, env: {} }).warnings
+    }
+    expect(warningsOf(URL)).toEqual([expect.stringMatching(/store: every user of this machine can read/)])
+    expect(warningsOf('postgres://app@db.example.com/leads')).toEqual([])
+  })
+})
