@@ -6,19 +6,22 @@ import { askSync } from '../jobs/ask-sync.ts'
 import { keepTicking, startDaemon } from '../jobs/daemon.ts'
 import { createFollower } from '../jobs/follow-events.ts'
 import { createInbox } from '../jobs/inbox.ts'
-import { createLane, joinLanes } from '../jobs/lane.ts'
+import { createLane, joinLanes, type Lane } from '../jobs/lane.ts'
 import type { ChangeSyncs } from '../jobs/left-to-sync.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { reportSchedule } from '../jobs/report-schedule.ts'
 import type { Schedule } from '../jobs/schedule.ts'
+import { createSharedLane, type SharedLaneName } from '../jobs/shared-lane.ts'
 import { snapshotSchedule } from '../jobs/snapshot-schedule.ts'
 import { syncSchedule } from '../jobs/sync-schedule.ts'
 import { tellOperators } from '../jobs/tell-operators.ts'
 import { deliverWaiting } from '../jobs/waiting-letters.ts'
 import type { Work } from '../jobs/work.ts'
+import { keepBeating, startWorker } from '../jobs/worker.ts'
 import type { Log } from '../log.ts'
 import { openTransport } from '../mail/transport.ts'
 import { openPoster } from '../notify/post.ts'
+import { openQueue } from '../queue/queue.ts'
 import type { Templates } from '../report/templates.ts'
 import { reviewMailOutages } from '../store/mail-outage.ts'
 import type { Store } from '../store/open.ts'
@@ -92,28 +95,36 @@ export async function openConfiguredDaemon(
     },
   }
   const { now } = work
-  const letters = createLane(log, (signal) =>
+  const queue = store.place.kind === 'postgres' ? opening.use(await openQueue(store.place, log)) : null
+  /** One at a time, in this process or among all workers. */
+  const laneOf = (name: SharedLaneName, job: (signal: AbortSignal) => Promise<void>): Lane =>
+    queue === null ? createLane(log, job) : createSharedLane(queue, name, log, job)
+  const letters = laneOf('letters', (signal) =>
     deliverWaiting({ ...work, pauseAfter: config.mail.pauseAfter }, signal),
   )
   const operators = await openOperators(config, { store, source, log, poster, transport, now })
-  const notices = createLane(log, (signal) => tellOperators(operators, letters.poke, signal))
+  const notices = laneOf('notices', (signal) => tellOperators(operators, letters.poke, signal))
   const schedules = schedulesIn(config, templates, work, publishing)
   let wake = (): void => undefined
-  const events = createFollower({
+  const follower = createFollower({
     ...{ source, store, log, now },
     wantsDetails: config.details !== null,
     concurrency: config.details?.concurrency ?? EVENTS_AT_ONCE,
     perTenSeconds: EVENTS_PER_TEN_SECONDS,
     syncs: source.hasUpdatedSince ? changeSyncsOf(work, schedules, () => wake()) : null,
   })
-  const inbox = createInbox({ store, now, poke: events.nudge })
+  const events = queue === null ? follower : laneOf('events', follower.followAll)
+  const inbox = createInbox({ store, now, poke: queue === null ? follower.nudge : events.poke })
   const monotonicMs = () => performance.now()
   const post = joinLanes([notices, letters])
   const daemon = { store, log, now, monotonicMs, schedules, post, events }
+  const own = createLane(log, work.publish)
   const opened = opening.move()
   return {
     async run(signal, onStarted) {
-      const started = await startDaemon(daemon, signal)
+      const started = await (queue === null
+        ? startDaemon(daemon, signal)
+        : startWorker({ ...daemon, queue, own }, signal))
       wake = started.poke
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
@@ -125,7 +136,7 @@ export async function openConfiguredDaemon(
           log,
         )
         await onStarted({ schedules, web: web?.url ?? null, inHand: started.inHand })
-        await keepTicking(started)
+        await (queue === null ? keepTicking(started) : keepBeating(started))
       } finally {
         await started.stop()
       }

@@ -84,7 +84,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
       tickedMs = daemon.monotonicMs()
       await quietly(log, {}, pulse.beat)
       for (const schedule of schedules)
-        await quietly(log, { schedule: schedule.name }, () => note(daemon, schedule))
+        await quietly(log, { schedule: schedule.name }, () => noteDue(daemon, schedule))
       poke()
     },
     sinceTickMs: () => daemon.monotonicMs() - tickedMs,
@@ -124,7 +124,8 @@ export async function keepTicking({ signal, tick }: StartedDaemon): Promise<void
   await inHand
 }
 
-async function note({ store, log, now }: Daemon, schedule: Schedule): Promise<void> {
+/** Notes what has come due, and tells of what was missed. */
+export async function noteDue({ store, log, now }: Daemon, schedule: Schedule): Promise<void> {
   const missed = await noteSlots(store, schedule, now())
   const [first] = missed
   if (first === undefined) return
@@ -136,7 +137,7 @@ async function note({ store, log, now }: Daemon, schedule: Schedule): Promise<vo
 async function quietly(
   log: Log,
   at: Readonly<Record<string, string>>,
-  work: () => Promise<void>,
+  work: () => Promise<unknown>,
 ): Promise<void> {
   try {
     await work()

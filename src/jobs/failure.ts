@@ -11,6 +11,8 @@ const PASSING = new Set<string>([
   'report_failed',
   'store_busy',
 ] satisfies ErrorCode[])
+/** Where nothing is wrong with the work: another process is at it, or the store itself was away. */
+const COMES_AGAIN = new Set<string>(['job_busy', 'store_unreachable'] satisfies ErrorCode[])
 const PAUSES_MINUTES = [5, 15, 60] as const
 const MINUTE_MS = 60_000
 
@@ -32,14 +34,14 @@ export type AfterFailure =
     }
 
 /**
- * What becomes of a slot whose work has thrown: where another process is at it, it comes with the next tick; what
+ * What becomes of a slot whose work has thrown: where nothing was wrong with that, it comes with the next tick; what
  * may pass is tried again after 5, 15 and 60 minutes; anything else has failed.
  * @param attempt 1 for the first
  */
 export function afterFailure(thrown: unknown, attempt: number, now: Date): AfterFailure {
   const message = errorText(thrown)
   if (!(thrown instanceof LeadsheetError)) return { state: 'failed', message }
-  if (thrown.code === 'job_busy') return { state: 'again', message, notBefore: null, isWait: true }
+  if (COMES_AGAIN.has(thrown.code)) return { state: 'again', message, notBefore: null, isWait: true }
   return mayPass(thrown.code)
     ? tryAgain(message, attempt, now, thrown.notBefore)
     : { state: 'failed', message }

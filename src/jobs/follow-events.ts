@@ -2,6 +2,7 @@
  * The daemon's lane in which events are followed: as soon as one is taken in, several leads at once, and a slow one
  * holds up no other. What fails waits in the store, so that neither a kill nor an outage loses it.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { type ErrorCode, errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { finishEvents } from '../store/event.ts'
@@ -42,6 +43,8 @@ export interface FollowerDeps extends FollowDeps, LeftToSyncDeps {
 export interface Follower extends Lane {
   /** As `poke`, when an event was taken in: while leads are left to a sync, or wait for their pace, that is soon enough. */
   nudge(): void
+  /** Follows all that can be followed, also what has to wait for its pace; where workers take turns at that. */
+  followAll(signal: AbortSignal): Promise<void>
 }
 
 /** To be poked each minute, and when a sync is over. */
@@ -147,6 +150,10 @@ export function createFollower(deps: FollowerDeps): Follower {
     await store.write((trx) => saveNotBefore(trx, notBefore))
   }
 
+  async function idle(): Promise<void> {
+    while (starting !== null || inHand.size > 0) await Promise.all([starting, ...inHand.values()])
+  }
+
   return {
     poke,
     nudge: () => {
@@ -156,8 +163,17 @@ export function createFollower(deps: FollowerDeps): Follower {
       signal = until
     },
     isBusy: () => inHand.size > 0,
-    async idle() {
-      while (starting !== null || inHand.size > 0) await Promise.all([starting, ...inHand.values()])
+    idle,
+    async followAll(until) {
+      const turn = new AbortController()
+      signal = AbortSignal.any([until, turn.signal])
+      poke()
+      await idle()
+      while (looking !== undefined && !signal.aborted) {
+        await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)
+        await idle()
+      }
+      turn.abort()
     },
   }
 }

@@ -6,7 +6,7 @@ import { errorText } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { findGap } from '../store/daemon-span.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
-import type { Store, Trx } from '../store/open.ts'
+import type { Db, Store, Trx } from '../store/open.ts'
 import { beginSlot, finishSlot, isAnyOpen, listOpenSlots, type Slot } from '../store/schedule-slot.ts'
 import { afterFailure, logFailure } from './failure.ts'
 import { startOf } from './note-slots.ts'
@@ -26,37 +26,44 @@ export interface DueDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
+  /** Whether a slot may begin beside what other workers do; asked too in the transaction in which it begins. */
+  readonly mayBegin?: (db: Db, schedule: Schedule) => Promise<boolean>
 }
+
+/** What became of what was due: a slot is over, one was begun and waits now, or none could be begun. */
+export type Ran = 'over' | 'waits' | 'nothing'
 
 /**
  * Until nothing is due, or what is has to wait. A failure is noted and logged, and never ends the process.
  * @throws LeadsheetError job_busy where another process is at it: to be tried at the next tick
  */
-export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSignal): Promise<void> {
-  if (!(await isAnyOpen(deps.store.db, schedule.name, deps.now().toISOString()))) return
+export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSignal): Promise<Ran> {
+  const { db } = deps.store
+  if (!(await isAnyOpen(db, schedule.name, deps.now().toISOString()))) return 'nothing'
+  if (deps.mayBegin && !(await deps.mayBegin(db, schedule))) return 'nothing'
   const lease = await claimLease(deps.store, schedule.leaseName, deps.now)
   try {
     const stop = AbortSignal.any([signal, lease.lost])
-    let mayFollow = true
-    while (mayFollow && !stop.aborted) mayFollow = await runNext(deps, schedule, lease, stop)
+    let ran: Ran = 'nothing'
+    while (!stop.aborted) {
+      const next = await runNext(deps, schedule, lease, stop)
+      if (next !== 'over') return ran === 'nothing' ? next : ran
+      ran = next
+    }
+    return ran
   } finally {
     await lease.release()
   }
 }
 
-/** Whether another one may follow at once. */
-async function runNext(
-  deps: DueDeps,
-  schedule: Schedule,
-  lease: Lease,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { store, now } = deps
+/** After one that is over another may follow at once; one that waits is in the way of those after it. */
+async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: AbortSignal): Promise<Ran> {
+  const { store, now, mayBegin } = deps
   const slot = await store.write(async (trx) => {
     await lease.renew(trx, now())
-    return claimNext(trx, schedule, now())
+    return mayBegin && !(await mayBegin(trx, schedule)) ? null : claimNext(trx, schedule, now())
   })
-  if (slot === null) return false
+  if (slot === null) return 'nothing'
   const end = withinWindow(schedule, slot, await runSlot(deps, schedule, slot, lease, signal))
   const { state, message } = end
   deps.log.info({ schedule: schedule.name, slot: slot.slot, state }, message ?? state)
@@ -71,7 +78,7 @@ async function runNext(
       message,
     })
   })
-  return isOver
+  return isOver ? 'over' : 'waits'
 }
 
 /**

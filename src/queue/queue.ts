@@ -44,6 +44,8 @@ export interface Queue extends AsyncDisposable {
   /** @returns whether it was sent: not where as many of its key as may be are there */
   send<N extends QueueName>(queue: N, data: QueueData[N], options?: SendOptions): Promise<boolean>
   sendAll<N extends QueueName>(queue: N, jobs: readonly JobToSend<N>[]): Promise<void>
+  /** From now on, as long as any worker runs: a job at the beginning of each minute, for whichever takes it. */
+  sendEachMinute(queue: 'clock'): Promise<void>
   /**
    * Takes jobs, so many at once, until it is stopped. One that was put down since it had to stop goes back.
    */
@@ -107,18 +109,23 @@ export async function openQueue(place: PostgresPlace, log: Log): Promise<Queue> 
     await boss.stop({ graceful: false })
     throw postgresFailure(place.name, thrown) ?? thrown
   }
+  const telling = <T>(asked: Promise<T>): Promise<T> =>
+    asked.catch((thrown: unknown) => {
+      throw postgresFailure(place.name, thrown) ?? thrown
+    })
   return {
     async send(queue, data, options = {}) {
-      return (await boss.send(queue, data, jobOptions(queue, options))) !== null
+      return (await telling(boss.send(queue, data, jobOptions(queue, options)))) !== null
     },
     async sendAll(queue, jobs) {
-      await boss.insert(
-        queue,
-        jobs.map(({ data, ...options }) => ({ data, ...jobOptions(queue, options) })),
-      )
+      if (jobs.length === 0) return
+      const all = jobs.map(({ data, ...options }) => ({ data, ...jobOptions(queue, options) }))
+      await telling(boss.insert(queue, all))
     },
+    sendEachMinute: (queue) =>
+      telling(boss.schedule(queue, '* * * * *', {}, { ...jobOptions(queue, { key: queue }), tz: 'UTC' })),
     work: (queue, { concurrency }, doJob) => takeJobs(boss, log, queue, concurrency, doJob),
-    takeOne: (queue, signal, doJob) => takeOne(boss, log, queue, signal, doJob),
+    takeOne: (queue, signal, doJob) => telling(takeOne(boss, log, queue, signal, doJob)),
     [Symbol.asyncDispose]: () => boss.stop({ timeout: 1_000 }),
   }
 }

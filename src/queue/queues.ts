@@ -7,17 +7,19 @@
 export interface QueueData {
   /** A minute has begun: what has come due is noted. */
   readonly clock: Nothing
-  /** A slot of the schedule may be due. */
-  readonly slot: { readonly schedule: string }
+  /** A slot of a schedule that runs under the lease may be due. */
+  readonly slot: { readonly lease: string }
   /** A part of the sync under way. */
   readonly 'sync-part': { readonly runId: string; readonly part: string }
   /** Leads whose details are to be read. */
   readonly detail: { readonly runId: string; readonly leadIds: readonly string[] }
   /** A letter that waits. */
   readonly letter: { readonly messageId: string }
-  /** Something is to be told to operators. */
+  /** Letters may wait. */
+  readonly letters: Nothing
+  /** Something may be to be told to operators. */
   readonly notices: Nothing
-  /** Leads that events told of wait. */
+  /** Leads that events told of may wait. */
   readonly events: Nothing
 }
 
@@ -39,6 +41,7 @@ export const QUEUES = {
   'sync-part': { keys: 'once' },
   detail: { keys: 'once' },
   letter: { keys: 'once' },
+  letters: { keys: 'lane' },
   notices: { keys: 'lane' },
   events: { keys: 'lane' },
 } as const satisfies Readonly<Record<QueueName, QueueKind>>

@@ -81,7 +81,11 @@ export async function claimLease(
 
 async function insertLease(
   trx: Trx,
-  { name, holder, expiresAt }: { readonly name: string; readonly holder: string; readonly expiresAt: Instant },
+  {
+    name,
+    holder,
+    expiresAt,
+  }: { readonly name: string; readonly holder: string; readonly expiresAt: Instant },
   at: Date,
 ): Promise<void> {
   const other = await trx.selectFrom('lease').where('name', '=', name).selectAll().executeTakeFirst()

@@ -12,7 +12,7 @@ import { makeBackup } from './backup.ts'
 import { type Room, readRoom } from './file-system.ts'
 import { claimLease, listHeldLeases } from './lease.ts'
 import { listPending } from './migrate.ts'
-import { type Db, retryWhileBusy } from './open.ts'
+import { type Db, retryWhileBusy, type Trx } from './open.ts'
 import { programFile } from './program-file.ts'
 import { openSqlite } from './sqlite.ts'
 import { pruneUpgradeBackups, upgradeBackup } from './upgrade-backups.ts'
@@ -55,7 +55,11 @@ async function hasData(db: Db): Promise<boolean> {
 }
 
 async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<void> {
-  const lease = await claimLease({ write: (work) => db.transaction().execute(work) }, LEASE, upgrade.now)
+  const store = {
+    place: { kind: 'sqlite', file } as const,
+    write: <T>(work: (trx: Trx) => Promise<T>) => db.transaction().execute(work),
+  }
+  const lease = await claimLease(store, LEASE, upgrade.now)
   try {
     await refuseWhileUsed(db, file, upgrade.now())
     const fault = roomFault(dirname(file), await readRoom(file))

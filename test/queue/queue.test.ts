@@ -45,13 +45,13 @@ describe.skipIf(!hasPostgres)('the queue', () => {
 
   it('keeps one job of a lane waiting behind the one that runs, and runs no two beside each other', async () => {
     const queue = await openTestQueue(await newDatabase())
-    const sync = { schedule: 'sync' }
+    const sync = { lease: 'sync' }
     await queue.send('slot', sync, { key: 'sync' })
     await takeOne(queue, 'slot', async () => {
       expect(await queue.send('slot', sync, { key: 'sync' })).toBe(true)
       expect(await queue.send('slot', sync, { key: 'sync' })).toBe(false)
       expect(await takeOne(queue, 'slot', async () => undefined)).toBe(false)
-      await queue.send('slot', { schedule: 'report:daily' }, { key: 'report:daily' })
+      await queue.send('slot', { lease: 'report:daily' }, { key: 'report:daily' })
       expect(await takeOne(queue, 'slot', async () => undefined)).toBe(true)
     })
     expect(await takeAll(queue, 'slot')).toBe(1)
@@ -60,7 +60,7 @@ describe.skipIf(!hasPostgres)('the queue', () => {
   it('tries a job again that threw, and tells why', async () => {
     const lines: string[] = []
     const queue = await openTestQueue(await newDatabase(), lines)
-    await queue.send('slot', { schedule: 'sync' }, { key: 'sync' })
+    await queue.send('slot', { lease: 'sync' }, { key: 'sync' })
     await takeOne(queue, 'slot', () => Promise.reject(new Error('the disk is full')))
     expect(lines.join('')).toContain('a job failed: the disk is full')
     const attempts: number[] = []
@@ -80,7 +80,7 @@ describe.skipIf(!hasPostgres)('the queue', () => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       isPutDown = true
     })
-    await queue.send('slot', { schedule: 'sync' }, { key: 'sync' })
+    await queue.send('slot', { lease: 'sync' }, { key: 'sync' })
     await begun.promise
     await taking.stop()
     expect(isPutDown).toBe(true)
@@ -100,7 +100,7 @@ describe.skipIf(!hasPostgres)('the queue', () => {
       openTestQueue(`${url}?schema=north`),
       openTestQueue(`${url}?schema=south`),
     ])
-    await queue.send('slot', { schedule: 'sync' }, { key: 'sync' })
+    await queue.send('slot', { lease: 'sync' }, { key: 'sync' })
     expect(await takeAll(other, 'slot')).toBe(0)
     expect(await takeAll(queue, 'slot')).toBe(1)
   })

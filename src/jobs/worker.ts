@@ -1,0 +1,170 @@
+/**
+ * The daemon as one of several on a store that they share: each minute one of them notes what has come due, and the
+ * queue says who runs it. Each gives signs of life of its own.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { LeadsheetError } from '../errors.ts'
+import type { Job, Queue } from '../queue/queue.ts'
+import type { QueueData } from '../queue/queues.ts'
+import { claimLease, deleteGoneLeases } from '../store/lease.ts'
+import { endUnknownSlots } from '../store/schedule-slot.ts'
+import { type Daemon, noteDue, type StartedDaemon } from './daemon.ts'
+import { logFailure } from './failure.ts'
+import type { Lane } from './lane.ts'
+import { openPulse, type Pulse } from './pulse.ts'
+import { type DueDeps, type Ran, runDue } from './run-due.ts'
+import { aborted } from './shared-lane.ts'
+import { SYNC_LEASE } from './sync.ts'
+import { listDueLeases, mayBegin } from './turns.ts'
+
+const TICK_MS = 60_000
+/** Somebody else has the lease: a command by hand, or a worker that was killed a moment ago. */
+const BUSY_AGAIN_MS = 5_000
+
+export interface Worker extends Daemon {
+  readonly queue: Queue
+  /** What each worker does for its own machine, each minute. */
+  readonly own: Lane
+}
+
+/** With the same face as the daemon that is alone; to be given to {@link keepBeating}. */
+export async function startWorker(worker: Worker, signal: AbortSignal): Promise<StartedDaemon> {
+  const { store, now, schedules, post, events, own, queue } = worker
+  await store.write((trx) => deleteGoneLeases(trx, 'daemon', now()))
+  // Held by each that runs, so that it is seen that one does; nobody else wants it.
+  const lease = await claimLease(store, `daemon:${randomUUID()}`, now)
+  const slots = createSlotRunner(worker)
+  let pulse: Pulse
+  let stopped: Promise<unknown>
+  try {
+    const names = schedules.map(({ name }) => name)
+    await store.write((trx) => endUnknownSlots(trx, names, now().toISOString()))
+    pulse = await openPulse(worker)
+    await queue.sendEachMinute('clock')
+    const taking = [
+      await queue.work('clock', { concurrency: 1 }, () => noteMinute(worker)),
+      await queue.work('slot', { concurrency: 1 }, slots.run),
+    ]
+    stopped = aborted(signal).then(() => Promise.all(taking.map((each) => each.stop())))
+    await queue.send('clock', {}, { key: 'clock' })
+  } catch (thrown) {
+    await lease.release()
+    throw thrown
+  }
+  const lanes = [own, post, events]
+  for (const lane of lanes) lane.open(signal)
+  let tickedMs = worker.monotonicMs()
+  return {
+    signal,
+    poke() {
+      void quietly(worker, () => sendDue(worker))
+      for (const lane of lanes) lane.poke()
+    },
+    async tick() {
+      tickedMs = worker.monotonicMs()
+      await quietly(worker, pulse.beat)
+      own.poke()
+    },
+    sinceTickMs: () => worker.monotonicMs() - tickedMs,
+    inHand: () =>
+      [
+        slots.running(),
+        post.isBusy() ? 'letters and notices' : null,
+        events.isBusy() ? 'events' : null,
+      ].filter((each) => each !== null),
+    async idle() {
+      for (const lane of lanes) await lane.idle()
+    },
+    async stop() {
+      await stopped
+      for (const lane of lanes) await lane.idle()
+      await quietly(worker, pulse.end)
+      await quietly(worker, lease.release)
+    },
+  }
+}
+
+/** Ticks at once and then each minute until it has to stop, never two at a time. */
+export async function keepBeating({ signal, tick }: StartedDaemon): Promise<void> {
+  while (!signal.aborted) {
+    const began = performance.now()
+    await tick()
+    const restMs = Math.max(0, TICK_MS - (performance.now() - began))
+    await delay(restMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Of all schedules, whoever else does it: what was noted already is not noted again. */
+async function noteMinute(worker: Worker): Promise<void> {
+  for (const schedule of worker.schedules) await quietly(worker, () => noteDue(worker, schedule))
+  await sendDue(worker)
+  for (const lane of [worker.post, worker.events]) lane.poke()
+}
+
+async function sendDue({ store, now, schedules, queue }: Worker): Promise<void> {
+  await sendSlots(queue, await listDueLeases(store.db, schedules, now()))
+}
+
+async function sendSlots(queue: Queue, leases: readonly string[]): Promise<void> {
+  await queue.sendAll(
+    'slot',
+    leases.map((lease) => ({ data: { lease }, key: lease })),
+  )
+}
+
+interface SlotRunner {
+  readonly run: (job: Job<QueueData['slot']>) => Promise<void>
+  readonly running: () => string | null
+}
+
+function createSlotRunner(worker: Worker): SlotRunner {
+  const { schedules, events, queue, now } = worker
+  const deps: DueDeps = {
+    ...worker,
+    mayBegin: (db, schedule) => mayBegin(db, schedules, schedule, now()),
+  }
+  let running: string | null = null
+  return {
+    running: () => running,
+    async run({ data: { lease }, signal }) {
+      const ran = new Set<Ran>()
+      for (const schedule of schedules.filter(({ leaseName }) => leaseName === lease)) {
+        if (signal.aborted) return
+        running = schedule.name
+        try {
+          ran.add(await runDue(deps, schedule, signal))
+        } catch (thrown) {
+          if (!(thrown instanceof LeadsheetError && thrown.code === 'job_busy')) throw thrown
+          await queue.send('slot', { lease }, { key: lease, after: new Date(Date.now() + BUSY_AGAIN_MS) })
+        } finally {
+          running = null
+        }
+      }
+      if (ran.has('over') || ran.has('waits')) events.poke()
+      const waiting = await listWaiting(worker, lease, ran)
+      await sendSlots(queue, waiting)
+    },
+  }
+}
+
+/** What was kept waiting by what ran. Two reports that are held would else have one another asked for ever. */
+async function listWaiting(
+  { store, schedules, now }: Worker,
+  lease: string,
+  ran: ReadonlySet<Ran>,
+): Promise<readonly string[]> {
+  if (!ran.has('over') && !ran.has('waits')) return []
+  const due = (await listDueLeases(store.db, schedules, now())).filter((name) => name !== lease)
+  const mayBeAny = ran.has('over') || lease === SYNC_LEASE
+  return mayBeAny ? due : due.filter((name) => name === SYNC_LEASE)
+}
+
+/** What a worker meets must not end it; that PostgreSQL is away is told by the queue, once. */
+async function quietly({ log }: Worker, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable')) logFailure(log, thrown)
+  }
+}
