@@ -3,6 +3,22 @@ import { defineConfig } from 'vitest/config'
 /** Tests of what stands on the store, and not on the file that it may be. */
 const IN_BOTH = ['test/store/**/*.test.ts']
 
+/** Of those, what is of files alone, or of no store. */
+const IN_FILES = [
+  'ask-child',
+  'backup',
+  'file-system',
+  'first-load',
+  'first-schema',
+  'history-migration',
+  'lead-history',
+  'migrate',
+  'number-index',
+  'query',
+  'snapshot/*',
+  'upgrade',
+].map((name) => `test/store/${name}.test.ts`)
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres-for-run.ts'],
@@ -18,7 +34,7 @@ export default defineConfig({
       { extends: true, test: { name: 'sqlite', include: ['test/**/*.test.ts'] } },
       {
         extends: true,
-        test: { name: 'postgres', include: IN_BOTH, env: { TEST_STORE: 'postgres' } },
+        test: { name: 'postgres', include: IN_BOTH, exclude: IN_FILES, env: { TEST_STORE: 'postgres' } },
       },
     ],
   },

@@ -29,16 +29,19 @@ export async function findDeliveries(
   { report, since, states, recipient }: DeliveryQuestion,
   limit: number,
 ): Promise<ListedDelivery[]> {
+  const conditions = [
+    ...(report === null ? [] : [sql<boolean>`report = ${report}`]),
+    ...(since === null ? [] : [sql<boolean>`queued_at >= ${since}`]),
+    ...(states === null ? [] : [sql<boolean>`state IN ${listOf(states)}`]),
+    ...(recipient === null ? [] : [sql<boolean>`lower(recipient) = lower(${recipient})`]),
+  ]
+  const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`
   const { rows } = await sql<Row>`
     SELECT message_id AS "messageId", report, period_from AS "from", period_to AS "to", time_zone AS "timeZone",
       recipient, revision, state, attempts, doubts, queued_at AS "queuedAt", state_at AS "stateAt",
       next_attempt_at AS "nextAttemptAt", reply_code AS "replyCode", response
-    FROM delivery LEFT JOIN report_edition ON report_edition.id = edition_id
-    WHERE (${report} IS NULL OR report = ${report})
-      AND (${since} IS NULL OR queued_at >= ${since})
-      AND (${states === null ? 1 : 0} OR state IN ${listOf(states ?? [])})
-      AND (${recipient} IS NULL OR lower(recipient) = lower(${recipient}))
-    ORDER BY queued_at DESC, report, recipient, revision DESC LIMIT ${limit}`.execute(db)
+    FROM delivery LEFT JOIN report_edition ON report_edition.id = edition_id ${where}
+    ORDER BY queued_at DESC, report NULLS FIRST, recipient, revision DESC LIMIT ${limit}`.execute(db)
   return rows.map(({ from, to, timeZone, ...letter }) => ({
     ...letter,
     period: from === null || to === null || timeZone === null ? null : { from, to, timeZone },
@@ -62,17 +65,19 @@ export interface RefusingRecipient {
  */
 export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRecipient[]> {
   const { rows } = await sql<RefusingRecipient>`
-    SELECT recipient, edition.report, count(DISTINCT edition.id) AS editions, min(state_at) AS since, response,
-      max(state_at)
-    FROM delivery AS refused JOIN report_edition AS edition ON edition.id = edition_id
-    WHERE refused.state = 'failed' AND reply_code >= 500
-      AND state_at > coalesce((SELECT changed_at FROM subscription
-        WHERE address = lower(recipient) AND subscription.report = edition.report), '')
-      AND NOT EXISTS (SELECT 1 FROM delivery AS other JOIN report_edition ON report_edition.id = other.edition_id
-        WHERE other.recipient = refused.recipient AND report_edition.report = edition.report
-          AND other.state IN ('sent', 'in_doubt') AND other.queued_at >= refused.queued_at)
-    GROUP BY recipient, edition.report HAVING editions >= ${atLeast} ORDER BY edition.report, recipient`.execute(
-    db,
-  )
+    WITH refusal AS (
+      SELECT recipient, edition.report, edition.id AS edition_id, state_at, response,
+        row_number() OVER (PARTITION BY recipient, edition.report ORDER BY state_at DESC, message_id) AS place
+      FROM delivery AS refused JOIN report_edition AS edition ON edition.id = edition_id
+      WHERE refused.state = 'failed' AND reply_code >= 500
+        AND state_at > coalesce((SELECT changed_at FROM subscription
+          WHERE address = lower(recipient) AND subscription.report = edition.report), '')
+        AND NOT EXISTS (SELECT 1 FROM delivery AS other JOIN report_edition ON report_edition.id = other.edition_id
+          WHERE other.recipient = refused.recipient AND report_edition.report = edition.report
+            AND other.state IN ('sent', 'in_doubt') AND other.queued_at >= refused.queued_at))
+    SELECT recipient, report, count(DISTINCT edition_id) AS editions, min(state_at) AS since,
+      max(response) FILTER (WHERE place = 1) AS response
+    FROM refusal GROUP BY recipient, report HAVING count(DISTINCT edition_id) >= ${atLeast}
+    ORDER BY report, recipient`.execute(db)
   return rows
 }

@@ -40,11 +40,12 @@ export async function listWaitingLeads(
   for (let from = 0; from < end && waiting.length < limit; from += CHUNK_LEADS) {
     const { rows } = await sql<WaitingLead>`SELECT lead.no, lead.id, lead.updated_at AS "updatedAt"
       FROM (SELECT ranked.no
-        FROM (SELECT no FROM lead WHERE removed_at IS NULL ORDER BY score DESC
+        FROM (SELECT no FROM lead WHERE removed_at IS NULL ORDER BY score DESC NULLS LAST
           LIMIT ${Math.min(CHUNK_LEADS, end - from)} OFFSET ${from}) AS ranked
         LEFT JOIN detail_queue AS known ON known.lead_no = ranked.no
         WHERE known.lead_no IS NULL OR known.due_at <= ${now} LIMIT ${limit - waiting.length}) AS waiting
-      JOIN lead ON lead.no = waiting.no ORDER BY lead.score DESC, lead.no DESC`.execute(db)
+      JOIN lead ON lead.no = waiting.no
+      ORDER BY lead.score DESC NULLS LAST, lead.no DESC`.execute(db)
     waiting.push(...rows)
     await nextTurn()
   }

@@ -39,7 +39,7 @@ type Row = Omit<ListedEdition, 'period' | 'letters'> & Period & LetterCounts
  * @param report null for all
  */
 export function listEditions(db: Db, report: string | null, limit: number): Promise<ListedEdition[]> {
-  return list(db, sql<boolean>`${report} IS NULL OR report = ${report}`, limit)
+  return list(db, report === null ? sql<boolean>`true` : sql<boolean>`report = ${report}`, limit)
 }
 
 /** Those of these ids that there are, the newest first. */
@@ -103,12 +103,16 @@ async function list(db: Db, condition: RawBuilder<boolean>, limit: number): Prom
         rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent"
       FROM report_edition WHERE ${condition}
       ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit})
-    SELECT listed.*, count(message_id) AS total, count(*) FILTER (WHERE state = 'sent') AS sent,
-      count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt",
-      count(*) FILTER (WHERE state = 'withdrawn') AS withdrawn
-    FROM listed LEFT JOIN delivery ON edition_id = id AND NOT EXISTS (SELECT 1 FROM delivery AS later
-      WHERE later.edition_id = id AND later.recipient = delivery.recipient AND later.revision > delivery.revision)
-    GROUP BY id ORDER BY "to" DESC, "renderedAt" DESC, report, variant`.execute(db)
+    SELECT listed.*, total, sent, failed, "inDoubt", withdrawn
+    FROM listed JOIN (SELECT listed.id AS counted, count(message_id) AS total,
+        count(*) FILTER (WHERE state = 'sent') AS sent, count(*) FILTER (WHERE state = 'failed') AS failed,
+        count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt",
+        count(*) FILTER (WHERE state = 'withdrawn') AS withdrawn
+      FROM listed LEFT JOIN delivery ON edition_id = listed.id AND NOT EXISTS (SELECT 1 FROM delivery AS later
+        WHERE later.edition_id = listed.id AND later.recipient = delivery.recipient
+          AND later.revision > delivery.revision)
+      GROUP BY listed.id) AS letter_count ON counted = listed.id
+    ORDER BY "to" DESC, "renderedAt" DESC, report, variant`.execute(db)
   return rows.map(({ from, to, timeZone, total, sent, failed, inDoubt, withdrawn, ...edition }) => ({
     ...edition,
     period: { from, to, timeZone },

@@ -1,10 +1,13 @@
 /**
  * The editions that a person looks for: by what they say, to whom they went, when they are of, and what became of them.
- * The words are in `edition_search`, which triggers keep; a word is found by its beginning.
+ * The words are in `edition_search`, which triggers keep; a word is found by its beginning. The phrases of both databases
+ * find the same.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Period } from '../model.ts'
 import type { Db } from './open.ts'
+import { saysAllInPostgres } from './postgres/search.ts'
+import { isPostgres } from './postgres.ts'
 import { listOf } from './rows.ts'
 
 /** `sent`: all that there is to send. `looked_at`: made by hand, and not sent. */
@@ -37,7 +40,7 @@ export async function findEditions(
     ...(report === null ? [] : [sql<boolean>`report = ${report}`]),
     ...(state === null ? [] : [STATES[state]]),
     ...spans.map(isOfDays),
-    ...(words.length === 0 ? [] : holdWords(words, await listDistinct(db, 'delivery', 'recipient'))),
+    ...(words.length === 0 ? [] : holdWords(db, words, await listDistinct(db, 'delivery', 'recipient'))),
     ...(after === null ? [] : [comesAfter(after)]),
   ]
   const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`
@@ -102,15 +105,15 @@ async function listDistinct(
 }
 
 /** What no recipient is called is asked for at once: each question costs what it finds. */
-function holdWords(words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
+function holdWords(db: Db, words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
   const calledSo = (each: string) =>
     recipients.filter((one) => one.toLowerCase().includes(each.toLowerCase()))
   const said = words.filter((each) => calledSo(each).length === 0)
   const saidOrCalled = words.filter((each) => !said.includes(each))
   return [
-    ...(said.length === 0 ? [] : [saysAll(said)]),
+    ...(said.length === 0 ? [] : [saysAll(db, said)]),
     ...saidOrCalled.map(
-      (each) => sql<boolean>`(${saysAll([each])} OR EXISTS (SELECT 1 FROM delivery
+      (each) => sql<boolean>`(${saysAll(db, [each])} OR EXISTS (SELECT 1 FROM delivery
         WHERE edition_id = edition.id AND recipient IN ${listOf(calledSo(each))}))`,
     ),
   ]
@@ -120,7 +123,8 @@ function holdWords(words: readonly string[], recipients: readonly string[]): Raw
  * Each is a phrase of FTS5, of which the last word may go on; so it has no syntax of its own. The plus keeps SQLite from
  * reading all that is found in its turn, of which the page shows the newest.
  */
-function saysAll(words: readonly string[]): RawBuilder<boolean> {
+function saysAll(db: Db, words: readonly string[]): RawBuilder<boolean> {
+  if (isPostgres(db)) return saysAllInPostgres(words)
   const phrases = words.map((each) => `"${each.replaceAll('"', '""')}"*`).join(' ')
   return sql<boolean>`+id IN (SELECT edition_id FROM edition_search JOIN edition_no ON no = edition_search.rowid
     WHERE edition_search MATCH ${phrases})`
@@ -131,7 +135,7 @@ function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
     ({ from, to, timeZone }) =>
       sql<boolean>`(time_zone = ${timeZone} AND period_to > ${from} AND period_from < ${to})`,
   )
-  return spans.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(spans, sql` OR `)})`
+  return spans.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(spans, sql` OR `)})`
 }
 
 /** Of none that there is not. */

@@ -11,6 +11,8 @@ import type { Db, Trx } from './open.ts'
 /** What there is of a lead that no event tells of. */
 const ASKED_FOR = { resource: 'lead', isRemoval: false, record: null, occurredAt: null } as const
 
+type Told = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isRemoval' | 'record' | 'occurredAt'>
+
 /** A row as it was when its reading began. */
 export type QueuedEvent = Readonly<EventQueueTable>
 
@@ -18,24 +20,41 @@ export type QueuedEvent = Readonly<EventQueueTable>
  * Of two records the one of the later event stays, whichever came first; a lead that one event says nothing more of
  * than its name is asked for.
  */
-export async function queueEvents(
-  trx: Trx,
-  events: readonly Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isRemoval' | 'record' | 'occurredAt'>[],
-  at: Instant,
-): Promise<void> {
+export async function queueEvents(trx: Trx, events: readonly Told[], at: Instant): Promise<void> {
   if (events.length === 0) return
-  const rows = events.map(({ resource, resourceId, isRemoval, record, occurredAt }) => [
+  const rows = mergedByKey(events).map(({ resource, resourceId, isRemoval, record, occurredAt, times }) => [
     ...[resource, resourceId, isRemoval ? 1 : 0, record],
-    record === null ? null : occurredAt,
+    ...[record === null ? null : occurredAt, times],
   ])
   await sql`INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_removal, record, record_at, failures)
-    SELECT value ->> 0, value ->> 1, ${at}, ${at}, 1, value ->> 2, value ->> 3, value ->> 4, 0
+    SELECT value ->> 0, value ->> 1, ${at}, ${at}, CAST(value ->> 5 AS bigint), CAST(value ->> 2 AS bigint),
+      value ->> 3, value ->> 4, 0
     FROM json_each(${JSON.stringify(rows)}) WHERE true
-    ON CONFLICT (resource, resource_id) DO UPDATE SET last_at = max(last_at, excluded.last_at), events = events + 1,
-      is_removal = max(is_removal, excluded.is_removal),
+    ON CONFLICT (resource, resource_id) DO UPDATE SET
+      last_at = max(event_queue.last_at, excluded.last_at), events = event_queue.events + excluded.events,
+      is_removal = max(event_queue.is_removal, excluded.is_removal),
       (record, record_at) = (SELECT iif(later, excluded.record, event_queue.record), iif(later, excluded.record_at, event_queue.record_at)
         FROM (SELECT event_queue.record IS NOT NULL AND (excluded.record IS NULL
-          OR coalesce(event_queue.record_at <= excluded.record_at, true)) AS later))`.execute(trx)
+          OR coalesce(event_queue.record_at <= excluded.record_at, true)) AS later) AS records)`.execute(trx)
+}
+
+/** What several say of the same lead or pipeline as one would: a statement of PostgreSQL changes a row only once. */
+function mergedByKey(events: readonly Told[]): (Told & { readonly times: number })[] {
+  const merged = new Map<string, Told & { readonly times: number }>()
+  for (const event of events) {
+    const key = JSON.stringify([event.resource, event.resourceId])
+    const before = merged.get(key)
+    const isRemoval = event.isRemoval || before?.isRemoval === true
+    const told = before === undefined || isLater(before, event) ? event : before
+    merged.set(key, { ...told, isRemoval, times: (before?.times ?? 0) + 1 })
+  }
+  return [...merged.values()]
+}
+
+/** Whether the record of the second is to be read, or its lead asked for. */
+function isLater(before: Told, event: Told): boolean {
+  if (before.record === null || event.record === null) return before.record !== null
+  return before.occurredAt === null || event.occurredAt === null || before.occurredAt <= event.occurredAt
 }
 
 /** A lead that is to be asked for, whatever events said of it. */
@@ -64,7 +83,7 @@ export async function listQueued(
   const { rows } = await sql<QueuedEvent>`SELECT * FROM event_queue
     WHERE (not_before IS NULL OR not_before <= ${now})
       AND (resource, resource_id) NOT IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(keys)}))
-      AND NOT (${without.askedLeads ? 1 : 0} AND resource = 'lead' AND record IS NULL)
+      AND NOT (${without.askedLeads ? sql`true` : sql`false`} AND resource = 'lead' AND record IS NULL)
     ORDER BY asked_at LIMIT ${limit}`.execute(db)
   return rows
 }
@@ -72,7 +91,7 @@ export async function listQueued(
 /** How many leads are to be asked for, counted up to a limit, so that it costs the same however many there are. */
 export async function countAskedLeads(db: Db, limit: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (
-    SELECT 1 FROM event_queue WHERE resource = 'lead' AND record IS NULL LIMIT ${limit})`.execute(db)
+    SELECT 1 FROM event_queue WHERE resource = 'lead' AND record IS NULL LIMIT ${limit}) AS asked`.execute(db)
   return rows[0]?.n ?? 0
 }
 

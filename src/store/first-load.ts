@@ -1,5 +1,5 @@
 /**
- * The first load of all leads into an empty store: without indexes and without a lookup for any lead. That a lead
+ * The first load of all leads into an empty file: without indexes and without a lookup for any lead. That a lead
  * is new is known from memory alone. It ends with the list, or as soon as a lead comes a second time.
  */
 import { sql } from 'kysely'
@@ -20,9 +20,12 @@ export interface FirstLoad extends AsyncDisposable {
   end(signal: AbortSignal): Promise<void>
 }
 
-/** Null where the store has leads. One that is disposed of before its end leaves the indexes to the next sync. */
+/**
+ * Null where the store has leads, or is in PostgreSQL, where others work with its indexes meanwhile. One that is disposed
+ * of before its end leaves the indexes to the next sync.
+ */
 export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
-  if (await hasLeads(store.db)) return null
+  if (store.place.kind === 'postgres' || (await hasLeads(store.db))) return null
   // They need the indexes; the rows that refer to each other go in by one transaction.
   await checkForeignKeys(store.db, false)
   const isBegun = await store.write(async (trx) => {

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { createNumberIndex, type NumberIndex } from './number-index.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows } from './rows.ts'
+import { insertRows, listOf } from './rows.ts'
 
 /** Read at once; between them others get their turn. */
 const CHUNK_LEADS = 20_000
@@ -25,10 +25,10 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
   const known = createNumberIndex(end)
   for (let from = 1; from <= end; from += CHUNK_LEADS) {
     // One text for all of them, since each row and value that comes out of SQLite costs as much as a lookup.
-    const { rows } = await sql<{ bytes: Buffer | null }>`
-      SELECT CAST(group_concat(lead_no || ' ' || fingerprint, '') AS BLOB) AS bytes FROM lead_fingerprint
+    const { rows } = await sql<{ text: string | null }>`
+      SELECT string_agg(lead_no || ' ' || fingerprint, '') AS text FROM lead_fingerprint
       WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
-    addAll(known, rows[0]?.bytes ?? Buffer.alloc(0))
+    addAll(known, rows[0]?.text ?? '')
     await new Promise(setImmediate)
   }
   return known
@@ -45,25 +45,23 @@ export async function saveFingerprints(trx: Trx, fingerprints: readonly Fingerpr
 /** So that the next record of each of these leads is read, whatever it is. */
 export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
-  await sql`DELETE FROM lead_fingerprint WHERE lead_no IN (SELECT value FROM json_each(${JSON.stringify(leadNos)}))`.execute(
-    trx,
-  )
+  await trx.deleteFrom('lead_fingerprint').where('lead_no', 'in', listOf(leadNos)).execute()
 }
 
-/** @param bytes for each lead its number, a space, and 16 hex digits */
-function addAll(known: NumberIndex, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) {
+/** @param text for each lead its number, a space, and 16 hex digits */
+function addAll(known: NumberIndex, text: string): void {
+  for (let at = 0; at < text.length; ) {
     let no = 0
-    for (; bytes[at] !== SPACE; at++) no = no * 10 + (bytes[at] ?? 0) - ZERO
-    known.set(no, halfAt(bytes, at + 1), halfAt(bytes, at + 9))
+    for (; text.charCodeAt(at) !== SPACE; at++) no = no * 10 + text.charCodeAt(at) - ZERO
+    known.set(no, halfAt(text, at + 1), halfAt(text, at + 9))
     at += 17
   }
 }
 
-function halfAt(bytes: Buffer, at: number): number {
+function halfAt(text: string, at: number): number {
   let half = 0
   for (let digit = at; digit < at + 8; digit++) {
-    const code = bytes[digit] ?? 0
+    const code = text.charCodeAt(digit)
     half = (half << 4) | (code < A ? code - ZERO : code - A + 10)
   }
   return half >>> 0

@@ -73,7 +73,7 @@ async function readRuns(db: Db, after: number): Promise<RunGroup[]> {
       count(*) AS runs, sum(requests) AS requests, sum(retries) AS retries, sum(leads_inserted) AS inserted,
       sum(leads_updated) AS updated, sum(leads_unchanged) AS unchanged, sum(leads_removed) AS removed,
       sum(leads_held) AS held
-    FROM sync_run JOIN edge WHERE sync_run.rowid > ${after} GROUP BY 1, 2`.execute(db)
+    FROM edge CROSS JOIN sync_run WHERE sync_run.rowid > ${after} GROUP BY 1, 2`.execute(db)
   return rows
 }
 

@@ -1,5 +1,5 @@
 /** What is wrong with letters, counted over all of them; a few are named. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import type { Db } from './open.ts'
 
@@ -20,28 +20,24 @@ export interface LetterTrouble {
  * Refused for good or given up since an instant, where the same recipient has got nothing of the report since.
  * The states stand in the SQL, without which SQLite would not use the index on them.
  */
-export async function listRefused(db: Db, since: Instant): Promise<LetterTrouble[]> {
-  const { rows } = await sql<LetterTrouble>`
-    SELECT edition.report, count(*) AS letters, min(letter.state_at) AS since, letter.recipient, letter.response,
-      max(letter.state_at) AS last
-    FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
-    WHERE letter.state = 'failed' AND letter.state_at >= ${since}
+export function listRefused(db: Db, since: Instant): Promise<LetterTrouble[]> {
+  return listTroubles(
+    db,
+    sql`state_at`,
+    sql<boolean>`letter.state = 'failed' AND letter.state_at >= ${since}
       AND NOT EXISTS (SELECT 1 FROM delivery AS later LEFT JOIN report_edition ON report_edition.id = later.edition_id
         WHERE later.recipient = letter.recipient AND later.state = 'sent' AND later.state_at > letter.state_at
-          AND report_edition.report IS edition.report)
-    GROUP BY edition.report ORDER BY edition.report`.execute(db)
-  return rows
+          AND report_edition.report IS NOT DISTINCT FROM edition.report)`,
+  )
 }
 
 /** In doubt since an instant and left to a person. */
-export async function listInDoubt(db: Db, since: Instant): Promise<LetterTrouble[]> {
-  const { rows } = await sql<LetterTrouble>`
-    SELECT edition.report, count(*) AS letters, min(letter.state_at) AS since, letter.recipient, letter.response,
-      max(letter.state_at) AS last
-    FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
-    WHERE letter.state = 'in_doubt' AND letter.state_at >= ${since} AND letter.next_attempt_at IS NULL
-    GROUP BY edition.report ORDER BY edition.report`.execute(db)
-  return rows
+export function listInDoubt(db: Db, since: Instant): Promise<LetterTrouble[]> {
+  return listTroubles(
+    db,
+    sql`state_at`,
+    sql<boolean>`letter.state = 'in_doubt' AND letter.state_at >= ${since} AND letter.next_attempt_at IS NULL`,
+  )
 }
 
 /** A letter that may or may not have arrived. */
@@ -67,13 +63,33 @@ export async function listDoubtful(db: Db, since: Instant, limit: number): Promi
 }
 
 /** Letters that the mail server has been putting off since before an instant, and that are still tried. */
-export async function listPutOff(db: Db, before: Instant): Promise<LetterTrouble[]> {
+export function listPutOff(db: Db, before: Instant): Promise<LetterTrouble[]> {
+  return listTroubles(
+    db,
+    sql`put_off_at`,
+    sql<boolean>`letter.next_attempt_at IS NOT NULL AND letter.put_off_at < ${before}`,
+  )
+}
+
+/**
+ * By report, notices first.
+ * @param fate the column of when a letter came to it
+ * @param condition of `letter` and its `edition`
+ */
+async function listTroubles(
+  db: Db,
+  fate: RawBuilder<unknown>,
+  condition: RawBuilder<boolean>,
+): Promise<LetterTrouble[]> {
   const { rows } = await sql<LetterTrouble>`
-    SELECT edition.report, count(*) AS letters, min(letter.put_off_at) AS since, letter.recipient, letter.response,
-      max(letter.put_off_at) AS last
-    FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
-    WHERE letter.next_attempt_at IS NOT NULL AND letter.put_off_at < ${before}
-    GROUP BY edition.report ORDER BY edition.report`.execute(db)
+    WITH troubled AS (
+      SELECT edition.report, letter.${fate} AS at, letter.recipient, letter.response,
+        row_number() OVER (PARTITION BY edition.report ORDER BY letter.${fate} DESC, letter.message_id) AS place
+      FROM delivery AS letter LEFT JOIN report_edition AS edition ON edition.id = letter.edition_id
+      WHERE ${condition})
+    SELECT report, count(*) AS letters, min(at) AS since, max(at) AS last,
+      max(recipient) FILTER (WHERE place = 1) AS recipient, max(response) FILTER (WHERE place = 1) AS response
+    FROM troubled GROUP BY report ORDER BY report NULLS FIRST`.execute(db)
   return rows
 }
 

@@ -8,7 +8,9 @@ import { listOf } from './rows.ts'
 
 /** In the transaction that writes what was read of the lead; without a scan there is nothing to note. */
 export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {
-  await sql`INSERT OR REPLACE INTO sync_scan_event (lead_no)
+  // Anew and not changed, so that it comes behind all that were noted.
+  await trx.deleteFrom('sync_scan_event').where('lead_no', '=', leadNo).execute()
+  await sql`INSERT INTO sync_scan_event (lead_no)
     SELECT ${leadNo} WHERE EXISTS (SELECT 1 FROM sync_scan)`.execute(trx)
 }
 

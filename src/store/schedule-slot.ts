@@ -1,6 +1,7 @@
 /** The ledger of due times: each slot of a schedule is one row, whoever notices it and however late. */
 import { sql } from 'kysely'
 import type { Instant } from '../model.ts'
+import { indexedBy } from './dialect.ts'
 import type { Db, Trx } from './open.ts'
 import type { ScheduleSlotTable } from './tables.ts'
 
@@ -59,7 +60,7 @@ export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<
  * index, since it would go through all due times that the schedule ever had, which come in order.
  */
 export async function listOpenSlots(db: Db, schedule: string, at: Instant): Promise<Slot[]> {
-  const { rows } = await sql<Slot>`SELECT * FROM schedule_slot INDEXED BY schedule_slot_open
+  const { rows } = await sql<Slot>`SELECT * FROM schedule_slot ${indexedBy(db, 'schedule_slot_open')}
     WHERE schedule = ${schedule} AND slot <= ${at} AND state IN ('due', 'running', 'held') ORDER BY slot`.execute(
     db,
   )

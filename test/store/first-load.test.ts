@@ -24,7 +24,7 @@ async function checksForeignKeys(store: Store): Promise<boolean> {
   return rows[0]?.foreign_keys === 1
 }
 
-describe('a first load', () => {
+describe('a first load into a file', () => {
   it('goes in without indexes, and leaves them all, with foreign keys that are checked and hold', async () => {
     const during: string[][] = []
     const list = paged('page', records(35))

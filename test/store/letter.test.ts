@@ -15,7 +15,7 @@ import { openSqlite } from '../../src/store/sqlite.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { folderWith } from '../support/folder.ts'
 import { enqueueLetter, FILES, LETTER } from '../support/letter.ts'
-import { OPENED_AT, openEmptyStore } from '../support/store.ts'
+import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()
 
@@ -69,24 +69,27 @@ describe('a letter in the ledger', () => {
     expect(await countFiles(store)).toBe(FILES.length)
   })
 
-  it('takes less than 15 kB beside a thousand others of 60 kB that show the same pictures', async () => {
-    await using store = await openWithEdition()
-    const images = [1, 2, 3, 4].map((n) => ({
-      name: `${n}.png`,
-      contentType: 'image/png',
-      content: new Uint8Array(30_000).fill(n),
-      cid: `${n}@leadsheet`,
-    }))
-    await enqueue(
-      store,
-      Array.from({ length: 1_000 }, (_, n) => numbered(n, { html: companies(n), files: images })),
-    )
-    const { html } = await readLetter(store.db, numbered(999).messageId)
-    expect(html).toBe(companies(999))
-    expect(Buffer.byteLength(html)).toBeGreaterThan(60_000)
-    await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(store.db)
-    expect(statSync(fileOf(store)).size).toBeLessThan(15_000_000)
-  })
+  it.skipIf(IN_POSTGRES)(
+    'takes less than 15 kB of a file beside a thousand others of 60 kB that show the same pictures',
+    async () => {
+      await using store = await openWithEdition()
+      const images = [1, 2, 3, 4].map((n) => ({
+        name: `${n}.png`,
+        contentType: 'image/png',
+        content: new Uint8Array(30_000).fill(n),
+        cid: `${n}@leadsheet`,
+      }))
+      await enqueue(
+        store,
+        Array.from({ length: 1_000 }, (_, n) => numbered(n, { html: companies(n), files: images })),
+      )
+      const { html } = await readLetter(store.db, numbered(999).messageId)
+      expect(html).toBe(companies(999))
+      expect(Buffer.byteLength(html)).toBeGreaterThan(60_000)
+      await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(store.db)
+      expect(statSync(fileOf(store)).size).toBeLessThan(15_000_000)
+    },
+  )
 })
 
 it('a letter of the schema before comes along, with its state, and is sent as it would have been', async () => {

@@ -1,10 +1,12 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../src/model.ts'
 import { isHeld, mapLead, mapPipelineStat } from '../../src/source/mapping.ts'
 import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
 import { saveLeads } from '../../src/store/lead.ts'
-import { openStore } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
+import { folderWith } from '../support/folder.ts'
+import { openNewStore } from '../support/store.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 
@@ -16,7 +18,7 @@ function lead(record: Record<string, unknown>): Lead {
 
 describe('statistics that contradict the leads', () => {
   it('are kept beside our counts, with the difference in pipeline_overview (row 36)', async () => {
-    await using store = await openStore(':memory:', NOW)
+    await using store = await openNewStore(join(folderWith(), 'leadsheet.db'), NOW)
     const seen = { runId: 'run', at: NOW.toISOString() }
     const leads = ['won', 'won', 'new'].map((status, index) => lead({ id: index, pipeline_id: 'p1', status }))
     const stat = mapPipelineStat(

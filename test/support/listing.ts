@@ -8,6 +8,7 @@ import type { RawPage, Source } from '../../src/source/open.ts'
 import { type ProfileInput, parseProfile } from '../../src/source/profile.ts'
 import { recordOf } from '../../src/source/raw-record.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { IN_POSTGRES, openNewStore } from './store.ts'
 import { SILENT } from './syncing.ts'
 
 /** A page whose records are values; what is left out is an end without a total. */
@@ -35,7 +36,7 @@ export const MAPPING = {
 /** @param profile its mapping and name may be left out */
 export async function openListing(profile: Partial<ProfileInput>, answer: Answer): Promise<Listing> {
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
-  const store = await openStore(':memory:', clock.now)
+  const store = IN_POSTGRES ? await openNewStore('', clock.now) : await openStore(':memory:', clock.now)
   const listing: Listing = {
     store,
     clock,

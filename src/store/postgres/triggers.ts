@@ -1,4 +1,5 @@
-/** What PostgreSQL keeps up to date by itself, as SQLite's triggers do: the counts of leads and of events. */
+/** What PostgreSQL keeps up to date by itself, as SQLite's triggers do: counts of leads and events, words of editions. */
+import { SEARCH_TRIGGERS } from './search.ts'
 
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
 
@@ -37,4 +38,5 @@ export const TRIGGERS: readonly string[] = [
     WHEN (new.outcome IS NOT NULL) EXECUTE FUNCTION event_count_add()`,
   `CREATE OR REPLACE TRIGGER event_count_update AFTER UPDATE OF outcome ON event FOR EACH ROW
     WHEN (old.outcome IS NULL AND new.outcome IS NOT NULL) EXECUTE FUNCTION event_count_add()`,
+  ...SEARCH_TRIGGERS,
 ]
