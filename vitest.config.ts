@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
 /** Tests of what stands on the store, and not on the file that it may be. */
-const IN_BOTH = ['test/store/**/*.test.ts']
+const IN_BOTH = [
+  'test/store/**/*.test.ts',
+  ...['deliver', 'delivery-failures', 'letter-lane'].map((name) => `test/jobs/${name}.test.ts`),
+]
 
 /** Of those, what is of files alone, or of no store. */
 const IN_FILES = [

@@ -1,9 +1,9 @@
 /** What the jobs of the daemon work with, and what each does when its own work is done. */
 import { LeadsheetError } from '../errors.ts'
 import type { Source } from '../source/open.ts'
-import type { DeliverDeps } from './sending.ts'
 import type { MailingDeps } from './mailing.ts'
 import type { Retention } from './prune.ts'
+import type { DeliverDeps } from './sending.ts'
 import type { SyncOptions } from './sync-run.ts'
 
 export interface Work extends MailingDeps, DeliverDeps {

@@ -44,6 +44,17 @@ export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void
     .execute()
 }
 
+/** One of several processes finds out whether the server is back. @returns whether it is this one */
+export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('mail_outage')
+    .where('server', '=', known.server)
+    .where('next_attempt_at', '=', known.nextAttemptAt)
+    .set({ next_attempt_at: until })
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
 /** When a letter that is to be tried at some time is tried: not before its server is. */
 export function nextTry(at: Instant | null, outages: readonly MailOutage[]): Instant | null {
   if (at === null) return null

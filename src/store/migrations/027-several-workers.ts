@@ -33,7 +33,7 @@ const STATEMENTS = [
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE TABLE detail_wanted ( -- one row a lead whose details are to be read for that sync
     lead_no INTEGER PRIMARY KEY, -- lead.no
-    run_id TEXT NOT NULL REFERENCES detail_reading (run_id) ON DELETE CASCADE, -- the sync
+    run_id TEXT NOT NULL REFERENCES detail_reading (run_id), -- the sync
     batch INTEGER NOT NULL -- those of one number are read by one process, one after the other
   ) STRICT`,
   sql`CREATE INDEX detail_wanted_by_batch ON detail_wanted (run_id, batch)`,

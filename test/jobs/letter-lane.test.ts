@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest'
+import { createLetterLane, queueLetters, sendLetter } from '../../src/jobs/letter-lane.ts'
+import { openSender } from '../../src/jobs/sending.ts'
+import { changeSubscription } from '../../src/jobs/subscription-change.ts'
+import { openTransport } from '../../src/mail/transport.ts'
+import { openQueue } from '../../src/queue/queue.ts'
+import { openArchivePages } from '../../src/report/archive-pages.ts'
+import { moveDelivery } from '../../src/store/delivery.ts'
+import { listMailOutages } from '../../src/store/mail-outage.ts'
+import { takeMailTurn } from '../../src/store/mail-turn.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { type Ledger, openLedger } from '../support/ledger.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { IN_POSTGRES } from '../support/store.ts'
+import { SILENT } from '../support/syncing.ts'
+
+const pages = await openArchivePages('templates')
+const NEVER = new AbortController().signal
+
+function addresses(count: number): string[] {
+  return Array.from({ length: count }, (_, number) => `r${100 + number}@example.com`)
+}
+
+/** A worker with connections of its own; its lane is not open yet. */
+async function openWorker(ledger: Ledger, url: string) {
+  const { deps } = ledger
+  const store = await openStore(addressOf(ledger.store), deps.now())
+  if (store.place.kind !== 'postgres') throw new Error('several workers need PostgreSQL')
+  const queue = await openQueue(store.place, SILENT)
+  const transport = openTransport(url, { log: SILENT })
+  const stop = new AbortController()
+  const worker = { ...deps, store, queue, transport, archive: { folder: folderWith(), pages }, pauseAfter: 3 }
+  const lane = createLetterLane(worker)
+  return {
+    ...{ ...worker, lane },
+    start: () => lane.open(stop.signal),
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error('the test is over'))
+      await lane.idle()
+      await transport.close()
+      await queue[Symbol.asyncDispose]()
+      await store.close()
+    },
+  }
+}
+
+describe.skipIf(!IN_POSTGRES)('letters that several workers send beside each other', () => {
+  it('reach each recipient once, whichever worker sends them', async () => {
+    await using ledger = await openLedger(addresses(30))
+    // Slow enough that each worker gets some.
+    await using server = await openMailServer({}, () => new Promise((resolve) => setTimeout(resolve, 50)))
+    await using one = await openWorker(ledger, server.url)
+    await using two = await openWorker(ledger, server.url)
+    await using three = await openWorker(ledger, server.url)
+    for (const { start } of [one, two, three]) start()
+    one.lane.poke()
+    await expect.poll(() => countSent(ledger)).toBe(30)
+    expect(server.received.map(({ to }) => to[0]).toSorted()).toEqual(addresses(30))
+    const senders = await ledger.store.db.selectFrom('delivery').select('sender').distinct().execute()
+    expect(senders).toHaveLength(3)
+  })
+
+  it('are tried by one of them while the server is away, and sent by all when it is back', async () => {
+    await using ledger = await openLedger(addresses(9))
+    await using server = await openMailServer()
+    await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    await using worker = await openWorker(ledger, server.url)
+    await using other = await openWorker(ledger, server.url)
+    const transport = { ...away, name: worker.transport.name }
+    await using sender = await openSender(worker)
+    await using another = await openSender(other)
+    if (sender === null || another === null) throw new Error('both may send')
+    const [first, second, third] = await ledger.deliveries()
+    const tries = [
+      sendLetter({ ...worker, transport }, sender, first?.messageId ?? '', NEVER),
+      sendLetter({ ...other, transport }, another, second?.messageId ?? '', NEVER),
+    ]
+    await Promise.all(tries)
+    expect(await listMailOutages(ledger.store.db)).toMatchObject([{ failures: 1 }])
+    // Nobody tries before the time.
+    expect(await sendLetter(worker, sender, third?.messageId ?? '', NEVER)).toBe('done')
+    expect(server.connections()).toBe(0)
+
+    ledger.clock.now = new Date('2026-11-21T07:01:15Z')
+    await queueLetters(worker)
+    const jobs: string[] = []
+    while (await worker.queue.takeOne('letter', NEVER, async ({ data }) => void jobs.push(data.messageId)));
+    expect(jobs).toHaveLength(1)
+    const ends = await Promise.all([
+      sendLetter(worker, sender, first?.messageId ?? '', NEVER),
+      sendLetter(other, another, second?.messageId ?? '', NEVER),
+    ])
+    expect(ends.toSorted()).toEqual(['done', 'server_back'])
+    expect(server.received).toHaveLength(1)
+    expect(await listMailOutages(ledger.store.db)).toEqual([])
+    for (const { start } of [worker, other]) start()
+    worker.lane.poke()
+    await expect.poll(() => countSent(ledger)).toBe(9)
+    expect(server.received).toHaveLength(9)
+  })
+
+  it('are left to their sender while that lives, and are known to be in doubt when it is gone', async () => {
+    await using ledger = await openLedger(addresses(2))
+    await using server = await openMailServer()
+    await using worker = await openWorker(ledger, server.url)
+    const [first, second] = await ledger.deliveries()
+    if (first === undefined || second === undefined) throw new Error('two letters wait')
+    const living = await openSender(worker)
+    const at = ledger.clock.now.toISOString()
+    await ledger.store.write(async (trx) => {
+      for (const [{ messageId }, sender] of [
+        [first, living?.lease.holder],
+        [second, 'one that was killed'],
+      ] as const) {
+        await moveDelivery(trx, messageId, ['pending'], { state: 'sending', at })
+        await moveDelivery(trx, messageId, ['sending'], { state: 'data', at })
+        await trx.updateTable('delivery').where('message_id', '=', messageId).set({ sender }).execute()
+      }
+    })
+    await queueLetters(worker)
+    expect((await ledger.deliveries()).map(({ state, doubts }) => [state, doubts])).toEqual([
+      ['data', 0],
+      ['in_doubt', 1],
+    ])
+    await living?.lease.release()
+    await queueLetters(worker)
+    expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['in_doubt', 'in_doubt'])
+  })
+
+  it('are not sent for a job that comes late, nor to who has unsubscribed since it was sent', async () => {
+    await using ledger = await openLedger(addresses(2))
+    await using server = await openMailServer()
+    await using worker = await openWorker(ledger, server.url)
+    await using sender = await openSender(worker)
+    const [first, second] = await ledger.deliveries()
+    if (sender === null || first === undefined || second === undefined) throw new Error('two letters wait')
+    await queueLetters(worker)
+    const key = { address: second.recipient, report: 'daily' }
+    await changeSubscription(ledger.store, key, 'stop', { by: 'recipient', reason: null }, ledger.clock.now)
+    const send = (messageId: string) => sendLetter(worker, sender, messageId, NEVER)
+    await Promise.all([send(first.messageId), send(second.messageId)])
+    await Promise.all([send(first.messageId), send('<nobody@example.com>')])
+    expect(server.received.map(({ to }) => to)).toEqual([[first.recipient]])
+    expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['sent', 'withdrawn'])
+  })
+
+  it('are told of by their job again and again where a mistake of ours keeps them from being sent', async () => {
+    await using ledger = await openLedger(addresses(1))
+    await using server = await openMailServer()
+    await using worker = await openWorker(ledger, server.url)
+    await using sender = await openSender(worker)
+    const [letter] = await ledger.deliveries()
+    if (sender === null || letter === undefined) throw new Error('a letter waits')
+    const broken = { html: Buffer.from('not packed') }
+    await ledger.store.write((trx) => trx.updateTable('letter').set(broken).execute())
+    const send = () => sendLetter(worker, sender, letter.messageId, NEVER)
+    await expect(send()).rejects.toThrow('header')
+    await expect(send()).rejects.toThrow(letter.messageId)
+    expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 1, doubts: 0 }])
+  })
+})
+
+describe.skipIf(!IN_POSTGRES)('the pace of letters that several workers send', () => {
+  it('is kept by all of them together: never more within the time than may be', async () => {
+    await using ledger = await openLedger([])
+    const stores = await Promise.all([1, 2, 3].map(() => openStore(addressOf(ledger.store), new Date())))
+    const limit = { most: 5, withinMs: 400 }
+    const taken: { by: number; at: number }[] = []
+    const until = performance.now() + 2_000
+    await Promise.all(
+      stores.map(async (store, by) => {
+        while (performance.now() < until) {
+          const ms = await store.write((trx) => takeMailTurn(trx, 'smtp://mail.example.com:25', limit))
+          if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms))
+          else taken.push({ by, at: performance.now() })
+        }
+      }),
+    )
+    await Promise.all(stores.map((store) => store.close()))
+    const times = taken.map(({ at }) => at).toSorted((a, b) => a - b)
+    // The fifth next comes as much later as the time is, but for how late each of them was noted here.
+    const gaps = times.slice(limit.most).map((at, index) => at - (times[index] ?? 0))
+    expect(Math.min(...gaps)).toBeGreaterThan(limit.withinMs * 0.8)
+    expect(times.length).toBeGreaterThan(10)
+    expect(new Set(taken.map(({ by }) => by)).size).toBe(3)
+  })
+
+  it('is of each server by itself', async () => {
+    await using ledger = await openLedger([])
+    const limit = { most: 1, withinMs: 60_000 }
+    const take = (server: string) => ledger.store.write((trx) => takeMailTurn(trx, server, limit))
+    expect(await take('smtp://one.example.com:25')).toBe(0)
+    expect(await take('smtp://one.example.com:25')).toBeGreaterThan(50_000)
+    expect(await take('smtp://two.example.com:25')).toBe(0)
+  })
+})
+
+/** Of a store in PostgreSQL, for another process. */
+function addressOf({ place }: Pick<Store, 'place'>): string {
+  if (place.kind === 'sqlite') throw new Error('several workers need PostgreSQL')
+  const url = new URL(place.url)
+  url.searchParams.set('schema', place.schema)
+  return url.href
+}
+
+async function countSent({ deliveries }: Ledger): Promise<number> {
+  return (await deliveries()).filter(({ state }) => state === 'sent').length
+}
