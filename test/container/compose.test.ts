@@ -8,7 +8,12 @@ import { schemaCheck } from './support/schema.ts'
 import { settingsWith } from './support/settings.ts'
 import { unknownArguments, unknownVariables } from './support/words.ts'
 
-const FILES = ['compose.yaml', 'deploy/compose/litestream.yaml', 'deploy/compose/try.yaml']
+const FILES = [
+  'compose.yaml',
+  'compose.scale.yaml',
+  'deploy/compose/litestream.yaml',
+  'deploy/compose/try.yaml',
+]
 /** As `leadsheet init` writes them. */
 const MOUNTED = {
   '/etc/leadsheet/leadsheet.yaml': `
@@ -21,6 +26,7 @@ reports: [{ name: daily, schedule: every weekday at 07:00 }]
   '/etc/leadsheet/secrets/api-key': 'k-0123456789',
   '/etc/leadsheet/secrets/smtp-url': 'smtp://reports:secret@mail.example.com:587',
   '/etc/leadsheet/secrets/window-token': 'a-token-for-the-test',
+  '/etc/leadsheet/secrets/store-url': 'postgres://leadsheet:a-password@postgres:5432/leadsheet',
 }
 const check = schemaCheck('compose')
 
@@ -40,10 +46,13 @@ interface Service {
   readonly restart?: string
   readonly logging?: { readonly options: object }
   readonly healthcheck?: { readonly test: readonly string[] }
+  readonly deploy?: { readonly replicas: number }
+  readonly secrets?: readonly string[]
 }
 
 interface Composed {
   readonly services: Readonly<Record<string, Service>>
+  readonly secrets?: Readonly<Record<string, { readonly file: string }>>
 }
 
 function read(file: string): Composed {
@@ -69,7 +78,7 @@ describe.each(FILES)('%s', (file) => {
     expect(each.read_only).toBe(true)
     expect(each.cap_drop).toEqual(['ALL'])
     expect(each.security_opt).toEqual(['no-new-privileges:true'])
-    expect(each.image).toMatch(/:v?\d+\.\d+\.\d+$/)
+    expect(each.image).toMatch(/^postgres:\d+\.\d+$|:v?\d+\.\d+\.\d+$/)
     for (const port of each.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/)
   })
 
@@ -120,6 +129,46 @@ describe('compose.yaml', () => {
     expect(litestream.volumes).toContain('data:/data')
     const [, mounted = ''] = litestream.volumes ?? []
     expect(existsSync(join(ROOT, mounted.split(':')[0] ?? ''))).toBe(true)
+  })
+})
+
+describe('compose.scale.yaml', () => {
+  const FILE = 'compose.scale.yaml'
+  const workers = ['leadsheet', 'worker'].map((name) => service(FILE, name))
+
+  it('has workers that are what the one daemon is, of which one alone publishes its pages', () => {
+    const { image, ...one } = service('compose.yaml', 'leadsheet')
+    const { build: _, ports, environment, volumes, ...alike } = one as typeof one & { build: string }
+    for (const worker of workers) {
+      expect(worker).toMatchObject({ image, ...alike })
+      expect(worker.volumes).toContain(volumes?.[1])
+      expect(worker.environment).toMatchObject(environment ?? {})
+    }
+    expect(workers.map((worker) => worker.ports)).toEqual([ports, undefined])
+    expect(workers[1]?.deploy?.replicas).toBeGreaterThan(1)
+  })
+
+  it('gives settings that each worker takes, without a warning, and has the store in PostgreSQL', () => {
+    for (const { environment = {} } of workers) {
+      const { store, web, warnings } = settingsWith(environment, MOUNTED)
+      expect(warnings).toEqual([])
+      expect(store?.reveal()).toBe(MOUNTED['/etc/leadsheet/secrets/store-url'])
+      expect(web.listen === null).toBe(environment['LEADSHEET_WEB_LISTEN'] === 'none')
+    }
+  })
+
+  it('has no secret in it, none where git would find it, and publishes no database', () => {
+    const { services, secrets = {} } = read(FILE)
+    const values = Object.values(services).flatMap((each) => Object.values(each.environment ?? {}))
+    for (const value of values) expect(value).toMatch(/^[\w./-]+$/)
+    for (const { file } of Object.values(secrets)) expect(file).toMatch(/^\.\/settings\//)
+    const folders = Object.values(services)
+      .flatMap((each) => each.volumes ?? [])
+      .flatMap((volume) => /^\.\/(settings|backups):/.exec(volume)?.[1] ?? [])
+    const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')
+    expect(new Set(folders)).toEqual(new Set(['settings', 'backups']))
+    for (const folder of folders) expect(ignored).toContain(`/${folder}/`)
+    expect(service(FILE, 'postgres').ports).toBeUndefined()
   })
 })
 

@@ -10,8 +10,11 @@ import { settingsWith } from './support/settings.ts'
 import { unknownArguments, unknownVariables } from './support/words.ts'
 
 const FOLDER = join(ROOT, 'deploy/kubernetes')
-const FILES = ['base/volume.yaml', 'daemon/deployment.yaml', 'daemon/service.yaml', 'cron/jobs.yaml']
-const LAYERS = ['base', 'daemon', 'cron']
+const FILES = [
+  ...['base/volume.yaml', 'daemon/deployment.yaml', 'daemon/service.yaml', 'cron/jobs.yaml'],
+  ...['scale/deployment.yaml', 'scale/service.yaml', 'scale/disruption.yaml'],
+]
+const LAYERS = ['base', 'daemon', 'cron', 'scale']
 const HAS_KUBECTL = spawnSync('kubectl', ['kustomize', '--help']).status === 0
 
 // biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
@@ -42,13 +45,15 @@ function read(file: string): Manifest[] {
   return parseAllDocuments(readFileSync(join(FOLDER, file), 'utf8')).map((document) => document.toJS())
 }
 
-/** Of the deployment, and of each of the cron jobs. */
+/** Of each deployment, and of each of the cron jobs. */
 function pods(): [name: string, pod: PodSpec][] {
-  return FILES.flatMap(read).flatMap(({ metadata, spec }) => {
-    const job = 'jobTemplate' in spec ? (spec.jobTemplate as { spec: { template: { spec: PodSpec } } }) : null
-    const template = 'template' in spec ? (spec.template as { spec: PodSpec }) : job?.spec.template
-    return template === undefined ? [] : [[metadata.name, template.spec] as [string, PodSpec]]
-  })
+  return FILES.flatMap((file) => read(file).flatMap((manifest) => podsOf(file, manifest)))
+}
+
+function podsOf(file: string, { metadata, spec }: Manifest): [name: string, pod: PodSpec][] {
+  const job = 'jobTemplate' in spec ? (spec.jobTemplate as { spec: { template: { spec: PodSpec } } }) : null
+  const template = 'template' in spec ? (spec.template as { spec: PodSpec }) : job?.spec.template
+  return template === undefined ? [] : [[`${metadata.name} in ${file}`, template.spec]]
 }
 
 describe.each(FILES)('deploy/kubernetes/%s', (file) => {
@@ -88,6 +93,7 @@ describe.each(pods())('the pod of %s', (_, pod) => {
       '/run/secrets/leadsheet/api-key': 'k-0123456789',
       '/run/secrets/leadsheet/smtp-url': 'smtp://reports:secret@mail.example.com:587',
       '/run/secrets/leadsheet/web-token': 'a-token-for-the-test',
+      '/run/secrets/leadsheet/store-url': 'postgresql://app:a-password@postgres-rw:5432/app',
     })
     expect(warnings).toEqual([])
     const [command, report] = container.args ?? []
@@ -105,6 +111,45 @@ describe('the deployment', () => {
     expect(service).toMatchObject({ selector: labels })
     const paths = JSON.stringify(spec).match(/"path":"[^"]*"/g)
     expect(paths).toEqual(['"path":"/healthz"', '"path":"/healthz"', '"path":"/readyz"'])
+  })
+})
+
+describe('the workers', () => {
+  const [{ spec } = { spec: {} }] = read('scale/deployment.yaml')
+  const labels = { 'app.kubernetes.io/name': 'leadsheet' }
+  const matchLabels = { matchLabels: labels }
+
+  it('are several, on nodes of their own where there are some, and are not all taken away at once', () => {
+    const spread = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone']
+    const topologySpreadConstraints = spread.map((topologyKey) =>
+      expect.objectContaining({ topologyKey, labelSelector: matchLabels }),
+    )
+    expect(spec).toMatchObject({
+      replicas: 3,
+      selector: matchLabels,
+      template: { metadata: { labels }, spec: { topologySpreadConstraints } },
+    })
+    expect(read('scale/service.yaml')[0]?.spec).toMatchObject({ selector: labels })
+    expect(read('scale/disruption.yaml')[0]?.spec).toEqual({ maxUnavailable: 1, selector: matchLabels })
+  })
+
+  it('have their store in PostgreSQL, and claim no volume', () => {
+    const [pod] = pods().flatMap(([, { containers, volumes }]) =>
+      containers[0].env.some(({ name }) => name === 'LEADSHEET_STORE_FILE') ? [volumes] : [],
+    )
+    expect(JSON.stringify(pod)).toContain('"path":"store-url"')
+    expect(JSON.stringify(pod)).not.toContain('persistentVolumeClaim')
+  })
+
+  it('are ready when they answer, whatever the data are like', () => {
+    const paths = JSON.stringify(spec).match(/"path":"\/[^"]*"/g)
+    expect(new Set(paths)).toEqual(new Set(['"path":"/healthz"']))
+  })
+
+  it.skipIf(!HAS_KUBECTL)('are put together without the volume of the one daemon', () => {
+    const { stdout } = spawnSync('kubectl', ['kustomize', join(FOLDER, 'scale')], { encoding: 'utf8' })
+    const kinds = parseAllDocuments(stdout).map((document) => document.toJS().kind)
+    expect(kinds.sort()).toEqual(['ConfigMap', 'Deployment', 'PodDisruptionBudget', 'Service'])
   })
 })
 
