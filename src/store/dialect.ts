@@ -52,6 +52,15 @@ export function indexedBy(db: Kysely<Tables>, index: string): RawBuilder<unknown
   return isPostgres(db) ? sql`` : sql`INDEXED BY ${sql.ref(index)}`
 }
 
+/**
+ * The instant so many milliseconds from now: of a file by the clock of who asks, which is passed in; in PostgreSQL by
+ * that of its server, which is the same for all machines.
+ */
+export function clockOf(db: Kysely<Tables>, now: Date, plusMs = 0): RawBuilder<string> {
+  if (!isPostgres(db)) return sql`${new Date(now.getTime() + plusMs).toISOString()}`
+  return sql`strftime('%Y-%m-%dT%H:%M:%fZ', CAST(clock_timestamp() AS text), ${`${plusMs} milliseconds`})`
+}
+
 /** Another text whenever anything was written since, by this process or another. */
 export async function readChangeStamp(db: Kysely<Tables>): Promise<string> {
   if (!isPostgres(db)) return readSqliteStamp(db)

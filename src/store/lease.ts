@@ -1,9 +1,14 @@
-/** Leases: a thing that only one process may do at a time, taken over when its holder is gone. */
+/**
+ * Leases: a thing that only one process may do at a time, taken over when its holder is gone. Where several machines
+ * share a store, the clock of its server says when that is, since theirs differ.
+ */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { sql } from 'kysely'
 import { LeadsheetError } from '../errors.ts'
-import type { Instant } from '../model.ts'
+import { clockOf } from './dialect.ts'
 import type { Db, Store, Trx } from './open.ts'
+import { isPostgres } from './postgres.ts'
 import type { Tables } from './tables.ts'
 
 /** Without a sign of life for so long, a holder counts as gone, even where its process id is in use. */
@@ -40,11 +45,10 @@ export async function claimLease(
 ): Promise<Lease> {
   const holder = randomUUID()
   const leaseMs = store.place.kind === 'postgres' ? SHARED_LEASE_MS : LEASE_MS
-  const expiry = (at: Date): string => new Date(at.getTime() + leaseMs).toISOString()
   // Known before it is in the table: another claim of this process must not take it for one of an earlier life.
   ownHolders.add(holder)
   try {
-    await store.write((trx) => insertLease(trx, { name, holder, expiresAt: expiry(now()) }, now()))
+    await store.write((trx) => insertLease(trx, { name, holder, leaseMs }, now()))
   } catch (thrown) {
     ownHolders.delete(holder)
     throw thrown
@@ -53,7 +57,7 @@ export async function claimLease(
     const renewed = await trx
       .updateTable('lease')
       .where('holder', '=', holder)
-      .set({ expires_at: expiry(at) })
+      .set({ expires_at: clockOf(trx, at, leaseMs) })
       .executeTakeFirst()
     if (renewed.numUpdatedRows === 0n) throw busy(name, 'another process, which took over')
   }
@@ -81,18 +85,14 @@ export async function claimLease(
 
 async function insertLease(
   trx: Trx,
-  {
-    name,
-    holder,
-    expiresAt,
-  }: { readonly name: string; readonly holder: string; readonly expiresAt: Instant },
+  { name, holder, leaseMs }: { readonly name: string; readonly holder: string; readonly leaseMs: number },
   at: Date,
 ): Promise<void> {
-  const other = await trx.selectFrom('lease').where('name', '=', name).selectAll().executeTakeFirst()
-  if (other && !isGone(other, at))
+  const other = await leases(trx, at).where('name', '=', name).executeTakeFirst()
+  if (other && !isGone(trx, other))
     throw busy(name, `process ${other.pid} on ${other.host} since ${other.acquired_at}`)
   await trx.deleteFrom('lease').where('name', '=', name).execute()
-  const times = { acquired_at: at.toISOString(), expires_at: expiresAt }
+  const times = { acquired_at: at.toISOString(), expires_at: clockOf(trx, at, leaseMs) }
   await trx
     .insertInto('lease')
     .values({ name, holder, host: hostname(), pid: process.pid, ...times })
@@ -104,25 +104,22 @@ export async function findHolder(
   db: Db,
   now: Date,
 ): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host'> | undefined> {
-  const leases = await db.selectFrom('lease').selectAll().execute()
-  return leases.find((lease) => !isGone(lease, now))
+  return (await leases(db, now).execute()).find((lease) => !isGone(db, lease))
 }
 
 /** Those of that name, or that begin with it and a colon, whose holders are gone. */
 export async function deleteGoneLeases(trx: Trx, name: string, now: Date): Promise<void> {
-  const leases = await trx
-    .selectFrom('lease')
+  const named = await leases(trx, now)
     .where((eb) => eb.or([eb('name', '=', name), eb('name', 'like', `${name}:%`)]))
-    .selectAll()
     .execute()
-  const gone = leases.filter((lease) => isGone(lease, now)).map(({ holder }) => holder)
+  const gone = named.filter((lease) => isGone(trx, lease)).map(({ holder }) => holder)
   if (gone.length > 0) await trx.deleteFrom('lease').where('holder', 'in', gone).execute()
 }
 
 /** Whether a process of this machine that held it has ended without giving it back: it was killed. */
 export async function wasLeft(db: Db, name: string): Promise<boolean> {
   const lease = await db.selectFrom('lease').where('name', '=', name).selectAll().executeTakeFirst()
-  return lease !== undefined && hasEnded(lease)
+  return lease !== undefined && hasEnded(db, lease)
 }
 
 /** What is held now, and since when. */
@@ -130,8 +127,8 @@ export async function listHeldLeases(
   db: Db,
   now: Date,
 ): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host' | 'acquired_at'>[]> {
-  const leases = await db.selectFrom('lease').selectAll().orderBy('name').execute()
-  return leases.filter((lease) => !isGone(lease, now))
+  const held = await leases(db, now).orderBy('name').execute()
+  return held.filter((lease) => !isGone(db, lease))
 }
 
 function busy(name: string, by: string): LeadsheetError {
@@ -141,14 +138,20 @@ function busy(name: string, by: string): LeadsheetError {
   })
 }
 
-function isGone(lease: Tables['lease'], now: Date): boolean {
-  return lease.expires_at <= now.toISOString() || hasEnded(lease)
+function leases(db: Db, now: Date) {
+  const isExpired = sql<0 | 1>`expires_at <= ${clockOf(db, now)}`
+  return db.selectFrom('lease').selectAll().select(isExpired.as('isExpired'))
 }
 
-/** As far as this machine can tell. */
-function hasEnded(lease: Tables['lease']): boolean {
+function isGone(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 }): boolean {
+  return lease.isExpired === 1 || hasEnded(db, lease)
+}
+
+/** As far as this machine can tell: of several, containers may have the same name, and the same process id in it. */
+function hasEnded(db: Db, lease: Tables['lease']): boolean {
   if (lease.host !== hostname()) return false
-  return lease.pid === process.pid ? !ownHolders.has(lease.holder) : !isRunning(lease.pid)
+  if (lease.pid === process.pid) return !isPostgres(db) && !ownHolders.has(lease.holder)
+  return !isRunning(lease.pid)
 }
 
 function isRunning(pid: number): boolean {
