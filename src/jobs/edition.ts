@@ -22,7 +22,6 @@ import {
 } from '../store/edition.ts'
 import { type ReportRequest, readReportFigures } from '../store/figures/report.ts'
 import type { Store, Trx } from '../store/open.ts'
-import { fileOf } from '../store/place.ts'
 import { runReportQueries } from '../store/report-query.ts'
 import { type Archive, archivedPage, archiveEdition, isArchived } from './archive.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './content.ts'
@@ -230,6 +229,6 @@ async function readFigures(
       { hint: 'Run `leadsheet sync` first.' },
     )
   }
-  const { tables, failed } = await runReportQueries(fileOf(store), report.queries, request, { signal })
+  const { tables, failed } = await runReportQueries(store.place, report.queries, request, { signal })
   return { ...figures, queries: tables, failed: [...figures.failed, ...failed] }
 }

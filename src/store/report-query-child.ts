@@ -11,8 +11,7 @@ import { allowOnlyReading, type Selected, type SelectLimits, select } from './se
 import { PUBLISHED } from './snapshot/published.ts'
 import { namesIn } from './sql-text.ts'
 
-export interface ReportQueryJob extends SelectLimits {
-  readonly file: string
+export interface ReportQueryTask extends SelectLimits {
   readonly sqls: readonly string[]
   readonly values: Readonly<Record<string, string | number | null>>
   readonly filter: LeadFilter
@@ -20,7 +19,11 @@ export interface ReportQueryJob extends SelectLimits {
   readonly isTrial: boolean
 }
 
-/** Of each query its rows, or what SQLite says against it. */
+export interface ReportQueryJob extends ReportQueryTask {
+  readonly file: string
+}
+
+/** Of each query its rows, or what the database says against it. */
 export type ReportQueryAnswer = readonly ({ readonly error: string } | Selected)[]
 
 /** Another process may be about to close the store, which locks out even readers for a moment. */

@@ -1,6 +1,7 @@
 /**
- * Runs the SQL of a report's own folder, on the store, in a process of its own that can be killed: it may read what
- * analysts are shown and nothing else. All queries of a report see one moment.
+ * Runs the SQL of a report's own folder, on the store: a file is read by a process of its own that can be killed,
+ * PostgreSQL by a statement that can be cancelled. It may read what analysts are shown and nothing else. All queries
+ * of a report see one moment.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,8 +12,10 @@ import type { Period } from '../model.ts'
 import { askChild } from './ask-child.ts'
 import { chosenLeadsSql, chosenValues, EVERY_LEAD } from './figures/lead-filter.ts'
 import { literal } from './figures/query.ts'
+import type { StorePlace } from './place.ts'
+import { answerInPostgres } from './postgres/report-query.ts'
 import { programFile } from './program-file.ts'
-import type { ReportQueryAnswer, ReportQueryJob } from './report-query-child.ts'
+import type { ReportQueryAnswer, ReportQueryJob, ReportQueryTask } from './report-query-child.ts'
 import type { Cell } from './snapshot/table.ts'
 import { fillParameters, hasSecondStatement, namesIn, parametersIn } from './sql-text.ts'
 
@@ -52,17 +55,16 @@ export interface QueryAnswers {
 
 /**
  * One that fails leaves the others as they are, but for the time that they have together.
- * @param file of the store
  * @throws the reason of the signal
  */
 export async function runReportQueries(
-  file: string,
+  place: StorePlace,
   queries: readonly ReportQuery[],
   scope: QueryScope,
   options: QueryOptions,
 ): Promise<QueryAnswers> {
   const what = { values: valuesOf(scope), filter: scope.filter, isTrial: false }
-  const answers = await ask(file, queries, what, options).catch((thrown: unknown) => {
+  const answers = await ask(place, queries, what, options).catch((thrown: unknown) => {
     options.signal.throwIfAborted()
     return queries.map(() => thrown)
   })
@@ -82,11 +84,11 @@ export async function runReportQueries(
  *   reading, too long; and the reason of the signal
  */
 export async function tryReportQueries(
-  file: string,
+  place: StorePlace,
   queries: readonly ReportQuery[],
   options: QueryOptions,
 ): Promise<QueryTable[]> {
-  const answers = await ask(file, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
+  const answers = await ask(place, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
   return answers.map((answer) => {
     if (isTable(answer)) return answer
     throw answer
@@ -103,7 +105,7 @@ const NO_VALUES = {
   top_score: null,
 }
 
-/** The SQL with all values in it, for any SQLite program. */
+/** The SQL with all values in it, for any program of the database. */
 export function explainReportQuery(sql: string, scope: QueryScope): string {
   const { filter } = scope
   const values: Readonly<Record<string, string | number | null>> = {
@@ -141,15 +143,15 @@ function refuseBadText(query: ReportQuery): void {
 }
 
 async function ask(
-  file: string,
+  place: StorePlace,
   queries: readonly ReportQuery[],
-  what: Pick<ReportQueryJob, 'values' | 'filter' | 'isTrial'>,
+  what: Pick<ReportQueryTask, 'values' | 'filter' | 'isTrial'>,
   options: QueryOptions,
 ): Promise<(QueryTable | LeadsheetError)[]> {
   for (const query of queries) refuseBadText(query)
   if (queries.length === 0) return []
-  const job = { ...what, file: resolve(file), sqls: queries.map(({ sql }) => sql), ...LIMITS }
-  const answers = await askInTime(job, queries, options)
+  const task = { ...what, sqls: queries.map(({ sql }) => sql), ...LIMITS }
+  const answers = await askInTime(place, task, queries, options)
   return queries.map((query, index) => {
     const selected = answers[index] ?? { error: 'there is no answer' }
     if ('error' in selected) return failed(query, selected.error)
@@ -164,19 +166,18 @@ function isTable(answer: unknown): answer is QueryTable {
 }
 
 async function askInTime(
-  job: ReportQueryJob,
+  place: StorePlace,
+  task: ReportQueryTask,
   queries: readonly ReportQuery[],
   { signal, timeoutMs = TIMEOUT_MS }: QueryOptions,
 ): Promise<ReportQueryAnswer> {
   signal.throwIfAborted()
-  // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
-  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
   const timeout = AbortSignal.timeout(timeoutMs)
+  const ended = AbortSignal.any([signal, timeout])
   try {
-    return await askChild<ReportQueryJob, ReportQueryAnswer>(CHILD, job, {
-      folder,
-      signal: AbortSignal.any([signal, timeout]),
-    })
+    return place.kind === 'postgres'
+      ? await answerInPostgres(place, task, { signal: ended, timeoutMs })
+      : await answerOfChild({ ...task, file: resolve(place.file) }, ended)
   } catch (thrown) {
     signal.throwIfAborted()
     if (!timeout.aborted) throw thrown
@@ -186,6 +187,14 @@ async function askInTime(
       `${queries[0]?.place}  the queries of the report (${names}) took longer than ${timeoutMs / 1000} s`,
       { hint: 'Ask for less; `leadsheet query` runs one alone on the snapshot.' },
     )
+  }
+}
+
+async function answerOfChild(job: ReportQueryJob, signal: AbortSignal): Promise<ReportQueryAnswer> {
+  // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
+  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
+  try {
+    return await askChild<ReportQueryJob, ReportQueryAnswer>(CHILD, job, { folder, signal })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

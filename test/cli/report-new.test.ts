@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseDefinition } from '../../src/report/definition.ts'
 import { openStore } from '../../src/store/open.ts'
-import { fileOf } from '../../src/store/place.ts'
 import { tryReportQueries } from '../../src/store/report-query.ts'
 import { folderWith } from '../support/folder.ts'
 import { runWarm } from '../support/warm-leadsheet.ts'
@@ -24,7 +23,7 @@ test('a new report has what another has, and queries that SQLite takes', async (
   expect(definition).toMatchObject({ title: 'Industries', period: 'day', send: 'always' })
   expect(definition.queries.map(({ name }) => name)).toEqual(['by-industry', 'largest-open'])
   await using store = await openStore(join(cwd, 'empty.db'), new Date('2026-11-21T06:00:00Z'))
-  await tryReportQueries(fileOf(store), definition.queries, { signal: new AbortController().signal })
+  await tryReportQueries(store.place, definition.queries, { signal: new AbortController().signal })
 })
 
 test('the settings stay as they are, and what to add to them is valid there', async () => {

@@ -66,7 +66,11 @@ async function readStored(store: Store, id: string): Promise<object> {
     .orderBy('moved_at')
     .execute()
   return {
-    versions: versions.map(({ lead_id, observed_at, run_id, ...version }) => version),
+    // Of PostgreSQL the order of arrival is a column.
+    versions: versions.map(({ lead_id, observed_at, run_id, ...version }) => ({
+      ...version,
+      rowid: undefined,
+    })),
     touches: touches.map((touch) => touch.changed_at).sort(),
     moves: moves.map(({ lead_id, observed_at, ...move }) => move),
   }

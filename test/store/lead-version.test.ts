@@ -114,7 +114,7 @@ describe('the versions of a lead', () => {
     await removeAll(store, '2026-11-10T00:00:00.000Z')
     await save(store, [lead('1', { updatedAt: T[2], statusChangedAt: T[2] })], T[1])
     const { rows } = await sql`
-      SELECT * FROM (SELECT *, lead(valid_from) OVER (ORDER BY valid_from) AS next FROM lead_version)
+      SELECT * FROM (SELECT *, lead(valid_from) OVER (ORDER BY valid_from) AS next FROM lead_version) AS version
       WHERE valid_to < valid_from OR valid_to > next`.execute(store.db)
     expect(rows).toEqual([])
     expect(await versionsOf(store)).toHaveLength(2)

@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { sql as raw } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { LeadFilter } from '../../src/figures.ts'
 import type { Store } from '../../src/store/open.ts'
-import { fileOf } from '../../src/store/place.ts'
 import {
   explainReportQuery,
   type QueryOptions,
@@ -10,10 +9,12 @@ import {
   runReportQueries,
   tryReportQueries,
 } from '../../src/store/report-query.ts'
-import { lead, openEmptyStore, save } from '../support/store.ts'
+import { askSqlProgram, hasSqlProgram } from '../support/sql-program.ts'
+import { IN_POSTGRES, lead, openEmptyStore, save } from '../support/store.ts'
 
 const EVERY: LeadFilter = { pipelineIds: null, conditions: [] }
-const FOREVER = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n'
+const FOREVER =
+  'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) AS total FROM n'
 
 const scope = (filter = EVERY) => ({
   period: { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' },
@@ -44,7 +45,7 @@ async function ask(
   await using store = await openFilled()
   const queries = [sqls].flat().map((sql, index) => query(sql, `query-${index + 1}`))
   const signal = new AbortController().signal
-  return runReportQueries(fileOf(store), queries, scope(filter), { signal, ...options })
+  return runReportQueries(store.place, queries, scope(filter), { signal, ...options })
 }
 
 /** Where none fails. */
@@ -74,7 +75,7 @@ describe('a query of a report', () => {
   })
 
   test('finds the leads that the report is about in `chosen`', async () => {
-    const sql = 'SELECT id FROM lead WHERE id IN chosen ORDER BY id'
+    const sql = 'SELECT id FROM lead WHERE id IN (SELECT lead_id FROM chosen) ORDER BY id'
     const rows = async (filter: LeadFilter) => (await tablesOf(sql, { filter }))[0]?.rows.flat()
     expect(await rows(EVERY)).toEqual(['ld_1', 'ld_2', 'ld_3'])
     expect(await rows({ pipelineIds: ['p1'], conditions: [] })).toEqual(['ld_1', 'ld_3'])
@@ -119,26 +120,86 @@ describe('a query of a report', () => {
   })
 })
 
+const REFUSED_BY_SQLITE = [
+  ['SELEC 1', 'near "SELEC": syntax error'],
+  ['SELECT nope FROM lead', 'no such column: nope'],
+  ['SELECT recipient FROM delivery', 'delivery.recipient is not for reports'],
+  ['SELECT count(*) FROM delivery', 'not authorized'],
+  ['SELECT sql FROM sqlite_schema', 'sqlite_master.sql is not for reports'],
+  ['SELECT count(*) FROM sqlite_schema', 'not authorized'],
+  ['SELECT count(*) FROM pragma_database_list', 'not authorized'],
+  ["ATTACH 'other.db' AS other", 'not authorized'],
+  ['PRAGMA query_only = 0', 'not authorized'],
+] as const
+
+const REFUSED_BY_POSTGRES = [
+  ['SELEC 1', 'not authorized: it is no SELECT'],
+  ['SELECT nope FROM lead', 'column "nope" does not exist'],
+  ['SELECT 1 FRM lead', 'syntax error at or near "lead"'],
+  // However a table is reached.
+  ['SELECT recipient FROM delivery', 'delivery is not for reports'],
+  ['SELECT count(*) FROM delivery', 'delivery is not for reports'],
+  ['TABLE delivery', 'delivery is not for reports'],
+  ['SELECT 1 WHERE EXISTS (SELECT FROM "leadsheet"."delivery")', 'delivery is not for reports'],
+  ['WITH mine AS (SELECT * FROM letter) SELECT 1', 'letter is not for reports'],
+  ['SELECT (SELECT max(message_id) FROM delivery)', 'delivery is not for reports'],
+  [
+    'SELECT 1 FROM lead WHERE false AND id IN (SELECT recipient FROM delivery)',
+    'delivery is not for reports',
+  ],
+  ['SELECT * FROM report_edition', 'report_edition.html is not for reports'],
+  ['SELECT report_edition FROM report_edition', 'report_edition.* is not for reports'],
+  ['SELECT to_json(e) FROM report_edition AS e', 'report_edition.* is not for reports'],
+  ['SELECT 1 FROM report_edition WHERE length(text) > 1', 'report_edition.text is not for reports'],
+  ["SELECT 1 FROM report_edition JOIN (SELECT 'x' AS html) AS x USING (html)", 'report_edition.html is not'],
+  ['SELECT relname FROM pg_class', 'pg_class is not for reports'],
+  ['SELECT rolname FROM pg_roles', 'pg_roles is not for reports'],
+  ['SELECT table_name FROM information_schema.tables', 'tables is not for reports'],
+  ['SELECT * FROM kysely_migration', 'kysely_migration is not for reports'],
+  // Functions that run SQL, change settings, read files, or wait.
+  ["SELECT query_to_xml('SELECT * FROM delivery', true, true, '')", 'the function query_to_xml is not'],
+  ["SELECT table_to_xml('delivery', true, true, '')", 'the function table_to_xml is not for reports'],
+  ["SELECT schema_to_xml('leadsheet', true, true, '')", 'the function schema_to_xml is not for reports'],
+  ["SELECT * FROM ts_stat('SELECT to_tsvector(recipient) FROM delivery')", 'the function ts_stat is not'],
+  ["SELECT set_config('role', 'none', false)", 'the function set_config is not for reports'],
+  ["SELECT current_setting('port')", 'the function current_setting is not for reports'],
+  ["SELECT pg_read_file('/etc/passwd')", 'the function pg_read_file is not for reports'],
+  ["SELECT pg_ls_dir('/')", 'the function pg_ls_dir is not for reports'],
+  ['SELECT lo_create(1)', 'the function lo_create is not for reports'],
+  ['SELECT pg_sleep(1)', 'the function pg_sleep is not for reports'],
+  [
+    'SELECT pg_terminate_backend(pid) FROM (SELECT 1 AS pid) AS x',
+    'the function pg_terminate_backend is not',
+  ],
+  [
+    'SELECT count(*) OVER (ORDER BY pg_try_advisory_lock(1)) FROM lead',
+    'the function pg_try_advisory_lock is not',
+  ],
+  // Whatever is no plain reading.
+  ['SELECT id FROM lead FOR UPDATE', 'cannot execute SELECT FOR UPDATE in a read-only transaction'],
+  ['SELECT 1 AS one INTO other', 'SELECT ... INTO is not allowed here'],
+  ['WITH gone AS (DELETE FROM lead RETURNING id) SELECT id FROM gone', 'WITH clause containing'],
+  ['WITH mine AS (SELECT 1) DELETE FROM lead', 'syntax error'],
+  ['SELECT 1) OR EXISTS (SELECT 2', 'syntax error'],
+  ['SELECT 1 /*', 'unterminated /* comment'],
+  ["COPY lead TO PROGRAM 'cat'", 'not authorized: it is no SELECT'],
+  ['DO $$ BEGIN END $$', 'not authorized: it is no SELECT'],
+  ['SET search_path = public', 'not authorized: it is no SELECT'],
+  ['COMMIT', 'not authorized: it is no SELECT'],
+] as const
+
 describe('a query that will not do', () => {
-  test.each([
-    ['SELEC 1', 'near "SELEC": syntax error'],
-    ['SELECT nope FROM lead', 'no such column: nope'],
+  test.each<readonly [sql: string, told: string]>([
+    ...(IN_POSTGRES ? REFUSED_BY_POSTGRES : REFUSED_BY_SQLITE),
     ['SELECT 1; DELETE FROM lead', 'there is more than one statement'],
     [
       'SELECT :form',
       'there is no parameter :form; known: :from, :to, :prior_from, :prior_to, :pipelines, :stalled_days, :top_score',
     ],
     ['SELECT ?1', 'there is no parameter ?1; known: '],
-    ['SELECT recipient FROM delivery', 'delivery.recipient is not for reports'],
     ['SELECT html FROM report_edition', 'report_edition.html is not for reports'],
-    ['SELECT sql FROM sqlite_schema', 'sqlite_master.sql is not for reports'],
-    ['SELECT count(*) FROM delivery', 'not authorized'],
-    ['SELECT count(*) FROM sqlite_schema', 'not authorized'],
-    ['SELECT count(*) FROM pragma_database_list', 'not authorized'],
     ['DELETE FROM lead', 'not authorized'],
     ['CREATE TEMP TABLE other (a)', 'not authorized'],
-    ["ATTACH 'other.db' AS other", 'not authorized'],
-    ['PRAGMA query_only = 0', 'not authorized'],
   ])('%s is told with query and place, when it runs and when it is tried', async (sql, told) => {
     const problem = {
       code: 'query_failed',
@@ -148,12 +209,12 @@ describe('a query that will not do', () => {
     expect(failed).toEqual({ block: 'queries', query: 'query-1', message: problem.message })
     await using store = await openEmptyStore()
     const signal = new AbortController().signal
-    const trying = tryReportQueries(fileOf(store), [query(sql, 'query-1')], { signal })
+    const trying = tryReportQueries(store.place, [query(sql, 'query-1')], { signal })
     await expect(trying).rejects.toMatchObject(problem)
   })
 
   test('leaves the others of its report as they are, those behind it too', async () => {
-    const overflow = 'SELECT sum(9223372036854775807) FROM lead WHERE id IN chosen'
+    const overflow = 'SELECT abs(-9223372036854775807 - 1) FROM lead WHERE id IN (SELECT lead_id FROM chosen)'
     const { tables, failed } = await ask(['SELECT 1 AS one', overflow, 'SELECT 3 AS three'])
     expect(tables.map(({ name, rows }) => [name, rows])).toEqual([
       ['query-1', [[1]]],
@@ -161,7 +222,10 @@ describe('a query that will not do', () => {
       ['query-3', [[3]]],
     ])
     expect(failed.map(({ query: name, message }) => [name, message])).toEqual([
-      ['query-2', 'templates/mine/report.yaml:5:10  query query-2: integer overflow'],
+      [
+        'query-2',
+        `templates/mine/report.yaml:5:10  query query-2: ${IN_POSTGRES ? 'bigint out of range' : 'integer overflow'}`,
+      ],
     ])
   })
 
@@ -177,8 +241,8 @@ describe('a query that will not do', () => {
     ])
     await using store = await openEmptyStore()
     const signal = new AbortController().signal
-    expect(await tryReportQueries(fileOf(store), [query(FOREVER)], { signal })).toMatchObject([
-      { columns: ['sum(i)'], rows: [] },
+    expect(await tryReportQueries(store.place, [query(FOREVER)], { signal })).toMatchObject([
+      { columns: ['total'], rows: [] },
     ])
   })
 
@@ -187,7 +251,57 @@ describe('a query that will not do', () => {
   })
 })
 
-test('a query with all values in it gives any SQLite program the same', async () => {
+describe.skipIf(!IN_POSTGRES)('a query in PostgreSQL', () => {
+  const signal = new AbortController().signal
+
+  test('may read the views of analysts, but not what they should not have been given', async () => {
+    await using store = await openFilled()
+    await raw`CREATE VIEW mine AS SELECT id FROM lead_now`.execute(store.db)
+    await raw`CREATE VIEW secret AS SELECT recipient FROM delivery`.execute(store.db)
+    await raw`CREATE VIEW hidden AS SELECT * FROM secret`.execute(store.db)
+    const { tables, failed } = await runReportQueries(
+      store.place,
+      [query('SELECT count(*) FROM mine'), query('SELECT count(*) FROM hidden')],
+      scope(),
+      { signal },
+    )
+    expect(tables[0]?.rows).toEqual([[3]])
+    expect(failed[0]?.message).toContain('delivery is not for reports')
+  })
+
+  test('may not call a function that somebody has made there', async () => {
+    await using store = await openFilled()
+    await raw`CREATE SCHEMA other`.execute(store.db)
+    await raw`CREATE FUNCTION other.spy() RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT 1'`.execute(store.db)
+    const { failed } = await runReportQueries(store.place, [query('SELECT other.spy()')], scope(), { signal })
+    expect(failed[0]?.message).toContain('the function spy is not for reports')
+  })
+
+  test('has casts, lists of values, and columns of one name', async () => {
+    const [table] = await tablesOf(
+      `SELECT '2026-11-20'::date AS day, count(*), count(*), true, ARRAY[1, 2], min(score) FROM lead WHERE created_at >= :from`,
+    )
+    expect(table?.columns).toEqual(['day', 'count', 'count', '?column?', 'array', 'min'])
+    expect(table?.rows).toEqual([['2026-11-20', 2, 2, 1, '{1,2}', 90]])
+  })
+
+  test('is ended in PostgreSQL, too, when its time is over', async () => {
+    await using store = await openFilled()
+    const late = runReportQueries(store.place, [query(FOREVER)], scope(), { signal, timeoutMs: 300 })
+    expect((await late).failed).toHaveLength(1)
+    await expect
+      .poll(async () => {
+        const { rows } = await raw`SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND query LIKE '%RECURSIVE n%' AND pid <> pg_backend_pid()`.execute(
+          store.db,
+        )
+        return rows.length
+      })
+      .toBe(0)
+  })
+})
+
+test.skipIf(!hasSqlProgram())('a query with all values in it gives any program the same', async () => {
   const filter: LeadFilter = {
     pipelineIds: ['p1', "o'hara"],
     conditions: [
@@ -201,12 +315,8 @@ test('a query with all values in it gives any SQLite program the same', async ()
   const signal = new AbortController().signal
   const {
     tables: [answer],
-  } = await runReportQueries(fileOf(store), [query(sql)], scope(filter), { signal })
-  const printed = execFileSync('sqlite3', ['-json', fileOf(store)], {
-    input: explainReportQuery(sql, scope(filter)),
-    encoding: 'utf8',
-  })
-  const rows: Record<string, unknown>[] = JSON.parse(printed)
+  } = await runReportQueries(store.place, [query(sql)], scope(filter), { signal })
+  const rows = askSqlProgram(store, explainReportQuery(sql, scope(filter)))
   expect(rows.map((row) => Object.values(row))).toEqual(answer?.rows)
   expect(answer?.rows).toEqual([['ld_1', ':from', '["p1","o\'hara"]']])
 })

@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../src/model.ts'
 import { type LeadState, stepsOf } from '../../src/store/lead-history.ts'
 import type { Store } from '../../src/store/open.ts'
 import { movesOf, refreshStageMoves, type StatusActivity } from '../../src/store/stage-move.ts'
-import { lead, openEmptyStore, save } from '../support/store.ts'
+import { explainPlan } from '../support/plan.ts'
+import { IN_POSTGRES, lead, openEmptyStore, save } from '../support/store.ts'
 
 const READ_AT = '2026-11-20T00:00:00.000Z'
 
@@ -198,11 +198,15 @@ describe('the table stage_move', () => {
 
   it('finds the moves of a period by an index that has all that is counted', async () => {
     await using store = await openEmptyStore()
-    const { rows } = await sql<{ detail: string }>`EXPLAIN QUERY PLAN
-      SELECT pipeline_id, to_status, count(*) FROM stage_move
-      WHERE moved_at >= ${on(1)} AND moved_at < ${on(2)} GROUP BY pipeline_id, to_status`.execute(store.db)
-    expect(rows[0]?.detail).toBe(
-      'SEARCH stage_move USING COVERING INDEX stage_move_by_time (moved_at>? AND moved_at<?)',
+    const plan = await explainPlan(
+      store,
+      `SELECT pipeline_id, to_status, count(*) FROM stage_move
+        WHERE moved_at >= '${on(1)}' AND moved_at < '${on(2)}' GROUP BY pipeline_id, to_status`,
+    )
+    expect(plan).toMatch(
+      IN_POSTGRES
+        ? /Index Only Scan using stage_move_by_time on stage_move\s+Index Cond: .*moved_at >= .*moved_at </
+        : /^SEARCH stage_move USING COVERING INDEX stage_move_by_time \(moved_at>\? AND moved_at<\?\)/,
     )
   })
 })

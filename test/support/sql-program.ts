@@ -11,17 +11,19 @@ export function hasSqlProgram(): boolean {
   return IN_POSTGRES ? hasPsql() : hasSqlite3()
 }
 
-/** What the program answers to one statement, which ends with a semicolon. */
-export function askSqlProgram({ place }: Store, statement: string): Row[] {
+/** What the program answers to the last of some statements; each ends with a semicolon and its line. */
+export function askSqlProgram({ place }: Store, statements: string): Row[] {
   if (place.kind === 'sqlite') {
     const args = ['-json', '-readonly', place.file]
-    return JSON.parse(execFileSync('sqlite3', args, { input: statement, encoding: 'utf8' }) || '[]')
+    return JSON.parse(execFileSync('sqlite3', args, { input: statements, encoding: 'utf8' }) || '[]')
   }
-  // The end of the statement is that of its last line, which may be a comment.
-  const asJson = `SELECT coalesce(json_agg(answer), '[]') FROM (\n${statement.replace(/;$/, '')}\n) AS answer;`
+  const [last = '', ...before] = statements.replace(/;$/, '').split(/;\n/).toReversed()
+  // Its last line may be a comment.
+  const asked = `SELECT coalesce(json_agg(answer), '[]') FROM (\n${last}\n) AS answer`
+  const input = [...before.toReversed(), asked].map((statement) => `${statement};\n`).join('')
   const args = ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', place.url]
   const env = { ...process.env, PGOPTIONS: `-c search_path=${place.schema}` }
-  return JSON.parse(execFileSync('psql', args, { input: asJson, encoding: 'utf8', env }))
+  return JSON.parse(execFileSync('psql', args, { input, encoding: 'utf8', env }))
 }
 
 function hasPsql(): boolean {

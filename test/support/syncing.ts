@@ -23,16 +23,24 @@ export interface Syncing extends AsyncDisposable {
   sync(options?: Partial<SyncOptions>): Promise<SyncResult>
 }
 
-/** @param options.folder one that another syncing was in, as after a restart */
+/**
+ * @param options.folder one that another syncing was in, as after a restart
+ * @param options.store where it is to be, if not in a new one
+ */
 export async function openSyncing(
   url: string,
   key = 'test-key',
-  options: { readonly folder?: string; readonly source?: Partial<SourceOptions> } = {},
+  options: {
+    readonly folder?: string
+    readonly store?: string
+    readonly source?: Partial<SourceOptions>
+  } = {},
 ): Promise<Syncing> {
   const folder = options.folder ?? folderWith()
-  const open = options.folder === undefined ? openNewStore : openStore
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
-  const store = await open(join(folder, 'leadsheet.db'), clock.now)
+  const file = join(folder, 'leadsheet.db')
+  const isNew = options.folder === undefined && options.store === undefined
+  const store = await (isNew ? openNewStore(file, clock.now) : openStore(options.store ?? file, clock.now))
   const source = openSource({
     baseUrl: url,
     apiKey: key,

@@ -21,3 +21,16 @@ export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T
     }
   })
 }
+
+/** What fails leaves the moment as it was, so that more can be read in it. */
+export async function readPart<T>({ db }: Moment, read: () => Promise<T>): Promise<T> {
+  await sql`SAVEPOINT part`.execute(db)
+  try {
+    return await read()
+  } catch (thrown) {
+    await sql`ROLLBACK TO part`.execute(db)
+    throw thrown
+  } finally {
+    await sql`RELEASE part`.execute(db)
+  }
+}

@@ -14,7 +14,7 @@ import { type LastTold, readChanges } from './changes.ts'
 import { giveChosen } from './chosen-leads.ts'
 import type { FigureName } from './definition.ts'
 import { readFunnel } from './funnel.ts'
-import { atOneMoment, type Moment } from './moment.ts'
+import { atOneMoment, type Moment, readPart } from './moment.ts'
 import { type FigureRow, type FigureScope, readFigureAt } from './query.ts'
 import { readStalled, readTopLeads } from './report-lists.ts'
 import { readSparklines, readTrend } from './series.ts'
@@ -109,10 +109,11 @@ async function readSections(
   const scope = scopeOf(request, period)
   const currency = openValue.current[0]?.currency ?? null
   const failed: FailedSection[] = []
-  const section = async <T>(block: BlockName, read: Promise<T>, empty: T): Promise<T> => {
+  const section = async <T>(block: BlockName, read: () => Promise<T>, empty: T): Promise<T> => {
     try {
-      return await read
+      return await readPart(moment, read)
     } catch (thrown) {
+      if (thrown instanceof LeadsheetError && thrown.code === 'store_unreachable') throw thrown
       failed.push({ block, query: null, message: errorText(thrown) })
       return empty
     }
@@ -120,37 +121,37 @@ async function readSections(
   const { sparkPeriods, trendDays, since } = request
   const { dataAsOf } = freshness
   const sections: Sections = {
-    sparklines: await section('kpis', readSparklines(moment, scope, sparkPeriods, currency, dataAsOf), {
+    sparklines: await section('kpis', () => readSparklines(moment, scope, sparkPeriods, currency, dataAsOf), {
       newLeads: [],
       won: [],
       winRate: [],
       openValue: [],
     }),
-    trend: await section('trend', readTrend(moment, scope, trendDays, dataAsOf), []),
-    funnel: await section('funnel', readFunnel(moment, scope, dataAsOf), {
+    trend: await section('trend', () => readTrend(moment, scope, trendDays, dataAsOf), []),
+    funnel: await section('funnel', () => readFunnel(moment, scope, dataAsOf), {
       source: 'service',
       asOf: null,
       stages: [],
     }),
-    changes: await section('changes', readChanges(moment, scope, since, rowsMax), {
+    changes: await section('changes', () => readChanges(moment, scope, since, rowsMax), {
       since: since?.at ?? period.from,
       kinds: [],
     }),
-    topLeads: await section('top_leads', readTopLeads(moment, scope, topScore, rowsMax), {
+    topLeads: await section('top_leads', () => readTopLeads(moment, scope, topScore, rowsMax), {
       minScore: topScore,
       total: 0,
       rows: [],
     }),
-    stalled: await section('stalled', readStalled(moment, scope, rowsMax), {
+    stalled: await section('stalled', () => readStalled(moment, scope, rowsMax), {
       days: scope.stalledDays,
       total: 0,
       rows: [],
     }),
-    byPipeline: await section('pipelines', readByPipeline(moment, scope, prior, pipelines), []),
-    bySource: await section('sources', readBySource(moment, scope, prior), []),
-    agents: await section('agents', readAgents(moment, scope), { asOf: null, rows: [], outages: [] }),
-    serviceStats: await section('service_stats', readServiceStats(moment, scope), []),
-    dataQuality: await section('data_quality', readDataQuality(moment, scope), {
+    byPipeline: await section('pipelines', () => readByPipeline(moment, scope, prior, pipelines), []),
+    bySource: await section('sources', () => readBySource(moment, scope, prior), []),
+    agents: await section('agents', () => readAgents(moment, scope), { asOf: null, rows: [], outages: [] }),
+    serviceStats: await section('service_stats', () => readServiceStats(moment, scope), []),
+    dataQuality: await section('data_quality', () => readDataQuality(moment, scope), {
       held: [],
       drift: [],
       lastScan: null,

@@ -23,7 +23,7 @@ export const OF_LEADS: readonly Invariant[] = [
     rule: 'a lead that is there has one open version, a removed one none',
     violations: sql`SELECT lead.id AS what FROM lead
       LEFT JOIN lead_version AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
-      GROUP BY lead.id HAVING count(open.lead_id) <> iif(lead.removed_at IS NULL, 1, 0)`,
+      GROUP BY lead.id, lead.removed_at HAVING count(open.lead_id) <> iif(max(lead.removed_at) IS NULL, 1, 0)`,
     remedy: TELL,
   },
   {
