@@ -39,8 +39,9 @@ export function openPostgres(place: PostgresPlace): Kysely<Tables> {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     types: { getTypeParser: parserOf },
   })
-  // One that breaks while nobody uses it is replaced by the next.
+  // One that breaks while nobody uses it is replaced by the next; of any other its next statement tells.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: postgresDialect(pool, place.name) })
   besides.set(db, new Kysely<Tables>({ dialect: postgresDialect(pool, place.name, 'beside') }))
   return db

@@ -1,0 +1,90 @@
+/** A connection that the server, or a network, ends: nothing half-written, and the same store goes on. */
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { openStore, type Store, type Trx } from '../../../src/store/open.ts'
+import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { OPENED_AT } from '../../support/store.ts'
+
+const UNREACHABLE = expect.objectContaining({ code: 'store_unreachable' })
+
+async function pidOf(db: Store['db']): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)
+  return rows[0]?.pid ?? 0
+}
+
+const addPage = (trx: Trx, page: number) =>
+  trx.insertInto('sync_scan_page').values({ page, pass: 1, met: '[]' }).execute()
+
+const pagesIn = async (store: Store) =>
+  (await store.db.selectFrom('sync_scan_page').select('page').orderBy('page').execute()).map(
+    ({ page }) => page,
+  )
+
+describe.skipIf(!hasPostgres)('a connection that is ended', () => {
+  it('in the midst of a write takes all of it away, says so, and the next write has another', async () => {
+    const url = await newDatabase()
+    await using store = await openStore(url, OPENED_AT)
+    await using other = await openStore(url, OPENED_AT)
+    await store.write((trx) => addPage(trx, 1))
+    const broken = store.write(async (trx) => {
+      await addPage(trx, 2)
+      await sql`SELECT pg_terminate_backend(${await pidOf(trx)})`.execute(other.db)
+      await addPage(trx, 3)
+    })
+    await expect(broken).rejects.toEqual(UNREACHABLE)
+    await store.write((trx) => addPage(trx, 4))
+    expect(await pagesIn(store)).toEqual([1, 4])
+  })
+
+  it('while a write waits for something else ends that write, and not the program', async () => {
+    const url = await newDatabase()
+    await using store = await openStore(url, OPENED_AT)
+    await using other = await openStore(url, OPENED_AT)
+    const broken = store.write(async (trx) => {
+      await addPage(trx, 1)
+      await sql`SELECT pg_terminate_backend(${await pidOf(trx)})`.execute(other.db)
+      await expect.poll(() => countConnections(other)).toBe(0)
+    })
+    await expect(broken).rejects.toEqual(UNREACHABLE)
+    expect(await pagesIn(store)).toEqual([])
+  })
+
+  it('while nobody uses it is replaced, and nobody notices', async () => {
+    const url = await newDatabase()
+    await using store = await openStore(url, OPENED_AT)
+    await using other = await openStore(url, OPENED_AT)
+    await sql`SELECT pg_terminate_backend(${await pidOf(store.db)})`.execute(other.db)
+    await expect.poll(() => countConnections(other)).toBe(0)
+    await store.write((trx) => addPage(trx, 1))
+    expect(await pagesIn(store)).toEqual([1])
+  })
+
+  it('by the server, since a transaction did nothing for too long, gives its turn to others', async () => {
+    const url = await newDatabase()
+    await using store = await openStore(url, OPENED_AT)
+    await using other = await openStore(url, OPENED_AT)
+    const [begun, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const stuck = store.write(async (trx) => {
+      await addPage(trx, 1)
+      await sql`SET LOCAL idle_in_transaction_session_timeout = '200ms'`.execute(trx)
+      begun.resolve()
+      await gone.promise
+      await addPage(trx, 2)
+    })
+    const judged = expect(stuck).rejects.toEqual(UNREACHABLE)
+    await begun.promise
+    await other.write((trx) => addPage(trx, 3))
+    gone.resolve()
+    await judged
+    expect(await pagesIn(store)).toEqual([3])
+  })
+})
+
+/** But for the one that asks. */
+async function countConnections(store: Store): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`.execute(
+    store.db,
+  )
+  return rows[0]?.n ?? 0
+}
