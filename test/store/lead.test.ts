@@ -20,7 +20,7 @@ describe('a lead', () => {
         }
       })
       for (const page of pagesOf(shuffled([...states, ...states], draw), draw)) await save(store, page)
-      const { first_seen_at, observed_at, run_id, ...row } = await store.db
+      const { no, first_seen_at, observed_at, run_id, ...row } = await store.db
         .selectFrom('lead')
         .selectAll()
         .executeTakeFirstOrThrow()

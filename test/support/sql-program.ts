@@ -11,16 +11,16 @@ export function hasSqlProgram(): boolean {
   return IN_POSTGRES ? hasPsql() : hasSqlite3()
 }
 
-/** What the program answers to the last of some statements; each ends with a semicolon and its line. */
+/** What the program answers to a statement that ends with a semicolon; a temporary view may come before it. */
 export function askSqlProgram({ place }: Store, statements: string): Row[] {
   if (place.kind === 'sqlite') {
     const args = ['-json', '-readonly', place.file]
     return JSON.parse(execFileSync('sqlite3', args, { input: statements, encoding: 'utf8' }) || '[]')
   }
-  const [last = '', ...before] = statements.replace(/;$/, '').split(/;\n/).toReversed()
+  const [view = ''] = /^CREATE TEMP VIEW [^;]*;\n/.exec(statements) ?? []
+  const query = statements.slice(view.length).replace(/;$/, '')
   // Its last line may be a comment.
-  const asked = `SELECT coalesce(json_agg(answer), '[]') FROM (\n${last}\n) AS answer`
-  const input = [...before.toReversed(), asked].map((statement) => `${statement};\n`).join('')
+  const input = `${view}SELECT coalesce(json_agg(answer), '[]') FROM (\n${query}\n) AS answer;`
   const args = ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', place.url]
   const env = { ...process.env, PGOPTIONS: `-c search_path=${place.schema}` }
   return JSON.parse(execFileSync('psql', args, { input, encoding: 'utf8', env }))
