@@ -1,0 +1,146 @@
+/** Two machines that do the same at the same moment: one of them does it, nothing is lost, and neither waits for ever. */
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { listWaiting, takeInHand } from '../../../src/store/delivery.ts'
+import { findViolations } from '../../../src/store/invariants.ts'
+import { countLeads, saveLeads } from '../../../src/store/lead.ts'
+import { claimLease } from '../../../src/store/lease.ts'
+import { openStore, type Store, type Trx } from '../../../src/store/open.ts'
+import { addSlot, beginSlot, listOpenSlots } from '../../../src/store/schedule-slot.ts'
+import { saveStages } from '../../../src/store/stage.ts'
+import { event, receive } from '../../support/events.ts'
+import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { random } from '../../support/random.ts'
+import { lead, OPENED_AT, STAGES, seenAt } from '../../support/store.ts'
+
+const NOW = OPENED_AT.toISOString()
+const ROUNDS = 200
+const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+
+async function openTwo() {
+  const url = await newDatabase()
+  const one = await openStore(url, OPENED_AT)
+  const other = await openStore(url, OPENED_AT)
+  await one.write((trx) => saveStages(trx, STAGES))
+  const close = async () => {
+    await one.close()
+    await other.close()
+  }
+  return { both: [one, other] as const, one, other, [Symbol.asyncDispose]: close }
+}
+
+/** What each of two stores makes of the same work, begun at once. */
+async function race<T>(both: readonly Store[], work: (trx: Trx) => Promise<T>): Promise<T[]> {
+  return Promise.all(both.map((store) => store.write(work)))
+}
+
+describe.skipIf(!hasPostgres)('two machines at once', () => {
+  it('note a due time once, and only the one with the lease begins it', async () => {
+    await using two = await openTwo()
+    for (let round = 0; round < ROUNDS; round++) {
+      const slot = new Date(OPENED_AT.getTime() - round * 60_000).toISOString()
+      const due = {
+        schedule: 'sync',
+        slot,
+        state: 'due',
+        noted_at: NOW,
+        not_before: null,
+        message: null,
+      } as const
+      const noted = await race(two.both, (trx) => addSlot(trx, due))
+      expect(noted.sort()).toEqual([false, true])
+    }
+    const claims = await Promise.allSettled(
+      two.both.map(async (store) => {
+        const lease = await claimLease(store, 'schedule:sync', () => OPENED_AT)
+        for (const slot of await listOpenSlots(store.db, 'sync', NOW))
+          await store.write((trx) => beginSlot(trx, slot, NOW))
+        return lease
+      }),
+    )
+    expect(claims.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    const attempts = await two.one.db.selectFrom('schedule_slot').select('attempts').distinct().execute()
+    expect(attempts).toEqual([{ attempts: 1 }])
+    for (const claim of claims) if (claim.status === 'fulfilled') await claim.value.release()
+  })
+
+  it('get a lease one after the other, however far apart their clocks are', async () => {
+    await using two = await openTwo()
+    const clocks = [-1, 1].map((hours) => () => new Date(Date.now() + hours * 3_600_000))
+    for (let round = 0; round < ROUNDS; round++) {
+      const claims = await Promise.allSettled(
+        two.both.map((store, index) => claimLease(store, 'sync', clocks[index] ?? (() => OPENED_AT))),
+      )
+      const held = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []))
+      expect(held).toHaveLength(1)
+      for (const lease of held) await lease.release()
+    }
+  })
+
+  it('take each letter into the hands of one of them', async () => {
+    await using two = await openTwo()
+    await two.one.write((trx) => addLetters(trx, ROUNDS))
+    const waiting = await listWaiting(two.one.db, { upTo: NOW, beyond: NOW }, ROUNDS)
+    expect(waiting).toHaveLength(ROUNDS)
+    for (const letter of waiting) {
+      const taken = await Promise.all(
+        two.both.map((store, index) => store.write((trx) => takeInHand(trx, letter, `sender ${index}`, NOW))),
+      )
+      expect(taken.sort()).toEqual([false, true])
+    }
+    const attempts = await two.one.db.selectFrom('delivery').select('attempts').distinct().execute()
+    expect(attempts).toEqual([{ attempts: 1 }])
+  })
+
+  it('keep an event once that was posted to both, and follow its lead once', async () => {
+    await using two = await openTwo()
+    for (let round = 0; round < ROUNDS; round++) {
+      const events = [event(`${round}`, { resourceId: 'a' }), event(`x${round}`, { resourceId: `${round}` })]
+      await Promise.all(two.both.map((store) => receive(store, events, NOW)))
+    }
+    const { rows } = await sql<{ events: number; repeats: number; queued: number }>`
+      SELECT count(*) AS events, sum(repeats) AS repeats, (SELECT sum(events) FROM event_queue) AS queued
+      FROM event`.execute(two.one.db)
+    expect(rows).toEqual([{ events: 2 * ROUNDS, repeats: 2 * ROUNDS, queued: 2 * ROUNDS }])
+  })
+
+  it.each(['writeSoon', 'writeBeside'] as const)(
+    'save the same page and pages that share leads, with counts that are right: by %s',
+    async (write) => {
+      await using two = await openTwo()
+      const next = random(SEED)
+      const page = () =>
+        Array.from({ length: 10 }, () => {
+          const { status } = STAGES[Math.floor(next() * STAGES.length)] ?? STAGES[0]
+          const updatedAt = new Date(Date.UTC(2026, 10, 1) + Math.floor(next() * 1e9)).toISOString()
+          return lead(`${Math.floor(next() * 60)}`, { status, updatedAt, statusChangedAt: updatedAt })
+        })
+      for (let round = 0; round < ROUNDS; round++) {
+        const [first, second] = [page(), page()]
+        const pages = round % 2 === 0 ? [first, first] : [first, second]
+        await Promise.all(
+          two.both.map((store, index) =>
+            store[write]((trx) => saveLeads(trx, pages[index] ?? [], seenAt('2026-11-21T06:00:00Z'))),
+          ),
+        )
+      }
+      expect(await countLeads(two.one.db)).toBe(
+        (await two.one.db.selectFrom('lead').select('no').execute()).length,
+      )
+      expect(await findViolations(two.one.db, NOW, 'all'), `SEED=${SEED}`).toEqual([])
+    },
+  )
+})
+
+async function addLetters(trx: Trx, count: number): Promise<void> {
+  await sql`INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
+    VALUES ('e1', 'daily', '2026-11-19', '2026-11-20', 'UTC', ${NOW}, '{}', '', '', '')`.execute(trx)
+  for (let n = 0; n < count; n++)
+    await enqueueLetter(
+      trx,
+      'e1',
+      { ...LETTER, to: `${n}@example.org`, messageId: `<${n}@example.com>` },
+      NOW,
+    )
+}
