@@ -28,6 +28,16 @@ export function judgePass(scan: Scan, paging: PagingProfile, hasUpdatedSince: bo
   return UNPROVEN
 }
 
+/**
+ * What follows when all parts of a list were read. A lead that passed from one part into another, or came into being in
+ * neither, has changed since the scan began; what shifted between ranges of pages does not show in it.
+ */
+export function judgeParts(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
+  if (isShort(scan) || (canShift(paging) && (hasMoved(scan, paging) || hasChanged(scan))))
+    return { next: 'again' }
+  return hasUpdatedSince ? { next: 'changes' } : COMPLETE
+}
+
 function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
   if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
@@ -59,8 +69,13 @@ function isOneMoment(scan: Scan): boolean {
  */
 function hasMoved(scan: Scan, paging: PagingProfile): boolean {
   if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true
+  return paging.kind === 'page' && hasChanged(scan)
+}
+
+/** Whether a lead was met that changed after the scan began. */
+function hasChanged(scan: Scan): boolean {
   const from = new Date(Date.parse(scan.started_at) - CLOCK_SKEW_MS).toISOString()
-  return paging.kind === 'page' && scan.max_updated_at !== null && scan.max_updated_at >= from
+  return scan.max_updated_at !== null && scan.max_updated_at >= from
 }
 
 function hasOverlap(scan: Scan, paging: PagingProfile): boolean {

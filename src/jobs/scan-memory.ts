@@ -1,4 +1,5 @@
 /** What is kept in memory while the list of leads is read, so that an unchanged lead costs next to nothing. */
+import type { FieldDrift } from '../model.ts'
 import type { FirstLoad } from '../store/first-load.ts'
 import { hasHeldLeads } from '../store/held-row.ts'
 import { loadKnownLeads } from '../store/known-leads.ts'
@@ -22,6 +23,8 @@ export interface ScanMemory {
   eventSeq: number
   readonly readByEvents: Set<number>
   readonly watch: FieldWatch
+  /** What the readers of parts have found of the fields. */
+  readonly drift: FieldDrift[]
   /** Null where leads are stored already. */
   readonly firstLoad: FirstLoad | null
 }
@@ -54,6 +57,7 @@ export async function loadScanMemory(db: Db, scan: Scan, firstLoad: FirstLoad | 
     eventSeq: 0,
     readByEvents: new Set(),
     watch: createFieldWatch(),
+    drift: [],
     firstLoad,
   }
 }

@@ -15,10 +15,11 @@ import { saveVerdict } from '../store/scan-verdict.ts'
 import { markLeadsWhole } from '../store/sync-run.ts'
 import { findProfileHash, saveProfileHash } from '../store/upstream-profile.ts'
 import { readWatermark, saveWatermark } from '../store/watermark.ts'
-import { judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
+import { judgeParts, judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
 import { hashProfile, retryHeldLeads } from './profile-change.ts'
 import { loadScanMemory, type ScanMemory } from './scan-memory.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
+import { partScan, readParts } from './sync-parts.ts'
 import { readerOf, type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
@@ -43,10 +44,14 @@ export async function planScan(
 
 /** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
-  const begun = await beginScan(run)
-  await using firstLoad = begun.mode === 'full' && begun.pages === 0 ? await beginFirstLoad(run.store) : null
+  const whole = await beginScan(run)
+  const parted = await partScan(run, whole)
+  const begun = parted ?? whole
+  const isParted = parted !== null
+  const isFirst = !isParted && begun.mode === 'full' && begun.pages === 0
+  await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
   const memory = await loadScanMemory(run.store.db, begun, firstLoad)
-  const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
+  const end = await readToEnd(run, begun, memory, isParted).catch(async (thrown: unknown) => {
     const { signal } = run.options
     // One that is told to stop has no time for indexes, and leaves them where it has just begun with them.
     if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
@@ -101,16 +106,26 @@ function isResumable(scan: Scan, profile: string, now: Date): boolean {
 }
 
 /** Pass after pass, until what was read may be believed or is given up. */
-async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd & Verdict> {
+async function readToEnd(
+  run: SyncRun,
+  begun: Scan,
+  memory: ScanMemory,
+  isParted: boolean,
+): Promise<PassEnd & Verdict> {
   const { source } = run
-  let end = await readPass(readerOf(run), begun, memory).catch((thrown: unknown) =>
-    startOver(run, begun, memory, thrown),
-  )
+  let isOfParts = isParted
+  const first = isParted ? readParts(run, begun, memory) : readPass(readerOf(run), begun, memory)
+  let end = await first.catch((thrown: unknown) => {
+    isOfParts = false
+    return startOver(run, begun, memory, thrown, isParted)
+  })
   await memory.firstLoad?.end(run.options.signal)
   for (;;) {
     if (end.error !== undefined) return { ...end, verdict: 'incomplete' }
     const { scan } = end
-    const judgement = judgePass(scan, source.profile.paging, source.hasUpdatedSince)
+    const judge = isOfParts ? judgeParts : judgePass
+    isOfParts = false
+    const judgement = judge(scan, source.profile.paging, source.hasUpdatedSince)
     if (judgement.next === 'end') return { ...end, verdict: judgement.verdict }
     const since =
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
@@ -121,9 +136,15 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise
 }
 
 /** An upstream may have forgotten the cursor of an interrupted scan. */
-async function startOver(run: SyncRun, begun: Scan, memory: ScanMemory, thrown: unknown): Promise<PassEnd> {
-  const isStaleCursor =
-    begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
+async function startOver(
+  run: SyncRun,
+  begun: Scan,
+  memory: ScanMemory,
+  thrown: unknown,
+  isParted: boolean,
+): Promise<PassEnd> {
+  const hasCursor = begun.cursor !== null || isParted
+  const isStaleCursor = hasCursor && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
   if (!isStaleCursor) throw thrown
   run.log.warn(
     { cursor: begun.cursor },
@@ -166,7 +187,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
     } else {
       problems.push(unproven(scan))
     }
-    const drift = await memory.watch.save(trx, seen.at)
+    const drift = [...memory.drift, ...(await memory.watch.save(trx, seen.at))]
     const report = { ...reportOf(scan, end), heldBack, warnings: warningsOf(scan), drift }
     await saveVerdict(trx, run.runId, report, seen.at)
     await clearScan(trx)

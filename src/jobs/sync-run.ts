@@ -2,6 +2,7 @@
 import type { Log } from '../log.ts'
 import type { LeadCounts, SyncPart, SyncProblem, SyncProgress } from '../model.ts'
 import type { Source } from '../source/open.ts'
+import type { WaitingLead } from '../store/detail.ts'
 import type { Lease } from '../store/lease.ts'
 import type { Store, Trx } from '../store/open.ts'
 import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
@@ -45,6 +46,35 @@ export interface SyncRun {
   readonly options: SyncOptions
   /** What the run has asked of the upstream so far. */
   readonly spent: () => RunUsage
+  /** And what others have asked for it. */
+  readonly helped: { requests: number; retries: number }
+  readonly helpers?: PartHelpers
+  readonly crew?: DetailCrew
+}
+
+/** Workers that read the details of leads for a run, this one among them. */
+export interface DetailCrew {
+  /** No fewer are worth it. */
+  readonly batchLeads: number
+  read(run: SyncRun, leads: readonly WaitingLead[], options: DetailOptions): Promise<DetailsDone>
+}
+
+export interface DetailsDone {
+  /** Entries of activity that could not be read. */
+  readonly held: number
+  /** What has ended it before its time; null where nothing has. */
+  readonly end: unknown
+}
+
+/** Others that read parts of a list for a run. */
+export interface PartHelpers {
+  /** Tells them of parts; one that is offered already, or being read, is not offered again. */
+  offer(parts: readonly number[]): Promise<void>
+  /**
+   * Takes one of those offered and reads it here, meanwhile.
+   * @returns whether there was one
+   */
+  takeOne(signal: AbortSignal, read: (part: number) => Promise<void>): Promise<boolean>
 }
 
 /** Who reads the list of leads, or a part of it, and where it is kept how far. */

@@ -17,7 +17,7 @@ import { readWatermark, saveNotBefore } from '../store/watermark.ts'
 import { syncAgents } from './sync-agents.ts'
 import { syncDetails } from './sync-details.ts'
 import { planScan, syncLeads } from './sync-leads.ts'
-import type { SyncOptions, SyncRun } from './sync-run.ts'
+import type { DetailCrew, PartHelpers, SyncOptions, SyncRun } from './sync-run.ts'
 import { syncStats } from './sync-stats.ts'
 
 export const SYNC_PARTS = ['leads', 'stats', 'agents', 'details'] as const satisfies readonly SyncPart[]
@@ -36,6 +36,9 @@ const ENDING = new Set([
 export const SYNC_LEASE = 'sync'
 
 export interface SyncDeps {
+  /** Without, the sync reads all by itself. */
+  readonly helpers?: PartHelpers
+  readonly crew?: DetailCrew
   readonly source: Source
   readonly store: Store
   readonly log: Log
@@ -69,11 +72,12 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
     return startRun(trx, { mode, parts: options.parts, at: started.toISOString() })
   })
   const before = { ...deps.source.usage }
+  const helped = { requests: 0, retries: 0 }
   const spent = () => ({
-    requests: deps.source.usage.requests - before.requests,
-    retries: deps.source.usage.retries - before.retries,
+    requests: deps.source.usage.requests - before.requests + helped.requests,
+    retries: deps.source.usage.retries - before.retries + helped.retries,
   })
-  const done = await runParts({ ...deps, lease, runId, mode, options, spent })
+  const done = await runParts({ ...deps, lease, runId, mode, options, spent, helped })
   const counts = await readCounts(deps.store.db, runId)
   const result: SyncResult = {
     runId,

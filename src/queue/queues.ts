@@ -10,9 +10,9 @@ export interface QueueData {
   /** A slot of a schedule that runs under the lease may be due. */
   readonly slot: { readonly lease: string }
   /** A part of the sync under way. */
-  readonly 'sync-part': { readonly runId: string; readonly part: string }
-  /** Leads whose details are to be read. */
-  readonly detail: { readonly runId: string; readonly leadIds: readonly string[] }
+  readonly 'sync-part': { readonly part: number }
+  /** Leads whose details are to be read for a sync. */
+  readonly detail: { readonly runId: string; readonly batch: number }
   /** A letter that waits. */
   readonly letter: { readonly messageId: string }
   /** Letters may wait. */
@@ -47,3 +47,6 @@ export const QUEUES = {
 } as const satisfies Readonly<Record<QueueName, QueueKind>>
 
 export const QUEUE_NAMES = Object.keys(QUEUES) as readonly QueueName[]
+
+/** Where jobs are put that were tried too often, with the queue that each came from. */
+export const DEAD_LETTERS = 'dead'

@@ -125,6 +125,7 @@ export async function findLastNo(db: Db): Promise<number> {
 
 /** How many of these leads were created since an instant. */
 export async function countCreated(trx: Trx, leadNos: readonly number[], since: Instant): Promise<number> {
+  if (leadNos.length === 0) return 0
   const row = await trx
     .selectFrom('lead')
     .where('no', 'in', listOf(leadNos))

@@ -34,20 +34,28 @@ export interface PartFailure {
 export interface Part {
   readonly part: number
   readonly bounds: PartBounds
+  readonly runId: string
   readonly reading: Scan
+  readonly isHeld: boolean
   readonly isEnded: boolean
   readonly failure: PartFailure | null
   readonly drift: readonly FieldDrift[]
 }
 
-/** Parts the scan, of which nothing has been read yet. */
-export async function insertParts(trx: Trx, scan: Scan, parts: readonly PartBounds[]): Promise<void> {
+/** Parts a scan of which nothing has been read yet, with the total of its list. */
+export async function insertParts(
+  trx: Trx,
+  runId: string,
+  scan: Scan,
+  { total, parts }: { readonly total: number; readonly parts: readonly PartBounds[] },
+): Promise<Scan> {
   const rows = parts.map((bounds, index) => ({
     part: index + 1,
     pipeline_id: bounds.pipelineId,
     since: bounds.since,
     until: bounds.until,
     end_position: bounds.to,
+    run_id: runId,
     reading: JSON.stringify({
       ...scan,
       updated_since: bounds.since,
@@ -58,6 +66,11 @@ export async function insertParts(trx: Trx, scan: Scan, parts: readonly PartBoun
     }),
   }))
   await insertRows(trx, 'sync_part', rows)
+  return trx
+    .updateTable('sync_scan')
+    .set({ total_low: total, total_high: total })
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 export async function listParts(db: Db): Promise<Part[]> {
@@ -65,21 +78,37 @@ export async function listParts(db: Db): Promise<Part[]> {
   return rows.map(partOf)
 }
 
+export async function findPart(db: Db, part: number): Promise<Part | undefined> {
+  const row = await db.selectFrom('sync_part').where('part', '=', part).selectAll().executeTakeFirst()
+  return row && partOf(row)
+}
+
 /**
  * Makes someone the one who reads a part; who did before writes nothing of it from now on. By a write of its own turn,
  * which waits for the page that another is just writing.
- * @returns undefined where it is read, or there is no such part any more
+ * @param profile the hash of the one by which it would be read
+ * @returns undefined where it is read or has failed, or there is no such part any more
+ * @throws LeadsheetError config_refused where the scan reads by another profile
  */
-export async function takePart(trx: Trx, part: number, holder: string): Promise<Part | undefined> {
-  const row = await trx
-    .updateTable('sync_part')
-    .where('part', '=', part)
-    .where('ended_at', 'is', null)
-    .where('failure', 'is', null)
-    .set({ holder })
-    .returningAll()
-    .executeTakeFirst()
-  return row && partOf(row)
+export async function takePart(
+  trx: Trx,
+  part: number,
+  holder: string,
+  profile: string,
+): Promise<Part | undefined> {
+  const found = await findPart(trx, part)
+  if (found === undefined || found.isEnded || found.failure !== null) return undefined
+  if (found.reading.profile_sha256 !== profile) {
+    throw new LeadsheetError(
+      'config_refused',
+      'the sync reads the upstream by another profile than this process',
+      {
+        hint: 'Give all workers the same api.profile.',
+      },
+    )
+  }
+  await trx.updateTable('sync_part').where('part', '=', part).set({ holder }).execute()
+  return found
 }
 
 /**
@@ -134,8 +163,12 @@ export async function addPartCounts(
 export async function endPart(
   trx: Trx,
   part: number,
-  end: { readonly at: Instant; readonly failure: PartFailure | null; readonly usage: RunUsage },
-  drift: readonly FieldDrift[],
+  end: {
+    readonly at: Instant
+    readonly failure: PartFailure | null
+    readonly usage: RunUsage
+    readonly drift: readonly FieldDrift[]
+  },
 ): Promise<void> {
   await trx
     .updateTable('sync_part')
@@ -144,16 +177,22 @@ export async function endPart(
       holder: null,
       ended_at: end.failure === null ? end.at : null,
       failure: end.failure && JSON.stringify(end.failure),
-      drift: JSON.stringify(drift),
+      drift: JSON.stringify(end.drift),
       requests: eb('requests', '+', end.usage.requests),
       retries: eb('retries', '+', end.usage.retries),
     }))
     .execute()
 }
 
-/** So that each is read on by whoever takes it next, and by nobody who reads it now. */
-export async function freeParts(trx: Trx): Promise<void> {
-  await trx.updateTable('sync_part').set({ holder: null, failure: null }).execute()
+/** So that each is read on for this run by whoever takes it next, and by nobody who reads it now. */
+export async function freeParts(trx: Trx, runId: string): Promise<void> {
+  await trx.updateTable('sync_part').set({ holder: null, failure: null, run_id: runId }).execute()
+}
+
+/** Puts the scan as it is by all parts in their place. */
+export async function uniteParts(trx: Trx, scan: Scan): Promise<Scan> {
+  await trx.deleteFrom('sync_part').execute()
+  return trx.updateTable('sync_scan').set(scan).returningAll().executeTakeFirstOrThrow()
 }
 
 /** What parts have counted since the last time goes into the run. Returns what they have asked of the upstream since. */
@@ -198,7 +237,9 @@ function partOf(row: Selectable<SyncPartTable>): Part {
       from: null,
       to: row.end_position,
     },
+    runId: row.run_id,
     reading: JSON.parse(row.reading),
+    isHeld: row.holder !== null,
     isEnded: row.ended_at !== null,
     failure: row.failure === null ? null : JSON.parse(row.failure),
     drift: JSON.parse(row.drift),
