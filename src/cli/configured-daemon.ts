@@ -7,11 +7,13 @@ import { keepTicking, startDaemon } from '../jobs/daemon.ts'
 import { createFollower } from '../jobs/follow-events.ts'
 import { createInbox } from '../jobs/inbox.ts'
 import { createLane, joinLanes, type Lane } from '../jobs/lane.ts'
+import { createLetterLane } from '../jobs/letter-lane.ts'
 import type { ChangeSyncs } from '../jobs/left-to-sync.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { reportSchedule } from '../jobs/report-schedule.ts'
 import type { Schedule } from '../jobs/schedule.ts'
 import { createSharedLane, type SharedLaneName } from '../jobs/shared-lane.ts'
+import { sharedPacerOf } from '../jobs/shared-pacer.ts'
 import { snapshotSchedule } from '../jobs/snapshot-schedule.ts'
 import { syncSchedule } from '../jobs/sync-schedule.ts'
 import { tellOperators } from '../jobs/tell-operators.ts'
@@ -71,7 +73,7 @@ export async function openConfiguredDaemon(
     config.reports.map((report) => report.template),
   )
   await using opening = new AsyncDisposableStack()
-  const source = openSourceOf(config, log)
+  const source = openSourceOf(config, log, { pacer: sharedPacerOf(store) })
   opening.defer(source.close)
   const transport = opening.use(
     openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
@@ -99,9 +101,11 @@ export async function openConfiguredDaemon(
   /** One at a time, in this process or among all workers. */
   const laneOf = (name: SharedLaneName, job: (signal: AbortSignal) => Promise<void>): Lane =>
     queue === null ? createLane(log, job) : createSharedLane(queue, name, log, job)
-  const letters = laneOf('letters', (signal) =>
-    deliverWaiting({ ...work, pauseAfter: config.mail.pauseAfter }, signal),
-  )
+  const sending = { ...work, pauseAfter: config.mail.pauseAfter }
+  const letters =
+    queue === null
+      ? createLane(log, (signal) => deliverWaiting(sending, signal))
+      : createLetterLane({ ...sending, queue })
   const operators = await openOperators(config, { store, source, log, poster, transport, now })
   const notices = laneOf('notices', (signal) => tellOperators(operators, letters.poke, signal))
   const schedules = schedulesIn(config, templates, work, publishing)

@@ -27,9 +27,14 @@ export async function withSource<T>(terminal: Terminal, use: (source: Source) =>
 /**
  * To be closed.
  * @param options.backoff other than usual where somebody waits for the answer
+ * @param options.pacer of all processes that ask; one of its own by default
  * @throws LeadsheetError config_missing, config_invalid
  */
-export function openSourceOf(config: Config, log: Log, options: Pick<SourceOptions, 'backoff'> = {}): Source {
+export function openSourceOf(
+  config: Config,
+  log: Log,
+  options: Pick<SourceOptions, 'backoff' | 'pacer'> = {},
+): Source {
   const profile = profileOf(config)
   const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
   const maxWaitMs = maxWaitSeconds * 1000

@@ -10,8 +10,9 @@ import { type Backoff, backoffMs, wait } from '../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
 import { redactorOf } from './auth.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './failure.ts'
-import { admit, heed, hold, UNPACED, upstreamFreeAt } from './pacer.ts'
-import { readBudget } from './rate-limit.ts'
+import { createOwnPacer } from './own-pacer.ts'
+import type { Pacer } from './pacer.ts'
+import { type Budget, readBudget } from './rate-limit.ts'
 
 /** How long each step of one attempt may take. */
 export interface Deadlines {
@@ -51,6 +52,8 @@ export interface ClientOptions {
   readonly log: Log
   /** The configured budget; none by default. */
   readonly requestsPerSecond?: number | undefined
+  /** That of all processes that ask this upstream; one of its own by default. */
+  readonly pacer?: Pacer | undefined
   readonly now?: () => Date
   readonly timer?: Timer
   readonly random?: () => number
@@ -102,9 +105,8 @@ export function createClient(options: ClientOptions): Client {
   const deadlines = { ...DEADLINES, ...options.deadlines }
   const gapMs = options.requestsPerSecond === undefined ? 0 : 1000 / options.requestsPerSecond
   const usage = { requests: 0, retries: 0, throttled: 0 }
-  let pace = UNPACED
+  const pacer = options.pacer ?? createOwnPacer(timer.now)
   let notBefore = 0
-  let underWay = 0
   let clockAheadMs: number | null = null
   // An upstream may quote the key that it refuses, also as HTTP Basic sends it.
   const redact = redactorOf(options)
@@ -130,16 +132,15 @@ export function createClient(options: ClientOptions): Client {
         await takeTurn(call.url, signal)
         usage.requests++
         if (attempt > 1) usage.retries++
-        underWay++
-        const outcome = await tryOnce(call, attempt).finally(() => underWay--)
+        const outcome = await tryOnce(call, attempt)
         // Without a parser of its own a call's T is unknown.
         if (!('error' in outcome)) return outcome as Answer<T>
         isUndecided ||= outcome.isUndecided
         if (outcome.isThrottled) usage.throttled++
         if (outcome.waitMs !== null) {
           if (outcome.waitMs > options.maxWaitMs || attempt === attempts)
-            throw putOff(call.url, outcome.waitMs)
-          pace = hold(pace, timer.now() + outcome.waitMs)
+            throw await putOff(call.url, outcome.waitMs)
+          await pacer.hold(outcome.waitMs)
         }
         if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
         // A wait that was asked for is kept by all requests alike, when they take their turn.
@@ -153,23 +154,26 @@ export function createClient(options: ClientOptions): Client {
   /** Waits until our budget and the upstream's allow a request. @throws LeadsheetError api_deferred */
   async function takeTurn(url: URL, signal: AbortSignal): Promise<void> {
     refuseEarly(url)
-    const at = timer.now()
-    const upstreamMs = upstreamFreeAt(pace, at) - at
-    if (upstreamMs > options.maxWaitMs) throw putOff(url, upstreamMs)
-    const turn = admit(pace, at, gapMs)
-    pace = turn.pace
-    await timer.wait(turn.at - at, signal)
-    // Meanwhile an answer to another request may have asked for a wait.
-    for (let left = heldMs(); left > 0; left = heldMs()) await timer.wait(left, signal)
-    refuseEarly(url)
+    const turn = await pacer.takeTurn(gapMs, options.maxWaitMs)
+    if (!turn.isTaken) throw await putOff(url, turn.inMs)
+    try {
+      await timer.wait(turn.inMs, signal)
+      // Meanwhile an answer to another request may have asked for a wait.
+      if (turn.inMs > 0) await waitWhileHeld(signal)
+      refuseEarly(url)
+    } catch (thrown) {
+      await pacer.endTurn(null)
+      throw thrown
+    }
+  }
+
+  async function waitWhileHeld(signal: AbortSignal): Promise<void> {
+    for (let left = await pacer.heldMs(); left > 0; left = await pacer.heldMs())
+      await timer.wait(left, signal)
   }
 
   function refuseEarly(url: URL): void {
     if (now().getTime() < notBefore) throw deferred(url)
-  }
-
-  function heldMs(): number {
-    return pace.heldUntil - timer.now()
   }
 
   async function tryOnce(call: Call, attempt: number): Promise<Answer | Failed> {
@@ -178,6 +182,11 @@ export function createClient(options: ClientOptions): Client {
     const url = new URL(call.url)
     const headers = headersOf(call, options)
     options.authorize(url, headers)
+    let isTurnOver = false
+    const endTurn = async (budget: Budget | null): Promise<void> => {
+      isTurnOver = true
+      await pacer.endTurn(budget)
+    }
     try {
       const answer = await dispatcher.request({
         origin: url.origin,
@@ -188,12 +197,14 @@ export function createClient(options: ClientOptions): Client {
         signal,
       })
       clockAheadMs = aheadOf(answer.headers, now()) ?? clockAheadMs
-      const budget = readBudget(answer.headers, now())
-      if (budget !== null) pace = heed(pace, budget, underWay - 1, timer.now())
-      const outcome = await readAnswer(answer, { call, attempt, now: now(), redact })
+      const [outcome] = await Promise.all([
+        readAnswer(answer, { call, attempt, now: now(), redact }),
+        endTurn(readBudget(answer.headers, now())),
+      ])
       call.signal?.throwIfAborted()
       return outcome
     } catch (thrown) {
+      if (!isTurnOver) await endTurn(null)
       call.signal?.throwIfAborted()
       if (!isWireError(thrown)) throw thrown
       return {
@@ -207,9 +218,10 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /** From here on no request leaves before that instant, also none that was about to. */
-  function putOff(url: URL, waitMs: number): LeadsheetError {
-    notBefore = Math.max(notBefore, Math.ceil(now().getTime() + Math.min(waitMs, DEFERRAL_MAX_MS)))
-    pace = UNPACED
+  async function putOff(url: URL, waitMs: number): Promise<LeadsheetError> {
+    const boundedMs = Math.min(waitMs, DEFERRAL_MAX_MS)
+    notBefore = Math.max(notBefore, Math.ceil(now().getTime() + boundedMs))
+    await pacer.putOff(boundedMs)
     return deferred(url)
   }
 

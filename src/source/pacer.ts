@@ -4,6 +4,24 @@
  */
 import type { Budget } from './rate-limit.ts'
 
+/** Keeps the pace of a process, or of all that ask the same upstream. */
+export interface Pacer {
+  /**
+   * The next turn, which {@link Pacer.endTurn} ends.
+   * @param gapMs between two requests by the configured budget; 0 without one
+   * @returns in how many milliseconds it is; where the upstream wants a longer wait than `maxWaitMs`, none is taken
+   */
+  takeTurn(gapMs: number, maxWaitMs: number): Promise<{ readonly isTaken: boolean; readonly inMs: number }>
+  /** For how long the upstream wants no request, by now. */
+  heldMs(): Promise<number>
+  /** The upstream has asked for a wait. */
+  hold(ms: number): Promise<void>
+  /** @param budget what an answer says is left; null where it says nothing, or there was none */
+  endTurn(budget: Budget | null): Promise<void>
+  /** The upstream has asked for a wait that no run waits for. */
+  putOff(ms: number): Promise<void>
+}
+
 export interface Pace {
   /** No request before this, by our own budget. */
   readonly nextAt: number

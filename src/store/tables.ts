@@ -293,6 +293,15 @@ interface SettingsRead {
   pid: number
 }
 
+interface UpstreamPace {
+  id: number
+  next_ms: number
+  held_until_ms: number
+  requests_left: number | null
+  reset_ms: number
+  under_way: number
+}
+
 interface Lease {
   name: string
   holder: string
@@ -332,6 +341,7 @@ export interface Tables
   sync_watermark: { resource: string; updated_at: string; not_before: string | null }
   held_row: HeldRow
   field_seen: FieldSeen
+  upstream_pace: UpstreamPace
   upstream_profile: { id: number; sha256: string; since: string }
   report_edition: ReportEditionTable
   schedule_slot: ScheduleSlotTable

@@ -1,0 +1,16 @@
+/** The pace of requests to the upstream that all processes on one store keep together. */
+import type { Pacer } from '../source/pacer.ts'
+import type { Store } from '../store/open.ts'
+import { endTurn, holdRequests, readHeldMs, takeTurn } from '../store/upstream-pace.ts'
+
+/** Undefined where one process alone asks. */
+export function sharedPacerOf({ db, place }: Pick<Store, 'db' | 'place'>): Pacer | undefined {
+  if (place.kind === 'sqlite') return undefined
+  return {
+    takeTurn: (gapMs, maxWaitMs) => takeTurn(db, gapMs, maxWaitMs),
+    heldMs: () => readHeldMs(db),
+    hold: (ms) => holdRequests(db, ms),
+    endTurn: (budget) => endTurn(db, budget),
+    putOff: (ms) => holdRequests(db, ms),
+  }
+}
