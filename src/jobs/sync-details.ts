@@ -1,32 +1,45 @@
 /**
  * The details part of a sync: asks for single leads that are new or have changed, the best first, as many as one
  * run may. Each answer is kept by itself, so that a run that stops has lost nothing; the rest waits for the next.
+ * Where there are other workers, they ask beside it.
  */
-import { type ErrorCode, LeadsheetError } from '../errors.ts'
+import { type ErrorCode, errorText, LeadsheetError } from '../errors.ts'
 import type { LeadDetail, SyncProblem } from '../model.ts'
 import { listWaitingLeads, putOffDetail, saveDetail, type WaitingLead } from '../store/detail.ts'
 import { addDetailCounts } from '../store/sync-run.ts'
-import { type SyncRun, writeHolding } from './sync-run.ts'
+import { type DetailOptions, type DetailsDone, type SyncRun, writeHolding } from './sync-run.ts'
 
 /** Failures that may be the lead's own, so that the next one is worth asking for. */
-const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
+export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
   'api_not_found',
   'api_rejected',
   'api_unexpected',
   'api_unreachable',
 ])
 /** After so many in a row it is the upstream, or the profile, and no lead. */
-const FAILURES_MAX = 10
+export const FAILURES_MAX = 10
 
 /** An entry of an activity history that cannot be read is a problem; a lead that is gone or fails is only put off. */
 export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
-  const { details, signal, onProgress } = run.options
+  const { details } = run.options
   if (!details || !run.source.has('lead')) return
   const leads = await listWaitingLeads(run.store.db, {
     now: run.now().toISOString(),
     top: details.top,
     limit: details.perRun,
   })
+  const isShared = run.crew !== undefined && leads.length > run.crew.batchLeads
+  const done = await (isShared ? run.crew.read(run, leads, details) : readAlone(run, leads, details))
+  if (done.held > 0) onProblem(unreadableEntries(done.held))
+  if (done.end !== null) throw done.end
+}
+
+async function readAlone(
+  run: SyncRun,
+  leads: readonly WaitingLead[],
+  { concurrency }: DetailOptions,
+): Promise<DetailsDone> {
+  const { signal, onProgress } = run.options
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])
   const rest = leads.values()
@@ -45,12 +58,12 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
       onProgress?.({ part: 'details', pages: 0, done: ++done, total: leads.length })
     }
   }
-  const readers = Array.from({ length: details.concurrency }, () =>
+  const readers = Array.from({ length: concurrency }, () =>
     readRest().catch((thrown: unknown) => stop.abort(thrown)),
   )
   await Promise.all(readers)
-  if (held > 0) onProblem(unreadableEntries(held))
-  if (stop.signal.aborted && !hasUsedUpItsTime(stop.signal)) throw stop.signal.reason
+  const isAsPlanned = !stop.signal.aborted || hasUsedUpItsTime(stop.signal)
+  return { held, end: isAsPlanned ? null : stop.signal.reason }
 }
 
 /** What was read, or why it could not be. */
@@ -80,12 +93,14 @@ async function readOne(
   }
 }
 
-function allFailing(last: LeadsheetError): LeadsheetError {
-  return new LeadsheetError(
-    last.code,
-    `none of ${FAILURES_MAX} leads in a row could be read, the last: ${last.message}`,
-    { ...(last.hint !== undefined && { hint: last.hint }), cause: last },
-  )
+/** @param last what the last of them met */
+export function allFailing(last: unknown): Error {
+  const message = `none of ${FAILURES_MAX} leads in a row could be read, the last: ${errorText(last)}`
+  if (!(last instanceof LeadsheetError)) return new Error(message, { cause: last })
+  return new LeadsheetError(last.code, message, {
+    ...(last.hint !== undefined && { hint: last.hint }),
+    cause: last,
+  })
 }
 
 function unreadableEntries(count: number): SyncProblem {
@@ -98,6 +113,6 @@ function unreadableEntries(count: number): SyncProblem {
 }
 
 /** Then the rest waits for the next run, as it does behind the last lead of this one: that is no failure. */
-function hasUsedUpItsTime({ reason }: AbortSignal): boolean {
+export function hasUsedUpItsTime({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError'
 }

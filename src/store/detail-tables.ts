@@ -1,5 +1,5 @@
 /** The tables of lead details as Kysely sees them; their columns are explained in the migrations. */
-import type { GeneratedAlways } from 'kysely'
+import type { Generated, GeneratedAlways } from 'kysely'
 
 export interface LeadDetailTable {
   lead_id: string
@@ -42,8 +42,19 @@ export interface DetailQueueTable {
   last_error: string | null
 }
 
+export interface DetailReadingTable {
+  run_id: string
+  failures_in_row: Generated<number>
+  held: Generated<number>
+  requests: Generated<number>
+  retries: Generated<number>
+  ended: string | null
+}
+
 export interface DetailTables {
   lead_detail: LeadDetailTable
   activity: ActivityTable
   detail_queue: DetailQueueTable
+  detail_reading: DetailReadingTable
+  detail_wanted: { lead_no: number; run_id: string; batch: number }
 }
