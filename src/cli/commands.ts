@@ -131,6 +131,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./health.ts')).defineHealth,
   },
   {
+    name: 'jobs',
+    summary: 'what several workers gave up, and have it done again',
+    group: WORK,
+    load: async () => (await import('./jobs.ts')).defineJobs,
+  },
+  {
     name: 'notices',
     summary: 'list what is wrong, end its reminders, or try how operators are told',
     group: WORK,
@@ -173,6 +179,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'put a backup in the place of the database',
     group: WORK,
     load: async () => (await import('./restore.ts')).defineRestore,
+  },
+  {
+    name: 'move',
+    summary: 'move the whole store into another database, and compare the two',
+    group: WORK,
+    load: async () => (await import('./move.ts')).defineMove,
   },
   {
     name: 'config',

@@ -11,7 +11,6 @@ import type { Instant } from '../model.ts'
 import type { Profile } from '../source/profile.ts'
 import { claimLease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
-import { fileOf } from '../store/place.ts'
 import { readSnapshotNews, type SnapshotNews } from '../store/snapshot/news.ts'
 import {
   makeSnapshot,
@@ -91,7 +90,8 @@ async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Publishe
   const started = performance.now()
   const madeAt = deps.now().toISOString()
   const info = await makeSnapshot(
-    { live: fileOf(store), madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
+    store,
+    { madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
     files.snapshot,
     { keep, signal },
   )

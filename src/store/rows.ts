@@ -24,10 +24,30 @@ export async function insertRows<T extends keyof Tables & string>(
   // The order of arrival is the database's to say.
   const columns = Object.keys(first).filter((column) => column !== 'rowid')
   const { key = [], update = columns.filter((column) => !key.includes(column)) } = conflict ?? {}
+  const wanted = conflict && isPostgres(db) ? onceEach(rows, key, update) : rows
+  await insertColumns(db, table, columns, wanted, conflict ? onConflict(key, update) : sql``)
+}
+
+/** Inserts rows as they are in another store, with the numbers that tell their order of arrival; all or none. */
+export async function insertCopies<T extends keyof Tables & string>(
+  db: Kysely<Tables>,
+  table: T,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Promise<void> {
+  const [first] = rows
+  if (first) await insertColumns(db, table, Object.keys(first), rows, sql``)
+}
+
+async function insertColumns(
+  db: Kysely<Tables>,
+  table: keyof Tables & string,
+  columns: readonly string[],
+  rows: readonly object[],
+  taken: RawBuilder<unknown>,
+): Promise<void> {
   const names = sql.join(columns.map((column) => sql.ref(column)))
-  const taken = conflict ? onConflict(key, update) : sql``
   if (isPostgres(db)) {
-    await sql`INSERT INTO ${sql.table(table)} (${names}) SELECT ${names} FROM ${recordsOf(table, conflict ? onceEach(rows, key, update) : rows)} ${taken}`.execute(
+    await sql`INSERT INTO ${sql.table(table)} (${names}) SELECT ${names} FROM ${recordsOf(table, rows)} ${taken}`.execute(
       db,
     )
     return

@@ -11,9 +11,11 @@ import { text } from 'node:stream/consumers'
 import Database from 'better-sqlite3'
 import { type ErrorCode, errorText, LeadsheetError } from '../errors.ts'
 import type { Instant } from '../model.ts'
+import type { Store } from './open.ts'
 import { programFile } from './program-file.ts'
 import type { SnapshotJob } from './snapshot/build.ts'
 import { type Dictionary, readDictionary } from './snapshot/dictionary.ts'
+import { copyPublished } from './snapshot/published-copy.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot/child')
 /** Nobody writes it, and other users may read it. */
@@ -36,19 +38,22 @@ export interface SnapshotInfo {
  * @throws LeadsheetError data_unwritable, store_corrupt, store_busy, and the reason of the signal
  */
 export async function makeSnapshot(
-  job: Omit<SnapshotJob, 'target'>,
+  store: Pick<Store, 'db' | 'place'>,
+  job: Omit<SnapshotJob, 'live' | 'target'>,
   file: string,
   options: { readonly keep: number; readonly signal: AbortSignal },
 ): Promise<SnapshotInfo> {
   const unfinished = `${file}.tmp-${process.pid}`
   try {
     await removeLeftovers(file)
-    await runChild({ ...job, target: unfinished }, options.signal)
+    const live = await liveFile(store, unfinished, options.signal)
+    await runChild({ ...job, live, target: unfinished }, options.signal)
     await chmod(unfinished, MODE)
     if (options.keep > 0) await keepAs(unfinished, file, job.madeAt)
     await rename(unfinished, file)
     await flushFolder(dirname(file))
     await removeOld(file, options.keep)
+    await removeLeftovers(file)
     const info = readSnapshotInfo(file)
     if (info === null) throw unwritable(file, 'it cannot be read again')
     return info
@@ -97,6 +102,18 @@ function readFrom<T>(file: string, read: (database: Database.Database) => T): T 
 async function removeLeftovers(file: string): Promise<void> {
   const leftovers = (await readdir(dirname(file))).filter((name) => name.startsWith(`${basename(file)}.tmp-`))
   for (const name of leftovers) await rm(join(dirname(file), name), { force: true })
+}
+
+/** What the snapshot is built from: the store itself, or what is published of one that is no file. */
+async function liveFile(
+  { db, place }: Pick<Store, 'db' | 'place'>,
+  unfinished: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (place.kind === 'sqlite') return place.file
+  const copy = `${unfinished}-copy`
+  await copyPublished(db, copy, signal)
+  return copy
 }
 
 async function runChild(job: SnapshotJob, signal: AbortSignal): Promise<void> {

@@ -142,8 +142,8 @@ describe('publishing', () => {
     const before = readFileSync(file)
     await store.close()
     writeFileSync(fileOf(store), 'no database any more')
-    const job = { live: fileOf(store), madeAt: '2026', version: '', sourcePaths: {} }
-    await expect(makeSnapshot(job, file, { keep: 0, signal: NEVER })).rejects.toMatchObject({
+    const job = { madeAt: '2026', version: '', sourcePaths: {} }
+    await expect(makeSnapshot(store, job, file, { keep: 0, signal: NEVER })).rejects.toMatchObject({
       code: 'store_corrupt',
     })
     expect(readFileSync(file).equals(before)).toBe(true)

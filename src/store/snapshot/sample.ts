@@ -44,7 +44,9 @@ function shareOf(part: number, whole: number): number {
 
 function findExamples(database: Database.Database, { name: table, columns }: Relation): Map<string, string> {
   const rows = database
-    .prepare<[number], Record<string, unknown>>(`SELECT * FROM ${quoted(table)} LIMIT ?`)
+    .prepare<[number], Record<string, unknown>>(
+      `SELECT * FROM ${quoted(table)} ORDER BY ${keyOf(database, table)} LIMIT ?`,
+    )
     .all(SAMPLE_ROWS)
   const shown = columns.filter(({ name }) => !PERSONAL.includes(`${table}.${name}`))
   const found = shown.map(({ name }): [string, unknown[]] => {
@@ -54,6 +56,15 @@ function findExamples(database: Database.Database, { name: table, columns }: Rel
   return new Map(
     found.filter(([, values]) => values.length > 0).map(([name, values]) => [name, JSON.stringify(values)]),
   )
+}
+
+/** So that the examples are the same wherever the rows come from. */
+function keyOf(database: Database.Database, table: string): string {
+  const key = database
+    .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk')
+    .pluck()
+    .all(table)
+  return key.length === 0 ? 'rowid' : key.map(quoted).join()
 }
 
 function isShown(value: unknown): boolean {
