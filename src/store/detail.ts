@@ -8,6 +8,7 @@ import type { Instant, LeadDetail } from '../model.ts'
 import { holdActivity, saveActivity } from './activity.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
+import { isPostgres } from './postgres.ts'
 import { insertRows, listOf } from './rows.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
@@ -37,10 +38,12 @@ export async function listWaitingLeads(
     .executeTakeFirstOrThrow()
   const end = Math.min(n, top ?? n)
   const waiting: WaitingLead[] = []
+  // Of leads with the same score the later one comes first; SQLite's index has them so, and to be told would sort anew.
+  const later = isPostgres(db) ? sql`, no DESC` : sql``
   for (let from = 0; from < end && waiting.length < limit; from += CHUNK_LEADS) {
     const { rows } = await sql<WaitingLead>`SELECT lead.no, lead.id, lead.updated_at AS "updatedAt"
       FROM (SELECT ranked.no
-        FROM (SELECT no FROM lead WHERE removed_at IS NULL ORDER BY score DESC NULLS LAST
+        FROM (SELECT no FROM lead WHERE removed_at IS NULL ORDER BY score DESC NULLS LAST${later}
           LIMIT ${Math.min(CHUNK_LEADS, end - from)} OFFSET ${from}) AS ranked
         LEFT JOIN detail_queue AS known ON known.lead_no = ranked.no
         WHERE known.lead_no IS NULL OR known.due_at <= ${now} LIMIT ${limit - waiting.length}) AS waiting

@@ -11,13 +11,20 @@ export function clockAt(instant: string): Record<string, string> {
   }
 }
 
-const { CLOCK_AHEAD_MS } = process.env
-if (CLOCK_AHEAD_MS !== undefined) shiftClock(Number(CLOCK_AHEAD_MS))
+/** As {@link clockAt}, and for the program no time passes: whoever does the same does it at the same instant. */
+export function clockStandingAt(instant: string): Record<string, string> {
+  return { ...clockAt(instant), CLOCK_STANDS_AT_MS: String(Date.parse(instant)) }
+}
 
-/** From now on, for this process. */
-export function shiftClock(aheadMs: number): void {
+shiftClock(process.env)
+
+type ClockEnvironment = Readonly<Record<string, string | undefined>>
+
+/** From now on, for this process; as the environment says, if it says so. */
+export function shiftClock({ CLOCK_AHEAD_MS, CLOCK_STANDS_AT_MS }: ClockEnvironment): void {
+  if (CLOCK_AHEAD_MS === undefined) return
   const RealDate = Date
-  const now = (): number => RealDate.now() + aheadMs
+  const now = (): number => Number(CLOCK_STANDS_AT_MS ?? RealDate.now() + Number(CLOCK_AHEAD_MS))
   globalThis.Date = new Proxy(RealDate, {
     construct: (real, given, target) => Reflect.construct(real, given.length === 0 ? [now()] : given, target),
     apply: () => new RealDate(now()).toString(),

@@ -22,7 +22,7 @@ async function run({ args, cwd, env }: WarmCommand): Promise<Finished> {
   Object.assign(process.env, env)
   process.argv.splice(2, Number.POSITIVE_INFINITY, ...args)
   const RealDate = Date
-  if (env['CLOCK_AHEAD_MS'] !== undefined) shiftClock(Number(env['CLOCK_AHEAD_MS']))
+  shiftClock(env)
   const stdout = listenTo(process.stdout)
   const stderr = listenTo(process.stderr)
   const restores = [process, process.stdout, process.stderr].map(keepListeners)

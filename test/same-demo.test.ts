@@ -1,0 +1,126 @@
+/** What the demo shows is the same wherever its store is: all rows, all figures and all mails, to the last digit. */
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { openStore } from '../src/store/open.ts'
+import { folderWith } from './support/folder.ts'
+import { hasPostgres, newDatabase } from './support/postgres.ts'
+import { clockStandingAt } from './support/shifted-clock.ts'
+import { runWarm } from './support/warm-leadsheet.ts'
+
+/** On the second day the demo goes on from the first, with what has changed meanwhile. */
+const DAYS = ['2026-11-19T09:00:00Z', '2026-11-20T16:30:00Z'] as const
+
+const FIGURES = [
+  'figures --json',
+  'figures --from 2026-09-01 --to 2026-11-01 --json',
+  'figures --from 2026-11-01 --to 2026-11-20 --where score>=60 --as-known-at 2026-11-19T12:00:00Z --json',
+]
+
+interface Demo {
+  readonly store: string
+  readonly folder: string
+  run(args: readonly string[], at: string): Promise<string>
+}
+
+/** @param store its address; null for a file */
+function demoIn(cwd: string, store: string | null): Demo {
+  const folder = join(cwd, store === null ? 'data/demo' : 'data/demo/postgres')
+  return {
+    folder,
+    store: store ?? join(folder, 'leadsheet.db'),
+    async run(args, at) {
+      const env = { ...clockStandingAt(at), LEADSHEET_CONFIG: join(folder, 'leadsheet.yaml') }
+      const { status, stdout, stderr } = await runWarm(args, { cwd, env })
+      expect(status, stderr).toBe(0)
+      return stdout
+    },
+  }
+}
+
+async function runBoth(): Promise<readonly [Demo, Demo]> {
+  const [file, server] = [demoIn(folderWith(), null), demoIn(folderWith(), await newDatabase())]
+  for (const day of DAYS) {
+    await file.run(['demo'], day)
+    if (day === DAYS[0]) {
+      // Each day the same service, whose past takes time to be made up.
+      mkdirSync(server.folder, { recursive: true })
+      copyFileSync(join(file.folder, 'service.db'), join(server.folder, 'service.db'))
+    }
+    await server.run(['demo', '--store', server.store], day)
+  }
+  return [file, server]
+}
+
+describe.skipIf(!hasPostgres)('the demo in PostgreSQL', () => {
+  it('has the rows, figures and mails of the one in a file', async () => {
+    const demos = await runBoth()
+
+    const [rows, rowsOfServer] = await Promise.all(demos.map(readRows))
+    expect(Object.keys(rows ?? {}).length).toBeGreaterThan(30)
+    for (const [table, own] of Object.entries(rows ?? {})) expect(rowsOfServer?.[table], table).toEqual(own)
+    expect(rows?.['lead']?.length).toBeGreaterThan(3_000)
+    // The first day's, and of the second what has changed.
+    expect(rows?.['lead_version']?.length).toBeGreaterThan(rows?.['lead']?.length ?? 0)
+    expect(rows?.['report_edition']).toHaveLength(3)
+
+    for (const command of FIGURES) {
+      const [figures, figuresOfServer] = await Promise.all(
+        demos.map((demo) => demo.run(command.split(' '), DAYS[1])),
+      )
+      expect(figuresOfServer, command).toBe(figures)
+    }
+
+    const [mails, mailsOfServer] = demos.map(readMails)
+    expect(Object.keys(mails ?? {})).toHaveLength(6)
+    expect(mailsOfServer).toEqual(mails)
+  })
+})
+
+/** Each row as JSON, by table; letters are compared as they were mailed. */
+async function readRows({ store, folder }: Demo): Promise<Record<string, readonly string[]>> {
+  await using opened = await openStore(store, new Date())
+  const tables: Record<string, readonly string[]> = {}
+  for (const table of await listTables()) {
+    const { rows } = await sql<object>`SELECT * FROM ${sql.table(table)}`.execute(opened.db)
+    tables[table] = rows
+      // Of these SQLite shows no number unless it is asked for.
+      .map((row) => JSON.stringify({ ...row, rowid: undefined }).replaceAll(folder, 'FOLDER'))
+      .map(withoutChance)
+      .sort()
+  }
+  return tables
+}
+
+/** But for the search, which each database does in its own way. */
+async function listTables(): Promise<string[]> {
+  await using model = await openStore(':memory:', new Date())
+  const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table'`.execute(
+    model.db,
+  )
+  return rows
+    .map(({ name }) => name)
+    .filter((name) => !/^(sqlite_|kysely_|edition_search|edition_no$|letter$)/.test(name))
+}
+
+/** By their names. */
+function readMails({ folder }: Demo): Record<string, string> {
+  const outbox = join(folder, 'outbox')
+  return Object.fromEntries(
+    readdirSync(outbox).map((file) => [
+      withoutChance(file),
+      withoutChance(readFileSync(join(outbox, file), 'latin1')),
+    ]),
+  )
+}
+
+/** Without the ids of an installation, its runs, editions and letters, which are made by chance. */
+function withoutChance(text: string): string {
+  return text
+    .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'ID')
+    .replaceAll(/(\d{8}T\d{6}Z-)[0-9a-f]{6}/g, '$1ID')
+    .replaceAll(/[0-9a-v]{40}@/g, 'ID@')
+    .replaceAll(/_NmP-[0-9a-f]{24}/g, '_NmP-ID')
+    .replaceAll(/-[0-9a-f]{8}\.eml/g, '-ID.eml')
+}
