@@ -1,7 +1,7 @@
 /** `leadsheet recipients link` and `revoke-links`: the links by which recipients reach their page, by hand. */
 import type { Command } from 'commander'
 import { LeadsheetError } from '../errors.ts'
-import { claimLease } from '../store/lease.ts'
+import { claimLease, listHeldLeases } from '../store/lease.ts'
 import { replaceLinkKey } from '../store/link-key.ts'
 import { addExamples } from './command.ts'
 import { openData } from './installation.ts'
@@ -59,6 +59,15 @@ async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> 
   } else {
     const now = () => new Date()
     const lease = await claimLease(store, 'daemon', now)
+    const worker = (await listHeldLeases(store.db, now())).find(({ name }) => name.startsWith('daemon:'))
+    if (worker !== undefined) {
+      await lease.release()
+      throw new LeadsheetError(
+        'job_busy',
+        `A daemon is already running: process ${worker.pid} on ${worker.host}`,
+        { hint: 'Stop all workers first; they sign letters with the key that they began with.' },
+      )
+    }
     await store.write((trx) => replaceLinkKey(trx, now()))
     await lease.release()
     terminal.note('Links in all mails sent so far lead nowhere from now on; new mails have new ones.')

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
-import { listHeldLeases } from '../store/lease.ts'
+import { isOfDaemon, listHeldLeases } from '../store/lease.ts'
 import type { Db } from '../store/open.ts'
 import { nameOf } from '../store/place.ts'
 import { findNextReading, findSettingsReading, type SettingsReading } from '../store/settings-read.ts'
@@ -46,7 +46,9 @@ async function reload(terminal: Terminal): Promise<void> {
 /** The daemon on these data, which must be one of this machine, and when it read its settings last. */
 async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before: SettingsReading }> {
   const leases = await listHeldLeases(db, new Date())
-  const daemon = leases.find(({ name }) => name === 'daemon')
+  const daemons = leases.filter(isOfDaemon)
+  // Of several workers that of this machine.
+  const daemon = daemons.find(({ host }) => host === hostname()) ?? daemons[0]
   if (daemon === undefined) throw noDaemon(`no daemon runs on ${nameOf(storePlaceOf(config))}`)
   const { pid, host } = daemon
   if (host !== hostname()) {
@@ -58,9 +60,9 @@ async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before
       },
     )
   }
-  const before = await findSettingsReading(db, 'last')
+  const before = await findSettingsReading(db, 'last', { host, pid })
   // One that does not note that hangs up on SIGHUP, or is another program that has its number now.
-  if (before?.pid !== pid || before.host !== host || !isDaemon(pid)) {
+  if (before === undefined || !isDaemon(pid)) {
     throw noDaemon(`process ${pid} is not, or not yet, a daemon that can be told`)
   }
   return { pid, before }

@@ -5,6 +5,8 @@ import { factsOf } from '../jobs/notice-reasons.ts'
 import { outcomeText, type ScheduleState } from '../jobs/schedule-state.ts'
 import type { Status as StatusOf } from '../jobs/status.ts'
 import { readStatus } from '../jobs/status.ts'
+import type { RunningWorker } from '../jobs/worker-list.ts'
+import type { QueueCounts } from '../queue/look.ts'
 import { tellDates } from '../report/period.ts'
 import type { ListedEdition } from '../store/edition-list.ts'
 import { nameOf } from '../store/place.ts'
@@ -59,6 +61,11 @@ function statusJson(database: string, { health, ...status }: Status) {
     servers_away: status.serversAway.map(outageJson),
     editions: status.editions.map(editionJson),
     events: status.events && eventsJson(status.events),
+    workers:
+      status.workers?.map(({ host, pid, since, lastBeat, inHand }) => ({
+        ...{ host, pid, since, last_beat: lastBeat, in_hand: inHand },
+      })) ?? null,
+    jobs: status.jobs,
   }
 }
 
@@ -114,6 +121,14 @@ function troublesText(notices: Status['notices']): string | null {
   return `${notices.length} open: ${titles.join(', ')} (\`leadsheet notices\`)`
 }
 
+/** `3 waiting, 1 in hand, 2 given up`. */
+function jobsText(jobs: readonly QueueCounts[]): string {
+  const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
+  const dead = sum('dead')
+  const given = dead === 0 ? '' : `, ${dead} given up (\`leadsheet jobs\` says why)`
+  return `${sum('waiting')} waiting, ${sum('active')} in hand${given}`
+}
+
 async function printStatus(terminal: Terminal, database: string, status: Status): Promise<void> {
   const letters = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
   const failure = status.lastFailure
@@ -130,7 +145,21 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
     Events: status.health.checks.find(({ what }) => what === 'events')?.found,
     Letters: letters.join(', ') || 'none',
     'Mail server': status.serversAway.map(outageText).join('; ') || null,
+    Jobs: status.jobs && jobsText(status.jobs),
   })
+  if (status.workers !== null && status.workers.length > 0) {
+    terminal.print('')
+    await terminal.printTable<RunningWorker>(
+      [
+        { title: 'WORKER', value: ({ host }) => host, isWhole: true },
+        { title: 'PROCESS', value: ({ pid }) => pid },
+        { title: 'SINCE', value: ({ since }) => formatInstant(since) },
+        { title: 'LAST BEAT', value: ({ lastBeat }) => formatInstant(lastBeat) },
+        { title: 'IN HAND', value: ({ inHand }) => inHand.join(', ') || null },
+      ],
+      status.workers,
+    )
+  }
   if (status.runs.length > 0) {
     terminal.print('')
     await terminal.printTable<RunSummary>(

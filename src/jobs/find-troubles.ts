@@ -7,6 +7,7 @@ import { WATCH_EVENTS } from './troubles/events.ts'
 import { WATCH_LEADS } from './troubles/leads.ts'
 import { WATCH_CLOCK, WATCH_DISK, WATCH_JOBS, WATCH_SNAPSHOT } from './troubles/machine.ts'
 import { WATCH_MAIL } from './troubles/mail.ts'
+import { WATCH_QUEUE } from './troubles/queue.ts'
 import { WATCH_REPORTS } from './troubles/report.ts'
 import { createRuleWatch } from './troubles/rules.ts'
 import { WATCH_SETTINGS } from './troubles/settings.ts'
@@ -17,7 +18,8 @@ import type { Watch, Watched } from './troubles/watch.ts'
 export function createWatches(): readonly Watch[] {
   return [
     ...[WATCH_SYNC, WATCH_EVENTS, WATCH_LEADS, WATCH_REPORTS, WATCH_MAIL],
-    ...[WATCH_DISK, WATCH_SNAPSHOT, WATCH_CLOCK, WATCH_JOBS, WATCH_SETTINGS, createRuleWatch()],
+    ...[WATCH_DISK, WATCH_SNAPSHOT, WATCH_CLOCK, WATCH_JOBS, WATCH_QUEUE, WATCH_SETTINGS],
+    createRuleWatch(),
   ]
 }
 

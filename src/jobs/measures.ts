@@ -1,5 +1,6 @@
 /** All that is measured of an installation, read from the store at one time; nothing is counted before its commit. */
 import type { Instant } from '../model.ts'
+import { countJobs, type QueueCounts } from '../queue/look.ts'
 import { findLastSpan } from '../store/daemon-span.ts'
 import { countDeliveries } from '../store/delivery.ts'
 import {
@@ -27,6 +28,7 @@ import { listRuns, type RunSummary } from '../store/sync-run.ts'
 import type { Installation } from './health/installation.ts'
 import { type Health, readHealth } from './health.ts'
 import { readScheduleStates, type ScheduleState } from './schedule-state.ts'
+import { listWorkers } from './worker-list.ts'
 
 export interface Measures {
   readonly now: Date
@@ -51,6 +53,9 @@ export interface Measures {
   readonly size: StoreSize
   readonly snapshotMadeAt: Instant | null
   readonly lastBeatAt: Instant | null
+  /** Null where the store is a file. */
+  readonly workers: number | null
+  readonly jobs: readonly QueueCounts[] | null
 }
 
 const NOTICES_MAX = 1_000
@@ -81,5 +86,7 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     size: await readSize(store),
     snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,
     lastBeatAt: (await findLastSpan(db))?.last_tick_at ?? null,
+    workers: store.place.kind === 'sqlite' ? null : (await listWorkers(db, now)).length,
+    jobs: await countJobs(store),
   })
 }

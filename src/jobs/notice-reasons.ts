@@ -164,6 +164,11 @@ export const REASONS = {
     meaning: 'a sync, report or delivery has been running for far longer than it may',
     ...AT_ONCE,
   },
+  jobs_dead: {
+    title: 'jobs given up',
+    meaning: 'jobs of the workers failed again and again, and are not tried any more; on PostgreSQL alone',
+    ...AT_ONCE,
+  },
   settings_old: {
     title: 'settings not in force',
     meaning:

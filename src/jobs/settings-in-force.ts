@@ -1,7 +1,7 @@
 /** Whether the daemon goes by the settings that are on the disk. */
 import { stat } from 'node:fs/promises'
 import type { Instant } from '../model.ts'
-import { listHeldLeases } from '../store/lease.ts'
+import { isOfDaemon, listHeldLeases } from '../store/lease.ts'
 import type { Db } from '../store/open.ts'
 import { findSettingsReading } from '../store/settings-read.ts'
 
@@ -25,7 +25,7 @@ export async function readSettingsInForce(
   const leases = await listHeldLeases(db, now)
   const inForce = await findSettingsReading(db, 'in_force')
   const last = await findSettingsReading(db, 'last')
-  if (!leases.some(({ name }) => name === 'daemon') || !inForce || !last) return null
+  if (!leases.some(isOfDaemon) || !inForce || !last) return null
   const written = file === null ? null : await stat(file).catch(() => null)
   const changedAt = written?.mtime.toISOString() ?? ''
   return {

@@ -1,4 +1,5 @@
 /** What can be seen of an installation at one moment: the health of it, what ran last, what waits, what comes next. */
+import { countJobs } from '../queue/look.ts'
 import { countDeliveries } from '../store/delivery.ts'
 import { listEditions } from '../store/edition-list.ts'
 import { countRecentEvents, countWaitingEvents, listEvents } from '../store/event-news.ts'
@@ -12,6 +13,7 @@ import type { Installation } from './health/installation.ts'
 import { readHealth } from './health.ts'
 import type { ScheduleSettings } from './schedule.ts'
 import { readScheduleStates } from './schedule-state.ts'
+import { listWorkers } from './worker-list.ts'
 
 /** How many of the last. */
 export interface StatusRows {
@@ -45,6 +47,9 @@ export async function readStatus<S extends ScheduleSettings>(
     deliveries: await countDeliveries(db),
     serversAway: await listMailOutages(db),
     editions: await listEditions(db, null, rows.editions),
+    /** Null where the store is a file, and one daemon does it all. */
+    workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
+    jobs: await countJobs(store),
     /** Null where the upstream has no webhooks, or nothing listens to them. */
     events: events && {
       last: await listEvents(db, rows.events),

@@ -8,8 +8,9 @@ import { errorText } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { PostgresPlace } from '../store/postgres.ts'
 import { postgresFailure } from '../store/postgres-driver.ts'
+import { jobSchemaOf } from './job-schema.ts'
 import { watchOutages } from './outage.ts'
-import { QUEUE_NAMES, QUEUES, type QueueData, type QueueName } from './queues.ts'
+import { DEAD_LETTERS, QUEUE_NAMES, QUEUES, type QueueData, type QueueName } from './queues.ts'
 
 export interface Job<T> {
   readonly id: string
@@ -61,9 +62,6 @@ export interface Queue extends AsyncDisposable {
    */
   takeOne<N extends QueueName>(queue: N, signal: AbortSignal, doJob: DoJob<N>): Promise<boolean>
 }
-
-/** Dead letters of all queues, with the queue that each came from. */
-export const DEAD_LETTERS = 'dead'
 
 const CONNECTIONS_MAX = 4
 /** A worker without a sign of life for so long has lost its jobs. */
@@ -128,10 +126,6 @@ export async function openQueue(place: PostgresPlace, log: Log): Promise<Queue> 
     takeOne: (queue, signal, doJob) => telling(takeOne(boss, log, queue, signal, doJob)),
     [Symbol.asyncDispose]: () => boss.stop({ timeout: 1_000 }),
   }
-}
-
-export function jobSchemaOf({ schema }: PostgresPlace): string {
-  return `${schema}_jobs`
 }
 
 async function createQueues(boss: PgBoss): Promise<void> {

@@ -3,8 +3,11 @@ import { hostname } from 'node:os'
 import { type Selectable, sql } from 'kysely'
 import type { Instant } from '../model.ts'
 import type { Db, Trx } from './open.ts'
+import { isPostgres } from './postgres.ts'
 import type { DaemonSpanTable } from './tables.ts'
 
+/** A worker that ran when another was ended has given a sign of life so shortly before. */
+const BESIDE_MS = 150_000
 /** A daemon that is started again and again must not fill the disk. */
 const SPANS_MAX = 1000
 
@@ -36,9 +39,38 @@ export async function endSpan(trx: Trx, id: number, at: Instant): Promise<void> 
   await trx.updateTable('daemon_span').where('id', '=', id).set({ last_tick_at: at, ended_at: at }).execute()
 }
 
-/** The last one that began, wherever the clock stood then; undefined where no daemon ever ran. */
+/**
+ * The last one that began, wherever the clock stood then; of several workers that with the last sign of life, and one
+ * that runs before one that was just ended. Undefined where no daemon ever ran.
+ */
 export async function findLastSpan(db: Db): Promise<Selectable<DaemonSpanTable> | undefined> {
-  return db.selectFrom('daemon_span').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirst()
+  const spans = db.selectFrom('daemon_span').selectAll().limit(1)
+  if (!isPostgres(db)) return spans.orderBy('id', 'desc').executeTakeFirst()
+  const last = await spans.orderBy('last_tick_at', 'desc').executeTakeFirst()
+  if (last === undefined || last.ended_at === null) return last
+  const beside = new Date(Date.parse(last.last_tick_at) - BESIDE_MS).toISOString()
+  const living = spans.where('ended_at', 'is', null).where('last_tick_at', '>=', beside)
+  return (await living.orderBy('last_tick_at', 'desc').executeTakeFirst()) ?? last
+}
+
+/** Of a machine that works on the store with others, while it runs. */
+export interface WorkerSpan {
+  readonly host: string
+  readonly pid: number
+  readonly began_at: Instant
+  readonly last_tick_at: Instant
+}
+
+/** Those that have given a sign of life since an instant and were not ended. */
+export async function listLivingSpans(db: Db, since: Instant): Promise<WorkerSpan[]> {
+  return db
+    .selectFrom('daemon_span')
+    .where('ended_at', 'is', null)
+    .where('last_tick_at', '>=', since)
+    .select(['host', 'pid', 'began_at', 'last_tick_at'])
+    .orderBy('host')
+    .orderBy('began_at')
+    .execute()
 }
 
 /** When the clock was set between two instants: what it said before, and what after. */

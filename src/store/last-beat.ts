@@ -3,6 +3,7 @@
  * leaving anything beside the file, which might then belong to another user than the daemon's.
  */
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { errorText, LeadsheetError } from '../errors.ts'
@@ -17,6 +18,8 @@ export interface LastBeat {
   readonly ended_at: Instant | null
 }
 
+/** So long ago a worker that runs has given a sign of life. */
+const LIVING_MS = 180_000
 /** Another process may just be opening the file, or closing it as the last one: both lock out readers. */
 const BUSY_TIMEOUT_MS = 2_000
 
@@ -49,11 +52,13 @@ function readBeatOfFile(file: string): LastBeat | undefined {
   }
 }
 
-/** The last sign of life of any worker; one that was killed has none any more. */
+/** Of a worker on this machine, which a container asks for, else of any; one that runs before one that was ended. */
 async function readBeatOfServer(place: PostgresPlace): Promise<LastBeat | undefined> {
   return glance(place, 'daemon_span', async (client) => {
     const { rows } = await client.query(
-      'SELECT last_tick_at, ended_at FROM daemon_span ORDER BY ended_at IS NULL DESC, last_tick_at DESC LIMIT 1',
+      `SELECT last_tick_at, ended_at FROM daemon_span
+      ORDER BY host = $1 DESC, ended_at IS NULL AND last_tick_at >= $2 DESC, last_tick_at DESC LIMIT 1`,
+      [hostname(), new Date(Date.now() - LIVING_MS).toISOString()],
     )
     return rows[0] === undefined ? undefined : beatOf(rows[0])
   })

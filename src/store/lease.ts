@@ -122,6 +122,11 @@ export async function wasLeft(db: Db, name: string): Promise<boolean> {
   return lease !== undefined && hasEnded(db, lease)
 }
 
+/** Whether it is of a daemon, or of one of several workers: held as long as that runs. */
+export function isOfDaemon({ name }: Pick<Tables['lease'], 'name'>): boolean {
+  return name === 'daemon' || name.startsWith('daemon:')
+}
+
 /** What is held now, and since when. */
 export async function listHeldLeases(
   db: Db,

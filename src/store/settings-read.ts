@@ -36,21 +36,27 @@ export async function addSettingsReading(
     .execute()
 }
 
-/** The last one, or the last that came into force. */
+/** A daemon, where several may run. */
+export type ReadBy = Pick<SettingsReading, 'host' | 'pid'>
+
+/** The last one, or the last that came into force; of any daemon, or of one. */
 export async function findSettingsReading(
   db: Db,
   which: 'last' | 'in_force',
+  by: ReadBy | null = null,
 ): Promise<SettingsReading | undefined> {
-  const last = readings(db).orderBy('id', 'desc')
+  const all = readings(db).orderBy('id', 'desc')
+  const last = by === null ? all : all.where('host', '=', by.host).where('pid', '=', by.pid)
   return readingOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
 }
 
-/** The one that came after one. */
+/** The one of the same daemon that came after one. */
 export async function findNextReading(
   db: Db,
-  { id }: Pick<SettingsReading, 'id'>,
+  { id, host, pid }: Pick<SettingsReading, 'id'> & ReadBy,
 ): Promise<SettingsReading | undefined> {
-  return readingOf(await readings(db).where('id', '>', id).orderBy('id').executeTakeFirst())
+  const own = readings(db).where('host', '=', host).where('pid', '=', pid)
+  return readingOf(await own.where('id', '>', id).orderBy('id').executeTakeFirst())
 }
 
 function readings(db: Db) {

@@ -45,7 +45,8 @@ export async function openNewStore(file: string, now: Date): Promise<Store> {
 /** Made once and copied: tests open hundreds, and to make one takes longer than what most of them do with it. */
 let migrated: Promise<Buffer> | null = null
 
-function migratedDatabase(): Promise<string> {
+/** The URL of a PostgreSQL database to copy, with the tables of a store and no installation. */
+export function migratedDatabase(): Promise<string> {
   return preparedDatabase('migrated', async (url) => {
     const store = await openStore(url, OPENED_AT)
     await store.write((trx) => trx.deleteFrom('installation').execute())

@@ -2,7 +2,7 @@
 
 import { listClockSets } from '../../store/daemon-span.ts'
 import type { Room } from '../../store/file-system.ts'
-import { listHeldLeases } from '../../store/lease.ts'
+import { isOfDaemon, listHeldLeases } from '../../store/lease.ts'
 import type { Db } from '../../store/open.ts'
 import { readSize } from '../../store/size.ts'
 import { readSnapshotInfo, type SnapshotInfo } from '../../store/snapshot.ts'
@@ -63,9 +63,11 @@ export const WATCH_JOBS: Watch = {
   reasons: ['job_stuck'],
   async find(watched, now) {
     const leases = await listHeldLeases(watched.store.db, now)
-    const stuck = leases.filter(({ name, acquired_at }) => {
-      // The daemon's own lasts as long as it runs.
-      return name !== 'daemon' && acquired_at <= minutesBefore(now, longestOf(name, watched))
+    const stuck = leases.filter((lease) => {
+      const { name, acquired_at } = lease
+      // Those of daemons, and of workers that send letters, last as long as these run.
+      if (isOfDaemon(lease) || name.startsWith('delivery:')) return false
+      return acquired_at <= minutesBefore(now, longestOf(name, watched))
     })
     return stuck.map(({ name, host, pid, acquired_at }) => ({
       ...{ reason: 'job_stuck', subject: name },

@@ -201,6 +201,20 @@ export const DEFINITIONS: readonly Definition[] = [
     'The last sign of life of the daemon, committed each minute.',
     ({ lastBeatAt }) => (lastBeatAt === null ? [] : one(secondsOf(lastBeatAt))),
   ),
+  gauge('leadsheet_workers', 'Daemons that run on the store; absent where it is a file.', ({ workers }) =>
+    workers === null ? [] : one(workers),
+  ),
+  gauge(
+    'leadsheet_queue_jobs',
+    'Jobs of the workers that wait, are in hand, or were given up; absent where the store is a file.',
+    ({ jobs }) =>
+      (jobs ?? []).flatMap(({ queue, waiting, active, dead }) => [
+        sample({ queue, state: 'waiting' }, waiting),
+        sample({ queue, state: 'active' }, active),
+        sample({ queue, state: 'dead' }, dead),
+      ]),
+    ['queue', 'state'],
+  ),
 ]
 
 function gauge(
