@@ -9,7 +9,7 @@ import { holdActivity, saveActivity } from './activity.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
 import { isPostgres } from './postgres.ts'
-import { insertRows, listOf } from './rows.ts'
+import { insertRows, numbersOf } from './rows.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
 /** Looked at by one statement, so that it stops the process for some 10 ms. */
@@ -77,7 +77,7 @@ export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: I
   if (leadNos.length === 0) return
   await trx
     .updateTable('detail_queue')
-    .where('lead_no', 'in', listOf(leadNos))
+    .where('lead_no', 'in', numbersOf(leadNos))
     .set({ due_at: at, failures: 0 })
     .execute()
 }

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { createNumberIndex, type NumberIndex } from './number-index.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows, listOf } from './rows.ts'
+import { insertRows, numbersOf } from './rows.ts'
 
 /** Read at once; between them others get their turn. */
 const CHUNK_LEADS = 20_000
@@ -45,7 +45,7 @@ export async function saveFingerprints(trx: Trx, fingerprints: readonly Fingerpr
 /** So that the next record of each of these leads is read, whatever it is. */
 export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
-  await trx.deleteFrom('lead_fingerprint').where('lead_no', 'in', listOf(leadNos)).execute()
+  await trx.deleteFrom('lead_fingerprint').where('lead_no', 'in', numbersOf(leadNos)).execute()
 }
 
 /** @param text for each lead its number, a space, and 16 hex digits */

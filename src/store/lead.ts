@@ -8,7 +8,7 @@ import { changedColumns, datedAs, type LeadRow, rowOf, type StoredLead, saysTheS
 import { saveHistory } from './lead-version.ts'
 import { isOfEvent, type Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows, listOf } from './rows.ts'
+import { insertRows, listOf, numbersOf } from './rows.ts'
 import type { LeadTable } from './tables.ts'
 
 /** What became of a lead of a page. */
@@ -128,7 +128,7 @@ export async function countCreated(trx: Trx, leadNos: readonly number[], since: 
   if (leadNos.length === 0) return 0
   const row = await trx
     .selectFrom('lead')
-    .where('no', 'in', listOf(leadNos))
+    .where('no', 'in', numbersOf(leadNos))
     .where('created_at', '>=', since)
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()

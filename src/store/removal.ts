@@ -11,7 +11,7 @@ import { recordGone } from './lead-version.ts'
 import type { MetLeads } from './met-leads.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
-import { insertRows, listOf } from './rows.ts'
+import { insertRows, numbersOf } from './rows.ts'
 import { listReadByEvents } from './scan-event.ts'
 
 /** Above this share of all leads, absence is taken for a fault of the upstream. */
@@ -82,7 +82,7 @@ export async function listAbsentLeads(db: Db): Promise<number[]> {
 /** A lead that any scan meets is not absent. */
 export async function forgetAbsence(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
-  await sql`DELETE FROM lead_absence WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${listOf(leadNos)})`.execute(
+  await sql`DELETE FROM lead_absence WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${numbersOf(leadNos)})`.execute(
     trx,
   )
 }
@@ -94,7 +94,7 @@ async function readThere(trx: Trx, leadNos: readonly number[]): Promise<AbsentLe
     const { rows } = await sql<AbsentLead>`
       SELECT lead.no, lead.id, lead_absence.lead_id IS NOT NULL AS twice FROM lead
       LEFT JOIN lead_absence ON lead_absence.lead_id = lead.id
-      WHERE lead.no IN ${listOf(leadNos.slice(from, from + CHUNK_LEADS))} AND lead.removed_at IS NULL`.execute(
+      WHERE lead.no IN ${numbersOf(leadNos.slice(from, from + CHUNK_LEADS))} AND lead.removed_at IS NULL`.execute(
       trx,
     )
     there.push(...rows)
@@ -128,7 +128,7 @@ export async function markRemoved(
     seen,
   )
   await sql`UPDATE lead SET removed_at = gone_at, run_id = ${seen.runId} FROM lead_gone AS gone
-    WHERE no IN ${listOf(nos)} AND gone.lead_id = lead.id AND gone.returned_at IS NULL`.execute(trx)
+    WHERE no IN ${numbersOf(nos)} AND gone.lead_id = lead.id AND gone.returned_at IS NULL`.execute(trx)
   await forgetFingerprints(trx, nos)
   await forgetAbsence(trx, nos)
 }

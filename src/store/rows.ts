@@ -70,10 +70,14 @@ export async function deleteRows<T extends keyof Tables & string>(
   await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${wanted}`.execute(db)
 }
 
-/** A list of values as a subquery, for `where x in (...)` of any length. */
-export function listOf<T extends string | number>(values: readonly T[]): Expression<T> {
-  const value = typeof values[0] === 'number' ? sql`CAST(value AS bigint)` : sql`value`
-  return sql<T>`(SELECT ${value} FROM json_each(${JSON.stringify(values)}))`
+/** A list of texts as a subquery, for `where x in (...)` of any length. */
+export function listOf<T extends string>(values: readonly T[]): Expression<T> {
+  return sql<T>`(SELECT value FROM json_each(${JSON.stringify(values)}))`
+}
+
+/** The same of whole numbers. */
+export function numbersOf(values: readonly number[]): Expression<number> {
+  return sql<number>`(SELECT CAST(value AS bigint) FROM json_each(${JSON.stringify(values)}))`
 }
 
 /** One for each key, as if one after the other had gone in: a statement of PostgreSQL may not meet a row twice. */
