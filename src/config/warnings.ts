@@ -12,6 +12,7 @@ export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile 
     ...plainHttp(settings, draft),
     ...foreignSignature(settings, draft),
     ...closedWindow(settings, draft),
+    ...onOneMachine(settings, draft),
     ...readableSecrets(draft, file),
   ]
 }
@@ -43,6 +44,13 @@ function closedWindow({ web }: Settings, draft: Draft): string[] {
   if (windowAccess({ listen, publicUrl, hosts, hasToken: web.token !== undefined }) !== 'closed') return []
   const origin = draft.findOrigin(['web', 'token'], 'value')
   return [mistakeLine(origin, `the window can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
+}
+
+/** What is in the data directory of one machine, where several may work on one store. */
+function onOneMachine({ store, mail }: Settings, draft: Draft): string[] {
+  if (store === undefined || mail.url === undefined || new URL(mail.url).protocol !== 'file:') return []
+  const origin = draft.findOrigin(['mail', 'url'], 'value')
+  return [mistakeLine(origin, 'each machine puts the mails that it sends into a folder of its own')]
 }
 
 /** Secrets that stand in a settings file which everyone can read. */

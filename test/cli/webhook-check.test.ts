@@ -202,6 +202,11 @@ describe('the settings warn', () => {
       `${profile('')}events: { secret: "whsec_b25lIG9uZQ==" }`,
       /^events.secret is of no use: the profile theirs has no part webhook$/,
     ],
+    [
+      'of a secret that only one of several machines would know',
+      `${PUBLIC}store: postgres://leadsheet@db.example.com/leadsheet`,
+      /^events.secret is not set: of machines that share a store, only the one that has registered/,
+    ],
   ])('%s', (_, settings, warning) => {
     const cwd = folderWith()
     writeFileSync(join(cwd, 'leadsheet.yaml'), settings)

@@ -100,4 +100,12 @@ describe('the store', () => {
     expect(warningsOf(URL)).toEqual([expect.stringMatching(/store: every user of this machine can read/)])
     expect(warningsOf('postgres://app@db.example.com/leads')).toEqual([])
   })
+
+  test('of several machines is warned of with a folder for mails, which each would have of its own', () => {
+    const files = { 'leadsheet.yaml': 'mail: { url: "file:./outbox" }' }
+    expect(load(files, { LEADSHEET_STORE: URL }).warnings).toEqual([
+      expect.stringMatching(/mail\.url: each machine puts the mails that it sends into a folder of its own/),
+    ])
+    expect(load(files).warnings).toEqual([])
+  })
 })
