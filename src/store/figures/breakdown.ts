@@ -1,6 +1,7 @@
 /** The figures of a report by pipeline and by source of the leads. They add up to the figures of the whole. */
 import type { PipelineLine, SourceLine } from '../../figures.ts'
 import type { Money, Period } from '../../model.ts'
+import { toCents } from './definition.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import { RECENT, STALLED_SINCE } from './relation.ts'
@@ -37,7 +38,7 @@ export const LEVELS_BY_PIPELINE = {
   reads: ['level'],
   sql: `SELECT pipeline_id AS "of", value_currency AS currency, sum(leads) AS leads,
     coalesce(sum(leads) FILTER (WHERE outcome = 'open'), 0) AS open,
-    round(total(value_amount) FILTER (WHERE outcome = 'open'), 2) AS amount
+    ${toCents("total(value_amount) FILTER (WHERE outcome = 'open')")} AS amount
   FROM level GROUP BY pipeline_id, value_currency`,
 } as const
 

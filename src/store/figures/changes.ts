@@ -1,6 +1,7 @@
 /** What leads have been through since the last edition, each told once, by what it came to. */
 import type { ChangedLead, ChangeKind, Changes } from '../../figures.ts'
 import type { Instant, Money } from '../../model.ts'
+import { toCents } from './definition.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, readRows } from './query.ts'
 
@@ -13,7 +14,7 @@ export const CHANGE_COUNTS = {
   title: 'Changes',
   meaning: `${MEANING}; how many, and their value by currency`,
   reads: ['change'],
-  sql: `SELECT kind, value_currency AS currency, count(*) AS total, round(sum(value_amount), 2) AS amount
+  sql: `SELECT kind, value_currency AS currency, count(*) AS total, ${toCents('sum(value_amount)')} AS amount
   FROM change GROUP BY kind, value_currency ORDER BY kind, amount DESC NULLS LAST, value_currency NULLS FIRST`,
 } as const
 

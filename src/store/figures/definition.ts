@@ -22,6 +22,12 @@ export interface FigureDefinition {
 /** Of rows that are numbered in order, the one in the middle or the two; their mean is the median. */
 export const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
 
+/**
+ * Money to the cent, the same in whatever order it was added up: what binary fractions leave over goes first, so that
+ * half a cent is half a cent. Never -0.
+ */
+export const toCents = (amount: string): string => `round(round(${amount}, 4), 2) + 0`
+
 const closedAs = (outcome: string): string =>
   `SELECT count(*) AS value FROM closed WHERE outcome = '${outcome}' AND closed_at >= :from`
 
@@ -88,7 +94,7 @@ export const FIGURES = [
       'value of the leads counted as won, as it was at the end of the period; those without a value left out',
     unit: 'money',
     reads: ['closed', 'lead_then'],
-    sql: `SELECT value_currency AS "of", round(sum(value_amount), 2) AS value
+    sql: `SELECT value_currency AS "of", ${toCents('sum(value_amount)')} AS value
     FROM closed JOIN lead_then USING (lead_id)
     WHERE closed.outcome = 'won' AND closed_at >= :from AND value_amount IS NOT NULL AND value_currency IS NOT NULL
     GROUP BY value_currency ORDER BY value DESC, value_currency`,
@@ -140,7 +146,7 @@ export const FIGURES = [
     meaning: 'value of the leads that were open at the end of the period, as it was then',
     unit: 'money',
     reads: ['level'],
-    sql: `SELECT value_currency AS "of", round(sum(value_amount), 2) AS value FROM level
+    sql: `SELECT value_currency AS "of", ${toCents('sum(value_amount)')} AS value FROM level
     WHERE outcome = 'open' AND value_currency <> ''
     GROUP BY value_currency HAVING sum(leads) > 0 ORDER BY value DESC, value_currency`,
   },
@@ -176,12 +182,12 @@ export const FIGURES = [
       'what the pipeline earns a day: open leads with a value x win rate x mean value won / median days from creation to winning, the last three over the 30 days up to the end of the period; empty where nothing was won in them',
     unit: 'money a day',
     reads: ['level', 'closed', 'win'],
-    sql: `SELECT value_currency AS "of", round(open.leads * rate * mean / cycle, 2) AS value
+    sql: `SELECT value_currency AS "of", ${toCents('open.leads * rate * mean / cycle')} AS value
     FROM (SELECT value_currency, sum(leads) AS leads FROM level
       WHERE outcome = 'open' AND value_currency <> '' GROUP BY value_currency HAVING sum(leads) > 0) AS open
     JOIN (SELECT value_currency, avg(value_amount) AS mean FROM win
       WHERE value_amount IS NOT NULL GROUP BY value_currency) AS won USING (value_currency)
-    CROSS JOIN (SELECT avg(CASE outcome WHEN 'won' THEN 1 ELSE 0 END) AS rate FROM closed
+    CROSS JOIN (SELECT CAST(count(*) FILTER (WHERE outcome = 'won') AS double precision) / nullif(count(*), 0) AS rate FROM closed
       WHERE outcome IN ('won', 'lost') AND closed_at >= ${RECENT}) AS share
     CROSS JOIN (SELECT avg(days) AS cycle FROM (
       SELECT days, row_number() OVER (ORDER BY days) AS place, count(*) OVER () AS rows FROM win) AS won WHERE ${MIDDLE}) AS speed

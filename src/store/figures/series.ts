@@ -4,6 +4,7 @@
  */
 import type { Sparklines, TrendDay } from '../../figures.ts'
 import type { Instant, Period } from '../../model.ts'
+import { toCents } from './definition.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, type QueryValues, readFigureAt, readRows } from './query.ts'
 import { RECENT_BEFORE } from './relation.ts'
@@ -61,8 +62,8 @@ export const OPEN_VALUE_SERIES = {
   title: 'Sparkline of the open pipeline',
   meaning: 'the figure open_value at the end of this period and of those before it, in one currency',
   reads: ['span', 'level_now', 'state', 'early', 'early_once'],
-  sql: `SELECT round((SELECT total(value_amount) FROM level_now WHERE outcome = 'open' AND value_currency = :currency)
-      + sum(change) OVER (ORDER BY place DESC), 2) AS value
+  sql: `SELECT ${toCents(`(SELECT total(value_amount) FROM level_now WHERE outcome = 'open' AND value_currency = :currency)
+      + sum(change) OVER (ORDER BY place DESC)`)} AS value
   FROM (
     -- what had ended by the end of the next span is put back, what had begun is taken out
     SELECT place, (SELECT total(value_amount) FROM state

@@ -4,6 +4,7 @@
  */
 import type { StatDifference } from '../../figures.ts'
 import type { Instant, StageOutcome } from '../../model.ts'
+import { toCents } from './definition.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, readRows } from './query.ts'
 
@@ -22,7 +23,7 @@ export const OUR_LEVELS = {
   title: 'Ours beside them',
   meaning: 'leads at that moment by how they counted, with their value; for each pipeline as of its reading',
   reads: ['level'],
-  sql: `SELECT outcome, value_currency AS currency, sum(leads) AS leads, round(sum(value_amount), 2) AS amount
+  sql: `SELECT outcome, value_currency AS currency, sum(leads) AS leads, ${toCents('sum(value_amount)')} AS amount
   FROM level GROUP BY outcome, value_currency`,
 } as const
 

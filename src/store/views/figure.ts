@@ -34,7 +34,7 @@ export const FIGURE_VIEWS = {
         ifnull(sum(leads) FILTER (WHERE outcome = 'disqualified'), 0) AS disqualified
       FROM level GROUP BY pipeline_id),
     valued AS (
-      SELECT pipeline_id, outcome, value_currency, round(sum(value_amount), 2) AS amount
+      SELECT pipeline_id, outcome, value_currency, round(round(sum(value_amount), 4), 2) + 0 AS amount
       FROM level GROUP BY pipeline_id, outcome, value_currency),
     compared AS (
       SELECT stat.*, figure.value AS figure,
