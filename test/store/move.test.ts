@@ -11,12 +11,23 @@ import { PRIVATE, PUBLISHED } from '../../src/store/snapshot/published.ts'
 import { folderWith } from '../support/folder.ts'
 import { openFurnishedStore } from '../support/furnished-store.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
-import { IN_POSTGRES, lead, OPENED_AT, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
+import {
+  IN_POSTGRES,
+  lead,
+  migratedDatabase,
+  OPENED_AT,
+  openEmptyStore,
+  save,
+  saveWholeRun,
+} from '../support/store.ts'
 
 const NOW = new Date('2026-11-21T09:00:00Z')
 
-function newTarget(): Promise<string> | string {
-  return IN_POSTGRES ? join(folderWith(), 'moved', 'leadsheet.db') : newDatabase()
+/** Where nothing is yet, but for the schema. */
+async function newTarget(): Promise<string> {
+  return IN_POSTGRES
+    ? join(folderWith(), 'leadsheet.db')
+    : newDatabase({ template: await migratedDatabase() })
 }
 
 function move(source: Store, to: string, onProgress: (step: MoveStep) => void = () => {}): Promise<Moved> {
@@ -39,7 +50,8 @@ async function moveUntil(source: Store, to: string, steps: number): Promise<void
 describe.skipIf(!hasPostgres)('a moved store', () => {
   it('has every row of every table as it was, and comes back the same', async () => {
     await using source = await openFurnishedStore()
-    const [there, back] = [await newTarget(), join(folderWith(), 'leadsheet.db')]
+    const back = join(folderWith(), 'back', 'leadsheet.db')
+    const there = IN_POSTGRES ? await newTarget() : await newDatabase()
     const moved = await move(source, there)
     expect(moved).toMatchObject({ state: 'empty', violations: [] })
     const tables = Object.fromEntries(moved.tables.map(({ name, rows }) => [name, rows]))
@@ -85,11 +97,10 @@ describe.skipIf(!hasPostgres)('a moved store', () => {
 describe.skipIf(!hasPostgres)('a move that is cut off', () => {
   it('leaves what nothing else opens, and goes on from there', async () => {
     await using source = await openFurnishedStore()
-    const expected = await move(source, await newTarget())
     const steps: MoveStep[] = []
-    await move(source, await newTarget(), (step) => steps.push(step))
+    const expected = await move(source, await newTarget(), (step) => steps.push(step))
     const there = await newTarget()
-    for (const at of [1, 4, 5, 6, 7, 8, 30]) {
+    for (const at of [1, 7, 20]) {
       await moveUntil(source, there, at)
       await expect(openStore(there, NOW)).rejects.toMatchObject({ code: 'store_unfinished' })
     }

@@ -1,23 +1,46 @@
 /** A store with something in most of its tables, bytes, gaps and large numbers included, for tests of what copies it whole. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
-import type { Store } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
 import { folderWith } from './folder.ts'
+import { newDatabase, preparedDatabase } from './postgres.ts'
 import { startService } from './service.ts'
-import { lead, save } from './store.ts'
+import { IN_POSTGRES, lead, OPENED_AT, save } from './store.ts'
 import { openSyncing } from './syncing.ts'
 
+const COMPANIES = 20
 const AT = '2026-11-21T06:00:00.000Z'
 
-/** Synced twice from the reference service, as runs that began at six and at eight. */
-export async function openFurnishedStore(companies = 20): Promise<Store> {
-  await using service = await startService(folderWith(), new Date(AT), companies)
+/** Synced twice from the reference service, as runs that began at six and at eight; each is the same installation. */
+export async function openFurnishedStore(): Promise<Store> {
+  if (IN_POSTGRES) {
+    const template = await preparedDatabase('furnished', furnish)
+    return openStore(await newDatabase({ template }), OPENED_AT)
+  }
+  furnished ??= furnishFile()
+  const file = join(folderWith(), 'leadsheet.db')
+  writeFileSync(file, await furnished, { mode: 0o600 })
+  return openStore(file, OPENED_AT)
+}
+
+/** Made once and copied. */
+let furnished: Promise<Buffer> | null = null
+
+async function furnishFile(): Promise<Buffer> {
+  const file = join(folderWith(), 'leadsheet.db')
+  await furnish(file)
+  return readFileSync(file)
+}
+
+async function furnish(at: string): Promise<void> {
+  await using service = await startService(folderWith(), OPENED_AT, COMPANIES)
   const key = await service.createKey({ name: 'test', scope: 'read' })
-  const { store, clock, sync, source } = await openSyncing(service.url, key)
-  const details = { top: 20, perRun: 20, concurrency: 4 }
-  await sync({ pageSize: 50, details })
+  await using syncing = await openSyncing(service.url, key, { store: at })
+  const { store, clock, sync } = syncing
+  await sync({ pageSize: 50, details: { top: 20, perRun: 20, concurrency: 4 } })
   clock.now = new Date('2026-11-21T08:00:00Z')
   await sync({ pageSize: 50, full: true })
-  await source.close()
   await store.write(async (trx) => {
     const bytes = brotliCompressSync('a letter')
     await trx
@@ -82,5 +105,4 @@ export async function openFurnishedStore(companies = 20): Promise<Store> {
     [lead('large', { valueAmount: 1e15 + 0.5, valueCurrency: 'EUR', contactName: '“Zoë”\\\n' })],
     AT,
   )
-  return store
 }

@@ -1,0 +1,15 @@
+/** A process that moves a store, and tells its parent of each step; it may be killed at any. */
+import { moveStore } from '../../../src/store/move.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { placeOf } from '../../../src/store/place.ts'
+
+const [from = '', to = ''] = process.argv.slice(2)
+const now = new Date('2026-11-21T09:00:00Z')
+await using source = await openStore(from, now)
+const moved = await moveStore(source, placeOf(to), {
+  now: () => now,
+  signal: new AbortController().signal,
+  onProgress: ({ step }) => void process.send?.(step),
+})
+process.send?.(moved)
+process.disconnect?.()
