@@ -7,14 +7,15 @@ import { keepTicking, startDaemon } from '../jobs/daemon.ts'
 import { createFollower } from '../jobs/follow-events.ts'
 import { createInbox } from '../jobs/inbox.ts'
 import { createLane, joinLanes, type Lane } from '../jobs/lane.ts'
-import { createLetterLane } from '../jobs/letter-lane.ts'
 import type { ChangeSyncs } from '../jobs/left-to-sync.ts'
+import { createLetterLane } from '../jobs/letter-lane.ts'
 import { publishIfDue } from '../jobs/publish.ts'
 import { reportSchedule } from '../jobs/report-schedule.ts'
 import type { Schedule } from '../jobs/schedule.ts'
 import { createSharedLane, type SharedLaneName } from '../jobs/shared-lane.ts'
 import { sharedPacerOf } from '../jobs/shared-pacer.ts'
 import { snapshotSchedule } from '../jobs/snapshot-schedule.ts'
+import { createSyncHelp } from '../jobs/sync-help.ts'
 import { syncSchedule } from '../jobs/sync-schedule.ts'
 import { tellOperators } from '../jobs/tell-operators.ts'
 import { deliverWaiting } from '../jobs/waiting-letters.ts'
@@ -83,8 +84,17 @@ export async function openConfiguredDaemon(
   )
   const poster = opening.use(openPoster())
   const publishing = configuredPublishing(config, store, log)
+  const queue = store.place.kind === 'postgres' ? opening.use(await openQueue(store.place, log)) : null
+  const mailing = await openMailing(config, store, templates)
+  const help =
+    queue &&
+    createSyncHelp({
+      ...{ queue, source, store, log, now: mailing.now, pageSize: config.api.pageSize },
+      concurrency: config.details?.concurrency ?? 1,
+    })
   const work: Work = {
-    ...(await openMailing(config, store, templates)),
+    ...mailing,
+    ...help?.help,
     source,
     transport,
     policy: deliveryPolicyOf(config.mail, store, transport),
@@ -97,7 +107,6 @@ export async function openConfiguredDaemon(
     },
   }
   const { now } = work
-  const queue = store.place.kind === 'postgres' ? opening.use(await openQueue(store.place, log)) : null
   /** One at a time, in this process or among all workers. */
   const laneOf = (name: SharedLaneName, job: (signal: AbortSignal) => Promise<void>): Lane =>
     queue === null ? createLane(log, job) : createSharedLane(queue, name, log, job)
@@ -122,7 +131,7 @@ export async function openConfiguredDaemon(
   const monotonicMs = () => performance.now()
   const post = joinLanes([notices, letters])
   const daemon = { store, log, now, monotonicMs, schedules, post, events }
-  const own = createLane(log, work.publish)
+  const own = joinLanes([createLane(log, work.publish), ...(help ? [help.lane] : [])])
   const opened = opening.move()
   return {
     async run(signal, onStarted) {

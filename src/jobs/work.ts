@@ -4,9 +4,10 @@ import type { Source } from '../source/open.ts'
 import type { MailingDeps } from './mailing.ts'
 import type { Retention } from './prune.ts'
 import type { DeliverDeps } from './sending.ts'
+import type { SyncDeps } from './sync.ts'
 import type { SyncOptions } from './sync-run.ts'
 
-export interface Work extends MailingDeps, DeliverDeps {
+export interface Work extends MailingDeps, DeliverDeps, Pick<SyncDeps, 'helpers' | 'crew'> {
   readonly source: Source
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   /** Called after a sync or a report, to show what is new where the settings want that. */
