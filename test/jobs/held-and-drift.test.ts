@@ -110,6 +110,7 @@ describe('fields', () => {
       .selectFrom('field_seen')
       .where('path', 'in', ['company.size', 'phone', 'rare'])
       .select(['path', 'types', 'gone_since', 'null_share'])
+      .orderBy('path')
       .execute()
     expect(fields).toEqual([
       { path: 'company.size', types: '["number","string"]', gone_since: null, null_share: 0 },

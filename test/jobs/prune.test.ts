@@ -123,9 +123,9 @@ describe('old readings', () => {
       )
     await run(store)
     const count = async (table: 'pipeline_stat' | 'pipeline_stage_stat') =>
-      (await store.db.selectFrom(table).select('observed_at').distinct().execute()).map(
-        (row) => row.observed_at,
-      )
+      (
+        await store.db.selectFrom(table).select('observed_at').distinct().orderBy('observed_at').execute()
+      ).map((row) => row.observed_at)
     const stay = ['2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00.000Z', '2026-01-01T01:20:00.000Z']
     expect(await count('pipeline_stat')).toEqual(stay)
     expect(await count('pipeline_stage_stat')).toEqual(stay)
@@ -201,7 +201,8 @@ describe('past states of leads', () => {
       .execute()
     expect(moves.every((move) => move.moved_at > LIMIT)).toBe(true)
     const { rows } = await sql<{ lead_id: string; moved_at: string }>`SELECT lead_id, valid_from AS moved_at
-      FROM (SELECT *, lag(status) OVER (PARTITION BY lead_id ORDER BY valid_from) AS was FROM lead_version)
+      FROM (SELECT *, lag(status) OVER (PARTITION BY lead_id ORDER BY valid_from) AS was
+        FROM lead_version) AS version
       WHERE was <> status ORDER BY lead_id, valid_from`.execute(store.db)
     expect(moves.map(({ lead_id, moved_at }) => ({ lead_id, moved_at }))).toEqual(rows)
     await store.close()

