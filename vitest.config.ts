@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 const IN_BOTH = [
   'test/store/**/*.test.ts',
   ...['deliver', 'delivery-failures', 'letter-lane'].map((name) => `test/jobs/${name}.test.ts`),
+  'test/crash/outbox-beside.test.ts',
 ]
 
 /** Of those, what is of files alone, or of no store. */

@@ -8,11 +8,11 @@ import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { moveDelivery } from '../../src/store/delivery.ts'
 import { listMailOutages } from '../../src/store/mail-outage.ts'
 import { takeMailTurn } from '../../src/store/mail-turn.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Ledger, openLedger } from '../support/ledger.ts'
 import { openMailServer } from '../support/mail-server.ts'
-import { IN_POSTGRES } from '../support/store.ts'
+import { addressOf, IN_POSTGRES } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const pages = await openArchivePages('templates')
@@ -195,14 +195,6 @@ describe.skipIf(!IN_POSTGRES)('the pace of letters that several workers send', (
     expect(await take('smtp://two.example.com:25')).toBe(0)
   })
 })
-
-/** Of a store in PostgreSQL, for another process. */
-function addressOf({ place }: Pick<Store, 'place'>): string {
-  if (place.kind === 'sqlite') throw new Error('several workers need PostgreSQL')
-  const url = new URL(place.url)
-  url.searchParams.set('schema', place.schema)
-  return url.href
-}
 
 async function countSent({ deliveries }: Ledger): Promise<number> {
   return (await deliveries()).filter(({ state }) => state === 'sent').length

@@ -42,6 +42,14 @@ export async function openNewStore(file: string, now: Date): Promise<Store> {
   return openStore(file, now)
 }
 
+/** Of a store in PostgreSQL, for who opens it beside. */
+export function addressOf({ place }: Pick<Store, 'place'>): string {
+  if (place.kind === 'sqlite') throw new Error(`${place.file} is no PostgreSQL`)
+  const url = new URL(place.url)
+  url.searchParams.set('schema', place.schema)
+  return url.href
+}
+
 /** Made once and copied: tests open hundreds, and to make one takes longer than what most of them do with it. */
 let migrated: Promise<Buffer> | null = null
 

@@ -23,7 +23,8 @@ export interface Comparison {
   readonly altered: readonly string[]
 }
 
-interface Row {
+/** What the ledger says of a letter. */
+export interface Row {
   readonly recipient: string
   readonly message_id: string
   readonly state: string
@@ -35,6 +36,11 @@ export function compare(file: string, log: string): Comparison {
   const database = new Database(file, { readonly: true })
   const rows = database.prepare<[], Row>('SELECT * FROM delivery ORDER BY recipient').all()
   database.close()
+  return compareRows(rows, log)
+}
+
+/** @param log of the sink */
+export function compareRows(rows: readonly Row[], log: string): Comparison {
   const attempts = readAttempts(log)
   const countEnds = (end: Attempt['end']): number => attempts.filter((one) => one.end === end).length
   const arrivals = attempts.filter((one) => one.end !== 'put off' && one.end !== 'turned away')

@@ -3,7 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -21,7 +22,7 @@ import type { SinkEvent, SinkFaults } from './sink.ts'
 const SENDER_PROGRAM = join(import.meta.dirname, 'sender.ts')
 const SINK_PROGRAM = join(import.meta.dirname, 'sink.ts')
 /** About as long as a letter takes, so that a kill comes at any moment of it. */
-const KILL_WITHIN_MS = 4
+export const KILL_WITHIN_MS = 4
 
 /** @returns the file of a store with a letter to each of so many recipients */
 export async function openStoreWithLetters(count: number): Promise<string> {
@@ -65,18 +66,18 @@ export async function startSink(faults: SinkFaults): Promise<Sink> {
 
 export type Job = Omit<SenderJob, 'dkim'>
 
-interface Sender {
+export interface Sender {
   readonly child: ChildProcess
   readonly end: Promise<Finished>
 }
 
 export function startSender(job: Job): Sender {
   const args = [JSON.stringify({ ...job, dkim: DKIM_KEY } satisfies SenderJob)]
-  const child = start({ main: SENDER_PROGRAM, args, cwd: dirname(job.file), env: {} })
+  const child = start({ main: SENDER_PROGRAM, args, cwd: tmpdir(), env: {} })
   return { child, end: finished(child) }
 }
 
-const EVENTS = ['MAIL', 'RCPT', 'DATA', 'bytes', 'dot'] as const satisfies readonly SinkEvent[]
+export const EVENTS = ['MAIL', 'RCPT', 'DATA', 'bytes', 'dot'] as const satisfies readonly SinkEvent[]
 
 interface Killing {
   readonly kills: number

@@ -16,6 +16,7 @@ import { readLetter } from '../../../src/store/letter.ts'
 import { openStore, type Store } from '../../../src/store/open.ts'
 
 export interface SenderJob {
+  /** Or the address of a store in PostgreSQL. */
   readonly file: string
   readonly url: string
   readonly dkim: DkimKey
