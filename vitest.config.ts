@@ -3,11 +3,11 @@ import { defineConfig } from 'vitest/config'
 /** Tests of what stands on the store, and not on the file that it may be. */
 const IN_BOTH = [
   'test/store/**/*.test.ts',
-  ...['deliver', 'delivery-failures', 'letter-lane'].map((name) => `test/jobs/${name}.test.ts`),
+  ...['deliver', 'letter-lane'].map((name) => `test/jobs/${name}.test.ts`),
   'test/crash/outbox-beside.test.ts',
 ]
 
-/** Of those, what is of files alone, or of no store. */
+/** Of those, what is of files alone, of no store, or opens one in PostgreSQL anyway. */
 const IN_FILES = [
   'ask-child',
   'backup',
@@ -18,6 +18,7 @@ const IN_FILES = [
   'lead-history',
   'migrate',
   'number-index',
+  ...['postgres/open', 'postgres/schema', 'postgres-comments', 'same-figures'],
   'query',
   'snapshot/*',
   'upgrade',

@@ -27,6 +27,9 @@ export const FUNCTIONS: readonly string[] = [
     SELECT CASE WHEN abs(value) >= 4503599627370496 THEN value
       ELSE pg_catalog.round(trunc(value)::bigint::numeric
         + ((value - trunc(value)) * 4611686018427387904)::bigint::numeric * ${TWO_TO_MINUS_62}, digits)::double precision END $$`,
+  // What comes out of JSON has no order of its own; so it sorts by its bytes, as everything does.
+  `CREATE OR REPLACE FUNCTION hex(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+    $$ SELECT coalesce(encode(convert_to(value, 'UTF8'), 'hex'), '') $$`,
   `CREATE OR REPLACE FUNCTION instr(value text, part text) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT strpos(value, part)'`,
 

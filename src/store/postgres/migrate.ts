@@ -9,9 +9,14 @@ import { describeSchema } from '../snapshot/describe.ts'
 import type { Tables } from '../tables.ts'
 import { VIEWS } from '../views.ts'
 import { FUNCTIONS } from './functions.ts'
+import { listGrants, listReaders } from './reader.ts'
 import { commentsSql, quoted, tablesInOrder, textOf, translateSchema } from './schema.ts'
 import { SEARCH } from './search.ts'
 import { TRIGGERS } from './triggers.ts'
+
+const UNIQUE_VIOLATION = '23505'
+const INVALID_TABLE_DEFINITION = '42P16'
+const DEPENDENT_OBJECTS = '2BP01'
 
 /**
  * Several processes may begin at once: the first makes what the others find.
@@ -20,32 +25,75 @@ import { TRIGGERS } from './triggers.ts'
 export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   const mark = markOf(db)
   if ((await readMark(db)) === mark) return
-  await run(db, `CREATE SCHEMA IF NOT EXISTS ${quoted(place.schema)}`)
+  await ensureSchema(db, place.schema)
   await db.transaction().execute(async (trx) => {
     const done = await readDone(trx, place)
-    if (done.size === 0) await createAll(trx)
-    else if ((await readMark(trx)) !== mark) await createDefinitions(trx)
+    if (done.size === 0) await createAll(trx, place)
+    else if ((await readMark(trx)) !== mark) await createDefinitions(trx, place)
     await run(trx, `COMMENT ON TABLE kysely_migration IS ${textOf(mark)}`)
   })
 }
 
-async function createAll(trx: Kysely<Tables>): Promise<void> {
+/** Asked for first: whoever may use it need not be allowed to make one. */
+async function ensureSchema(db: Kysely<Tables>, schema: string): Promise<void> {
+  const { rows } = await sql`SELECT FROM pg_namespace WHERE nspname = ${schema}`.execute(db)
+  if (rows.length > 0) return
+  try {
+    await run(db, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
+  } catch (thrown) {
+    // Another process has made it at the same moment.
+    if (codeOf(thrown) !== UNIQUE_VIOLATION) throw thrown
+  }
+}
+
+async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   const model = await readModel()
   for (const statement of [...FUNCTIONS, ...translateSchema(model.objects), ...SEARCH])
     await run(trx, statement)
   await run(trx, 'CREATE TABLE kysely_migration (name text PRIMARY KEY, timestamp text NOT NULL)')
   for (const name of Object.keys(MIGRATIONS))
     await sql`INSERT INTO kysely_migration VALUES (${name}, ${new Date().toISOString()})`.execute(trx)
-  await createDefinitions(trx)
+  await createDefinitions(trx, place)
 }
 
 /** What holds no data and is made anew whenever its text changes. */
-async function createDefinitions(trx: Kysely<Tables>): Promise<void> {
+async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   for (const statement of [...FUNCTIONS, ...TRIGGERS]) await run(trx, statement)
-  for (const name of Object.keys(VIEWS).reverse()) await run(trx, `DROP VIEW IF EXISTS ${quoted(name)}`)
-  for (const view of Object.values(VIEWS)) await run(trx, view.compile(trx).sql)
+  const readers = await listReaders(trx)
+  await replaceViews(trx, place)
+  for (const reader of readers)
+    for (const statement of await listGrants(trx, place.schema, reader)) await run(trx, statement)
   for (const relation of (await readModel()).relations)
     for (const statement of commentsSql(relation)) await run(trx, statement)
+}
+
+/** Those of analysts that read ours stay, unless ours lose columns or have them in another order. */
+async function replaceViews(trx: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
+  const texts = Object.values(VIEWS).map((view) => view.compile(trx).sql)
+  await run(trx, 'SAVEPOINT views')
+  try {
+    for (const text of texts) await run(trx, text.replace(/^CREATE VIEW/, 'CREATE OR REPLACE VIEW'))
+    return
+  } catch (thrown) {
+    if (codeOf(thrown) !== INVALID_TABLE_DEFINITION) throw thrown
+  }
+  await run(trx, 'ROLLBACK TO views')
+  try {
+    await run(trx, `DROP VIEW IF EXISTS ${Object.keys(VIEWS).map(quoted).join(', ')}`)
+  } catch (cause) {
+    if (codeOf(cause) !== DEPENDENT_OBJECTS) throw cause
+    const others = cause instanceof Error && 'detail' in cause ? String(cause.detail) : ''
+    throw new LeadsheetError(
+      'store_refused',
+      `${name} has views of others that stand in the way of new ones: ${others.replaceAll('\n', ', ')}`,
+      { hint: 'Keep their text, drop them, start leadsheet and make them anew; nothing was changed.', cause },
+    )
+  }
+  for (const text of texts) await run(trx, text)
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
 }
 
 async function run(db: Kysely<Tables>, statement: string): Promise<void> {
@@ -93,8 +141,19 @@ async function readDone(db: Kysely<Tables>, { name }: PostgresPlace): Promise<Se
   const { rows: done } = await sql<{ name: string }>`SELECT name FROM kysely_migration ORDER BY name`.execute(
     db,
   )
+  const names = new Set(done.map((migration) => migration.name))
+  const missing = Object.keys(MIGRATIONS).find((migration) => !names.has(migration))
   const unknown = done.find((migration) => !(migration.name in MIGRATIONS))
-  if (unknown === undefined) return new Set(done.map((migration) => migration.name))
+  if (unknown === undefined && missing === undefined) return names
+  if (unknown === undefined) {
+    throw new LeadsheetError(
+      'store_corrupt',
+      `${name} was made by an older leadsheet (its schema lacks ${missing})`,
+      {
+        hint: 'Have that version copy it into a file (`leadsheet move`), which this one brings up to date; nothing was changed.',
+      },
+    )
+  }
   throw new LeadsheetError(
     'store_newer',
     `${name} was written by a newer leadsheet (its schema has ${unknown.name})`,

@@ -1,0 +1,192 @@
+/** How a schema of PostgreSQL is made and opened, and what is said where it cannot be. */
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../../src/errors.ts'
+import { openStore, type Store } from '../../../src/store/open.ts'
+import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { withClient } from '../../support/postgres-server.ts'
+import { lead, migratedDatabase, OPENED_AT, save } from '../../support/store.ts'
+
+const open = (url: string): Promise<Store> => openStore(url, OPENED_AT)
+
+/** As if another version had made the functions and views. */
+const OF_ANOTHER_VERSION = `COMMENT ON TABLE leadsheet.kysely_migration IS 'leadsheet of another day'`
+
+async function alter(url: string, statements: string): Promise<void> {
+  await withClient(url, (client) => client.query(statements))
+}
+
+async function refusalOf(url: string) {
+  const thrown: unknown = await open(url).then(
+    (store) => store.close(),
+    (cause: unknown) => cause,
+  )
+  if (!(thrown instanceof LeadsheetError)) throw thrown
+  const { code, message, hint } = thrown
+  return { code, message, hint }
+}
+
+describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
+  it('is made once by those who open it at the same moment', async () => {
+    const url = await newDatabase()
+    const stores = await Promise.all([open(url), open(url), open(url)])
+    expect(new Set(stores.map((store) => store.installationId)).size).toBe(1)
+    await Promise.all(stores.map((store) => store.close()))
+  })
+
+  it('is left as it is by who opens it again', async () => {
+    const url = await newDatabase({ template: await migratedDatabase() })
+    const idsOf = async () => {
+      await using store = await open(url)
+      const { rows } = await sql<{ id: string }>`SELECT relname || ' ' || oid AS id FROM pg_class
+        WHERE relnamespace = CAST(current_schema() AS regnamespace) ORDER BY 1`.execute(store.db)
+      return rows.map(({ id }) => id)
+    }
+    const before = await idsOf()
+    expect(before.length).toBeGreaterThan(50)
+    expect(await idsOf()).toEqual(before)
+  })
+
+  it('may have been made, empty, for somebody who may not make one', async () => {
+    const url = await newDatabase()
+    await alter(
+      url,
+      `CREATE SCHEMA mine; DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM PUBLIC', current_database()); END $$;`,
+    )
+    await using store = await open(`${url}?schema=mine`)
+    await save(store, [lead('1')])
+    expect(await store.db.selectFrom('lead').select('id').execute()).toEqual([{ id: '1' }])
+  })
+
+  it('is not shared by two installations of one database', async () => {
+    const url = await newDatabase()
+    await using one = await open(`${url}?schema=one`)
+    await using two = await open(`${url}?schema=two`)
+    await save(one, [lead('1')])
+    await save(two, [lead('2'), lead('3')])
+    expect(await sql`SELECT id FROM lead_now`.execute(one.db)).toMatchObject({ rows: [{ id: '1' }] })
+    expect(await two.db.selectFrom('lead_count').select('leads').execute()).toEqual([{ leads: 2 }])
+    expect(one.installationId).not.toBe(two.installationId)
+  })
+
+  it('keeps the views of analysts when its own are made anew', async () => {
+    const url = await newDatabase({ template: await migratedDatabase() })
+    await alter(url, `CREATE VIEW public.mine AS SELECT id FROM leadsheet.lead_now; ${OF_ANOTHER_VERSION}`)
+    await using store = await open(url)
+    await save(store, [lead('1')])
+    const { rows } = await sql`SELECT id FROM public.mine`.execute(store.db)
+    expect(rows).toEqual([{ id: '1' }])
+  })
+
+  it('makes its own views anew where they have lost a column', async () => {
+    const url = await newDatabase({ template: await migratedDatabase() })
+    await alter(
+      url,
+      `DROP VIEW leadsheet.funnel_latest; CREATE VIEW leadsheet.funnel_latest AS SELECT 1 AS old; ${OF_ANOTHER_VERSION}`,
+    )
+    await using store = await open(url)
+    expect(await sql`SELECT pipeline_id FROM funnel_latest`.execute(store.db)).toMatchObject({ rows: [] })
+  })
+
+  it('says which views of analysts stand in the way of new ones', async () => {
+    const url = await newDatabase({ template: await migratedDatabase() })
+    await alter(
+      url,
+      `DROP VIEW leadsheet.funnel_latest; CREATE VIEW leadsheet.funnel_latest AS SELECT 1 AS old;
+        CREATE VIEW public.mine AS SELECT old FROM leadsheet.funnel_latest; ${OF_ANOTHER_VERSION}`,
+    )
+    expect(await refusalOf(url)).toEqual({
+      code: 'store_refused',
+      message: expect.stringMatching(
+        /^postgres:\/\/leadsheet@127\.0\.0\.1:\d+\/Leads-\w+\?schema=leadsheet has views of others that stand in the way of new ones: view public.mine depends on view funnel_latest$/,
+      ),
+      hint: 'Keep their text, drop them, start leadsheet and make them anew; nothing was changed.',
+    })
+    await alter(url, 'SELECT old FROM public.mine')
+  })
+})
+
+describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', () => {
+  it.each([
+    [
+      'of a newer version',
+      `INSERT INTO leadsheet.kysely_migration VALUES ('999-later', '')`,
+      { code: 'store_newer', message: 'was written by a newer leadsheet (its schema has 999-later)' },
+    ],
+    [
+      'of an older version',
+      `DELETE FROM leadsheet.kysely_migration WHERE name = '025-event-counts'`,
+      {
+        code: 'store_corrupt',
+        message: 'was made by an older leadsheet (its schema lacks 025-event-counts)',
+      },
+    ],
+    [
+      'of somebody else',
+      'DROP TABLE leadsheet.kysely_migration',
+      { code: 'store_corrupt', message: 'is a schema with tables, but not of leadsheet' },
+    ],
+  ])('%s is told, and left as it is', async (_, change, told) => {
+    const url = await newDatabase({ template: await migratedDatabase() })
+    await alter(url, `${change}; ${change.startsWith('DROP') ? '' : OF_ANOTHER_VERSION}`)
+    expect(await refusalOf(url)).toMatchObject({
+      code: told.code,
+      message: expect.stringContaining(told.message),
+      hint: expect.stringContaining('nothing was changed.'),
+    })
+  })
+
+  it('for want of the right to make it is told', async () => {
+    const url = new URL(await newDatabase())
+    const role = `guest_${Date.now()}`
+    await alter(url.href, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
+    const asGuest = new URL(url)
+    asGuest.username = role
+    asGuest.password = 'secret'
+    const told = await refusalOf(asGuest.href)
+    await alter(url.href, `DROP ROLE ${role}`)
+    expect(told).toMatchObject({
+      code: 'store_refused',
+      message: expect.stringMatching(/does not let us in: permission denied for database/),
+      hint: expect.stringContaining('may create its schema'),
+    })
+    expect(told.message).not.toContain('secret')
+  })
+
+  it('for a wrong password is told, without it', async () => {
+    const url = new URL(await newDatabase())
+    url.password = 'wrong-guess'
+    const told = await refusalOf(url.href)
+    expect(told).toMatchObject({
+      code: 'store_refused',
+      message: expect.stringContaining('password authentication failed for user "leadsheet"'),
+    })
+    expect(JSON.stringify(told)).not.toContain('wrong-guess')
+  })
+
+  it('in a database that is not there is told', async () => {
+    const url = new URL(await newDatabase())
+    url.pathname = '/nowhere'
+    expect(await refusalOf(url.href)).toMatchObject({
+      code: 'store_refused',
+      message: expect.stringContaining('database "nowhere" does not exist'),
+    })
+  })
+
+  it('leaves no connection behind', async () => {
+    const url = await newDatabase({ template: await migratedDatabase() })
+    await alter(url, `DELETE FROM leadsheet.kysely_migration; ${OF_ANOTHER_VERSION}`)
+    await refusalOf(url)
+    await withClient(url, (client) =>
+      expect
+        .poll(async () => {
+          const { rows } = await client.query(
+            `SELECT application_name FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+          )
+          return rows
+        })
+        .toEqual([]),
+    )
+  })
+})
