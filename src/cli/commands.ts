@@ -187,6 +187,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./move.ts')).defineMove,
   },
   {
+    name: 'reader',
+    summary: 'give analysts a role in PostgreSQL that reads what a snapshot shows',
+    group: WORK,
+    load: async () => (await import('./reader.ts')).defineReader,
+  },
+  {
     name: 'config',
     summary: 'check the settings, or print their JSON Schema',
     group: WORK,
