@@ -19,6 +19,8 @@ const PARTS_MAX = 64
 const PROBES_A_PART = 4
 /** Where one part would have more of the leads, the others help too little. */
 const SHARE_MAX = 0.7
+/** Pipelines that are known may lack so many of the leads: while they are counted some come and go. */
+const UNKNOWN_MAX = 0.01
 /** Of two bounds that cannot be told apart in every format of an upstream. */
 const SPAN_MIN_MS = 2_000
 
@@ -116,7 +118,7 @@ function mergeSpans(spans: readonly Span[], wanted: number): Span[] {
   return merged
 }
 
-/** Only where those that are known have all leads, and one that moves between them shows among the changes. */
+/** Only where those that are known have nearly all leads, and one that moves between them shows among the changes. */
 async function partByPipeline(run: SyncRun, first: RawPage, total: number): Promise<PartBounds[] | null> {
   const { source, store, options } = run
   if (!source.hasUpdatedSince || source.profile.filters.pipeline === undefined) return null
@@ -130,7 +132,7 @@ async function partByPipeline(run: SyncRun, first: RawPage, total: number): Prom
     leads: await countLeads(run, { pipelineId: id }),
   }))
   const sum = counts.reduce((all, { leads }) => all + leads, 0)
-  if (sum !== total || counts.some(({ leads }) => leads > total * SHARE_MAX)) return null
+  if (sum < total * (1 - UNKNOWN_MAX) || counts.some(({ leads }) => leads > total * SHARE_MAX)) return null
   return counts.filter(({ leads }) => leads > 0).map(({ id }) => ({ ...WHOLE, pipelineId: id }))
 }
 

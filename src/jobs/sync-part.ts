@@ -113,13 +113,19 @@ export async function readPart(
       return counts
     },
   }
-  const failure = await readToEnd(reader, part.reading, memory)
-  await store.write(async (trx) => {
-    await checkHolder(trx, no, holder)
-    const at = now().toISOString()
-    const drift = await memory.watch.save(trx, at)
-    await endPart(trx, no, { at, failure, usage: spent(), drift })
-  })
+  try {
+    const failure = await readToEnd(reader, part.reading, memory)
+    await store.write(async (trx) => {
+      await checkHolder(trx, no, holder)
+      const at = now().toISOString()
+      const drift = await memory.watch.save(trx, at)
+      await endPart(trx, no, { at, failure, usage: spent(), drift })
+    })
+  } catch (thrown) {
+    // Another reads it now, or nobody is to read it any more: the ledger knows.
+    const isLost = thrown instanceof LeadsheetError && thrown.code === 'run_interrupted' && !signal.aborted
+    if (!isLost) throw thrown
+  }
 }
 
 /** Null once it was read to its end. */

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LeadsheetError } from '../errors.ts'
 import { loadMetLeads } from '../store/met-leads.ts'
+import type { Trx } from '../store/open.ts'
 import type { Scan } from '../store/scan.ts'
 import {
   collectCounts,
@@ -12,6 +13,7 @@ import {
   insertParts,
   listParts,
   type Part,
+  type PartFailure,
   uniteParts,
 } from '../store/sync-part.ts'
 import { addCounts, readCounts } from '../store/sync-run.ts'
@@ -59,11 +61,21 @@ export async function readParts(run: SyncRun, begun: Scan, memory: ScanMemory): 
     }),
     watchParts(run, begun, helpers, signal).finally(() => over.abort()),
   ])
+  const failed = watched.status === 'fulfilled' ? watched.value : null
+  if (failed !== null || watched.status === 'rejected' || helped.status === 'rejected') {
+    // Else the helpers would read on for a run that is over.
+    await writeHolding(run, async (trx) => {
+      await collect(trx, run, begun)
+      await freeParts(trx, null)
+    })
+  }
   if (helped.status === 'rejected') throw helped.reason
   if (watched.status === 'rejected') throw watched.reason
-  const failed = watched.value
-  if (failed === null) return { scan: await putTogether(run, begun, memory), stop: 'end' }
-  const { code, message, hint, notBefore, stop } = failed
+  if (failed !== null) return failedPass(begun, failed)
+  return { scan: await putTogether(run, begun, memory), stop: 'end' }
+}
+
+function failedPass(begun: Scan, { code, message, hint, notBefore, stop }: PartFailure): PassEnd {
   const error = new LeadsheetError(code, message, {
     ...(hint !== null && { hint }),
     ...(notBefore !== null && { notBefore }),
@@ -72,7 +84,7 @@ export async function readParts(run: SyncRun, begun: Scan, memory: ScanMemory): 
   return { scan: begun, stop, error }
 }
 
-/** Until all parts are read, or one has failed: then no other is read on, and why is returned. */
+/** Until all parts are read, or one has failed; returns why. */
 async function watchParts(
   run: SyncRun,
   begun: Scan,
@@ -80,12 +92,12 @@ async function watchParts(
   signal: AbortSignal,
 ): Promise<Part['failure']> {
   for (let look = 0; ; look++) {
-    const parts = await collect(run, begun)
+    const parts = await writeHolding(run, async (trx) => {
+      await collect(trx, run, begun)
+      return listParts(trx)
+    })
     const failed = parts.find(({ failure }) => failure !== null)
-    if (failed !== undefined) {
-      await writeHolding(run, (trx) => freeParts(trx, run.runId))
-      return failed.failure
-    }
+    if (failed !== undefined) return failed.failure
     const open = parts.filter(({ isEnded }) => !isEnded)
     if (open.length === 0) return null
     if (look % LOOKS_AN_OFFER === 0) await helpers.offer(open.map(({ part }) => part))
@@ -94,14 +106,11 @@ async function watchParts(
 }
 
 /** What parts have counted goes into the run, so that who looks at it sees how far it is. */
-async function collect(run: SyncRun, begun: Scan): Promise<Part[]> {
-  return writeHolding(run, async (trx) => {
-    const { pages, seen, requests, retries } = await collectCounts(trx, run.runId)
-    run.helped.requests += requests
-    run.helped.retries += retries
-    run.options.onProgress?.({ part: 'leads', pages, done: seen, total: begun.total_high })
-    return listParts(trx)
-  })
+async function collect(trx: Trx, run: SyncRun, begun: Scan): Promise<void> {
+  const { pages, seen, requests, retries } = await collectCounts(trx, run.runId)
+  run.helped.requests += requests
+  run.helped.retries += retries
+  run.options.onProgress?.({ part: 'leads', pages, done: seen, total: begun.total_high })
 }
 
 async function helpUntil(

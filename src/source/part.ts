@@ -17,17 +17,18 @@ export interface ListPart {
 
 /** The same upstream, with the list of leads cut to the part. */
 export function openPart(source: Source, part: ListPart): Source {
-  const isInPart = part.until === null ? null : cutAt(source, part.until)
-  const end = part.to === null ? Number.POSITIVE_INFINITY : Number(part.to)
+  const cut = part.until === null ? (page: RawPage) => page : cutAt(source, part.until)
+  // Of other lists positions are any text, perhaps one that happens to be a number.
+  const isBehind = (position: string | null): boolean =>
+    part.to !== null && position !== null && Number(position) >= Number(part.to)
   return {
     ...source,
     async listLeads(filters, position, size, options) {
       // Read ahead of the one that is the last.
-      if (position !== null && Number(position) >= end) return { records: [], next: null, total: null }
+      if (isBehind(position)) return { records: [], next: null, total: null }
       const only = part.pipelineId === null ? {} : { pipelineId: part.pipelineId }
-      const page = await source.listLeads({ ...filters, ...only }, position, size, options)
-      const cut = isInPart === null ? page : isInPart(page)
-      return cut.next !== null && Number(cut.next) >= end ? { ...cut, next: null } : cut
+      const page = cut(await source.listLeads({ ...filters, ...only }, position, size, options))
+      return isBehind(page.next) ? { ...page, next: null } : page
     },
   }
 }

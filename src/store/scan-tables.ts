@@ -7,7 +7,7 @@ export interface SyncPartTable {
   since: string | null
   until: string | null
   end_position: string | null
-  run_id: string
+  run_id: string | null
   reading: string
   pages: Generated<number>
   leads_seen: Generated<number>

@@ -34,7 +34,8 @@ export interface PartFailure {
 export interface Part {
   readonly part: number
   readonly bounds: PartBounds
-  readonly runId: string
+  /** The sync that it is read for; null where that was stopped, and no other goes on with it yet. */
+  readonly runId: string | null
   readonly reading: Scan
   readonly isHeld: boolean
   readonly isEnded: boolean
@@ -87,7 +88,7 @@ export async function findPart(db: Db, part: number): Promise<Part | undefined> 
  * Makes someone the one who reads a part; who did before writes nothing of it from now on. By a write of its own turn,
  * which waits for the page that another is just writing.
  * @param profile the hash of the one by which it would be read
- * @returns undefined where it is read or has failed, or there is no such part any more
+ * @returns undefined where it is not to be read, or not any more
  * @throws LeadsheetError config_refused where the scan reads by another profile
  */
 export async function takePart(
@@ -95,9 +96,9 @@ export async function takePart(
   part: number,
   holder: string,
   profile: string,
-): Promise<Part | undefined> {
+): Promise<(Part & { readonly runId: string }) | undefined> {
   const found = await findPart(trx, part)
-  if (found === undefined || found.isEnded || found.failure !== null) return undefined
+  if (found === undefined || found.isEnded || found.failure !== null || found.runId === null) return undefined
   if (found.reading.profile_sha256 !== profile) {
     throw new LeadsheetError(
       'config_refused',
@@ -108,7 +109,7 @@ export async function takePart(
     )
   }
   await trx.updateTable('sync_part').where('part', '=', part).set({ holder }).execute()
-  return found
+  return { ...found, runId: found.runId }
 }
 
 /**
@@ -184,8 +185,8 @@ export async function endPart(
     .execute()
 }
 
-/** So that each is read on for this run by whoever takes it next, and by nobody who reads it now. */
-export async function freeParts(trx: Trx, runId: string): Promise<void> {
+/** So that each is read on for this run by whoever takes it next, for none by nobody, and not by who reads it now. */
+export async function freeParts(trx: Trx, runId: string | null): Promise<void> {
   await trx.updateTable('sync_part').set({ holder: null, failure: null, run_id: runId }).execute()
 }
 

@@ -2,6 +2,7 @@
  * A list API in memory whose rows come, go and change while it is read: after each answer some leads are
  * inserted, deleted or touched. The order of its rows and how it pages are the test's choice.
  */
+import type { LeadFilters } from '../../src/source/filters.ts'
 import { mapLead } from '../../src/source/mapping.ts'
 import type { RawPage, Source } from '../../src/source/open.ts'
 import { type ProfileInput, parseProfile } from '../../src/source/profile.ts'
@@ -13,13 +14,17 @@ export interface ShiftingOptions {
   readonly random: () => number
   readonly rows: number
   readonly order: Order
-  readonly kind: 'offset' | 'page'
+  /** A cursor points at a row, so that no row shifts past it. */
+  readonly kind: 'offset' | 'page' | 'cursor'
   readonly changesAPage: number
   readonly hasUpdatedSince: boolean
+  /** So many that leads move between, and one more at times that was not there; without, there is no filter. */
+  readonly pipelines?: number
 }
 
 interface Row {
   readonly id: string
+  readonly pipeline: string
   readonly created: string
   readonly updated: string
 }
@@ -39,12 +44,12 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
   const rows = new Map<string, Row>()
   const clock = { now: new Date(START) }
   const usage = { requests: 0, retries: 0, throttled: 0 }
-  const profile = parseProfile(profileOf(kind, options.hasUpdatedSince), 'test')
+  const profile = parseProfile(profileOf(options), 'test')
   const newId = (): string => Math.floor(random() * 2 ** 48).toString(16)
   for (let row = 0; row < options.rows; row++) {
     const id = newId()
     const at = new Date(START - 10 * 60_000 - Math.floor(random() * 1e10)).toISOString()
-    rows.set(id, { id, created: at, updated: at })
+    rows.set(id, { id, pipeline: somePipeline(), created: at, updated: at })
   }
   const list: ShiftingList = { source: sourceOf(), rows, clock, isStill: false }
   return list
@@ -56,18 +61,42 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
     const id = ids[Math.floor(random() * ids.length)] ?? ''
     const dice = random()
     if (dice < 1 / 3) rows.delete(id)
-    else if (dice < 2 / 3) rows.set(id, { id, created: rows.get(id)?.created ?? updated, updated })
+    else if (dice < 2 / 3)
+      rows.set(id, { id, pipeline: otherPipeline(), created: rows.get(id)?.created ?? updated, updated })
     else {
       const fresh = newId()
-      rows.set(fresh, { id: fresh, created: updated, updated })
+      rows.set(fresh, { id: fresh, pipeline: otherPipeline(), created: updated, updated })
     }
   }
 
-  function pageAt(since: string, position: string | null, size: number, findKnown?: FindKnown): RawPage {
-    const matching = [...rows.values()].filter((row) => row.updated >= since)
+  function somePipeline(): string {
+    return options.pipelines === undefined ? '' : `p${Math.floor(random() * options.pipelines)}`
+  }
+
+  function otherPipeline(): string {
+    return options.pipelines !== undefined && random() < 0.1 ? 'late' : somePipeline()
+  }
+
+  function pageAt(
+    filters: LeadFilters,
+    position: string | null,
+    size: number,
+    findKnown?: FindKnown,
+  ): RawPage {
+    const { updatedSince = '', pipelineId } = filters
+    const matching = [...rows.values()].filter(
+      (row) => row.updated >= updatedSince && (pipelineId === undefined || row.pipeline === pipelineId),
+    )
     const keyOf = (row: Row): string => (order === 'id' ? row.id : `${row.updated} ${row.id}`)
     matching.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     if (order === 'updated_desc') matching.reverse()
+    if (kind === 'cursor') {
+      const behind = matching.filter((row) => position === null || keyOf(row) > position)
+      const records = behind.slice(0, size).map((row) => recordOf(row, findKnown))
+      const last = behind[size - 1]
+      const next = last === undefined || behind.length <= size ? null : keyOf(last)
+      return { records, next, total: matching.length }
+    }
     const at = Number(position ?? (kind === 'page' ? 1 : 0))
     const from = kind === 'page' ? (at - 1) * size : at
     const records = matching.slice(from, from + size).map((row) => recordOf(row, findKnown))
@@ -86,7 +115,7 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       has: () => false,
       async listLeads(filters, position, size, { findKnown } = {}) {
         usage.requests++
-        const page = pageAt(filters.updatedSince ?? '', position, size, findKnown)
+        const page = pageAt(filters, position, size, findKnown)
         if (!list.isStill) for (let count = 0; count < options.changesAPage; count++) change()
         return page
       },
@@ -110,11 +139,21 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
   }
 }
 
-function profileOf(kind: ShiftingOptions['kind'], hasUpdatedSince: boolean): ProfileInput {
+function profileOf({ kind, hasUpdatedSince, pipelines }: ShiftingOptions): ProfileInput {
+  const common = { param: kind, size_param: 'limit', total: 'total' }
   return {
     name: 'shifting',
-    paging: { kind, param: kind, size_param: 'limit', total: 'total' },
-    filters: hasUpdatedSince ? { updated_since: { param: 'since' } } : {},
-    mapping: { lead: { id: 'id', created_at: 'created', updated_at: 'updated' } },
+    paging: kind === 'cursor' ? { kind, next: 'next', ...common } : { kind, ...common },
+    filters: {
+      ...(hasUpdatedSince && { updated_since: { param: 'since' } }),
+      ...(pipelines !== undefined && { pipeline: 'pipeline' }),
+    },
+    mapping: {
+      lead: {
+        id: 'id',
+        ...(pipelines !== undefined && { pipeline_id: 'pipeline' }),
+        ...{ created_at: 'created', updated_at: 'updated' },
+      },
+    },
   }
 }

@@ -12,7 +12,7 @@ const STATEMENTS = [
     since TEXT, -- UTC: it has the leads updated since; null from the first on
     until TEXT, -- UTC: and before; null to the last
     end_position TEXT, -- the position of the first page that is no longer of the part; null where it ends with its list
-    run_id TEXT NOT NULL, -- sync_run.id of the sync that the part is read for
+    run_id TEXT, -- sync_run.id of the sync that the part is read for; null until one goes on with it
     reading TEXT NOT NULL, -- where its reading stands, JSON with the columns of sync_scan
     pages INTEGER NOT NULL DEFAULT 0, -- this and the counts after it: what sync_run has not counted yet
     leads_seen INTEGER NOT NULL DEFAULT 0,
