@@ -46,7 +46,7 @@ export async function endSpan(trx: Trx, id: number, at: Instant): Promise<void> 
 export async function findLastSpan(db: Db): Promise<Selectable<DaemonSpanTable> | undefined> {
   const spans = db.selectFrom('daemon_span').selectAll().limit(1)
   if (!isPostgres(db)) return spans.orderBy('id', 'desc').executeTakeFirst()
-  const last = await spans.orderBy('last_tick_at', 'desc').executeTakeFirst()
+  const last = await spans.orderBy('last_tick_at', 'desc').orderBy('id', 'desc').executeTakeFirst()
   if (last === undefined || last.ended_at === null) return last
   const beside = new Date(Date.parse(last.last_tick_at) - BESIDE_MS).toISOString()
   const living = spans.where('ended_at', 'is', null).where('last_tick_at', '>=', beside)
