@@ -7,7 +7,8 @@ import { counted } from '../report/numbers.ts'
 import { makeBackup } from '../store/backup.ts'
 import type { BackupContent } from '../store/backup-check.ts'
 import { addExamples } from './command.ts'
-import { requireFile } from './elsewhere.ts'
+import { backupElsewhere } from './elsewhere.ts'
+import { storePlaceOf } from './installation.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -20,7 +21,9 @@ export function defineBackup(command: Command, terminal: Terminal): void {
 }
 
 async function backup(terminal: Terminal, file: string, replaces: boolean): Promise<void> {
-  const database = requireFile(await terminal.config(), 'backup')
+  const place = storePlaceOf(await terminal.config())
+  if (place.kind === 'postgres') throw backupElsewhere(place)
+  const database = place.file
   if (!existsSync(database)) {
     throw new LeadsheetError('report_no_data', `there is no database ${database} to back up`, {
       hint: 'Set data_dir (LEADSHEET_DATA_DIR), or run `leadsheet sync` first.',

@@ -119,10 +119,12 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   const file = join(folder, 'leadsheet.yaml')
   if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })
   const config = loadConfig({ file, cwd: folder, env: {} })
+  await using store = await openData({ ...config, allowNetworkFs: true })
+  if (store.place.kind === 'postgres') await requireOwnStore(store, folder)
   await using service = await startService(terminal, folder)
   // The summary tells what was done; only what is wrong needs a line beside it.
   const log = (await terminal.log()).child({}, { level: 'warn' })
-  const { result, reports } = await syncAndReport(terminal, config, service, log)
+  const { result, reports } = await syncAndReport(terminal, { config, store, service, log })
   const database = nameOf(storePlaceOf(config))
   const { snapshot } = pathsIn(folder)
   if (terminal.json) terminal.printJson({ database, snapshot, settings: file, reports, leads: result.leads })
@@ -142,12 +144,17 @@ async function startService(terminal: Terminal, folder: string): Promise<Service
   })
 }
 
-async function syncAndReport(terminal: Terminal, config: Config, service: Service, log: Log) {
+interface Demo {
+  readonly config: Config
+  readonly store: Store
+  readonly service: Service
+  readonly log: Log
+}
+
+async function syncAndReport(terminal: Terminal, { config, store, service, log }: Demo) {
   const now = (): Date => new Date()
   const apiKey = await service.createKey({ name: 'demo', scope: 'read' })
   const source = openSource({ baseUrl: service.url, apiKey, maxWaitMs: 60_000, log })
-  await using store = await openData({ ...config, allowNetworkFs: true })
-  if (store.place.kind === 'postgres') await requireOwnStore(store, config.dataDir)
   try {
     const result = await withProgress(terminal, (onProgress) =>
       sync(

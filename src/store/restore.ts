@@ -11,7 +11,7 @@ import { fileSystemFailure, flush, readBackup } from './backup.ts'
 import type { BackupContent } from './backup-check.ts'
 import { DOUBTS_MAX } from './delivery.ts'
 import { findHolder } from './lease.ts'
-import { openStore, type Trx } from './open.ts'
+import { openStore, type Store, type Trx } from './open.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** How long another program may take to let go of the file. */
@@ -65,9 +65,17 @@ export async function restoreBackup(
 async function prepare(staged: string, backup: string, now: Date): Promise<Unknown> {
   await using store = await openStore(staged, now)
   // Awaited here: returned as it is, the store would be closed before the work begins.
-  return await store.write(async (trx) => {
+  return await settleRestored(store, backup, now)
+}
+
+/**
+ * Sees to it that nothing is sent twice by who goes on with what was restored, and has not begun to.
+ * @param from what it was restored from, for people
+ */
+export async function settleRestored(store: Store, from: string, now: Date): Promise<Unknown> {
+  return store.write(async (trx) => {
     await trx.deleteFrom('lease').execute()
-    const reason = `restored from ${backup}: it may have been sent since that was made`
+    const reason = `restored from ${from}: it may have been sent since that was made`
     return { letters: await doubtLetters(trx, now, reason), schedules: await skipReports(trx, now, reason) }
   })
 }

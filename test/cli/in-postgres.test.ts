@@ -1,0 +1,187 @@
+/** Commands on a store in PostgreSQL, where they do otherwise than on a file. */
+import { execFile } from 'node:child_process'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { saveDetail } from '../../src/store/detail.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { placeOf } from '../../src/store/place.ts'
+import { isStoreThere } from '../../src/store/there.ts'
+import { folderWith } from '../support/folder.ts'
+import { freePort } from '../support/free-port.ts'
+import { hasPostgres, newDatabase } from '../support/postgres.ts'
+import { findPrograms } from '../support/postgres-programs.ts'
+import { lead, OPENED_AT, save, saveEndedRun, seenAt } from '../support/store.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
+
+/** An installation whose settings name a database. */
+function installAt(address: string) {
+  const cwd = folderWith({ 'leadsheet.yaml': 'store_file: store-url\n', 'store-url': address })
+  return {
+    address,
+    cwd,
+    /** As people see it. */
+    name: `${address.replace(/:[^:@/]*@/, '@')}?schema=leadsheet`,
+    run: (...args: string[]) => runWarm(args, { cwd }),
+    async json(...args: string[]) {
+      const { stdout, stderr } = await runWarm([...args, '--json'], { cwd })
+      return JSON.parse(stdout || stderr)
+    },
+  }
+}
+
+/** Two leads that a sync has read, one of them in detail, and a letter that waits. */
+async function installWithLeads() {
+  const installation = installAt(await newDatabase())
+  await using store = await openStore(installation.address, OPENED_AT)
+  await save(store, [lead('l1'), lead('l2', { companyName: 'Bäcker' })])
+  await store.write(async (trx) => {
+    const enrichment = JSON.stringify({ funding: { total_usd: 1_500_000 }, hiring: { is_hiring: true } })
+    const detail = { leadId: 'l1', updatedAt: null, enrichment, activity: [], held: [], raw: '{}' }
+    const waiting = { no: 1, id: 'l1', updatedAt: '2026-11-01T00:00:00.000Z' }
+    await saveDetail(trx, waiting, detail, seenAt('2026-11-21T06:00:00Z'))
+  })
+  await saveEndedRun(store, new Date().toISOString())
+  await addWaitingLetter(store)
+  return installation
+}
+
+async function addWaitingLetter(store: Store): Promise<void> {
+  const period = { period_from: '2026-11-19', period_to: '2026-11-20', time_zone: 'UTC' }
+  const edition = { id: 'e1', report: 'daily', rendered_at: '2026', run_id: null, ...period }
+  const text = { subject: '', html: '', text: '', figures: '{}' }
+  const letter = { message_id: 'm1', edition_id: 'e1', recipient: 'ana@example.com', response: null }
+  await store.write(async (trx) => {
+    await trx
+      .insertInto('report_edition')
+      .values({ ...edition, ...text })
+      .execute()
+    await trx
+      .insertInto('delivery')
+      .values({ ...letter, state: 'pending', queued_at: '2026', state_at: '2026' })
+      .execute()
+  })
+}
+
+describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
+  it('only look at what is not there, and make nothing', async () => {
+    const { run, json, name, address } = installAt(await newDatabase())
+    expect(await json('status')).toMatchObject({ database: name, leads: 0 })
+    expect(await run('health')).toMatchObject({
+      status: 1,
+      stdout: 'unhealthy: no daemon has run on these data\n',
+    })
+    expect(await run('reload')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`there is no database ${name}`),
+    })
+    expect(await run('restore')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`there is nothing yet in ${name}`),
+    })
+    expect(await isStoreThere(placeOf(address))).toBe(false)
+  })
+
+  it('tell the doctor of the server, its clock and the rules that hold', async () => {
+    const { json, name, address } = installAt(await newDatabase())
+    await (await openStore(address, OPENED_AT)).close()
+    const { checks } = await json('doctor')
+    const found = (what: string) => checks.find((check: { what: string }) => check.what === what)
+    expect(found('database')).toMatchObject({ verdict: 'ok', found: name })
+    expect(found('server')).toMatchObject({
+      verdict: 'ok',
+      found: expect.stringMatching(/^PostgreSQL \d+.*, UTF8$/),
+    })
+    expect(found('database clock')).toMatchObject({ verdict: 'ok' })
+    expect(found('consistency')).toMatchObject({
+      verdict: 'ok',
+      found: expect.stringMatching(/^2\d rules hold, \d MB read through$/),
+    })
+    // Of the disk of a server we know nothing.
+    expect(['file system', 'disk', 'log'].flatMap((what) => found(what) ?? [])).toEqual([])
+    const status = await json('status')
+    expect(status).toMatchObject({ database: name, leads: 0 })
+    expect(status.checks[0]).toMatchObject({
+      what: 'database',
+      verdict: 'ok',
+      found: expect.stringMatching(/^can be written, \d+ of \d+ connections in use$/),
+    })
+  })
+
+  it('have it backed up and restored by programs of PostgreSQL, as they say, and nothing is mailed twice', async () => {
+    const { cwd, json, address } = await installWithLeads()
+    const figures = await json('figures')
+    const env = {
+      PATH: [findPrograms().folder, process.env['PATH']].join(delimiter),
+      PGPASSWORD: decodeURIComponent(new URL(address).password),
+    }
+    const doAsSaid = async (...command: string[]) => {
+      const { error } = await json(...command)
+      expect(error).toMatchObject({ code: 'store_elsewhere' })
+      const [call = 'false'] = /pg_\w+ .*?'[^']+'(?: leadsheet\.dump)?/.exec(error.hint) ?? []
+      await promisify(execFile)('sh', ['-c', call], { cwd, env })
+    }
+
+    await doAsSaid('backup', 'copy.db')
+    await using store = await openStore(address, OPENED_AT)
+    await save(store, [lead('l3')])
+    await store.close()
+    await doAsSaid('restore', 'copy.db')
+    expect(await json('restore')).toMatchObject({ letters_in_doubt: 1, schedules_from_now: [] })
+
+    expect(await json('figures')).toEqual(figures)
+    expect((await json('deliveries')).deliveries).toMatchObject([{ message_id: 'm1', state: 'in_doubt' }])
+    await using restored = await openStore(address, OPENED_AT)
+    const detail = await restored.db.selectFrom('lead_detail').selectAll().execute()
+    expect(detail).toMatchObject([{ lead_id: 'l1', funding_total_usd: 1_500_000, is_hiring: 1 }])
+  })
+
+  it('say of a server that is away, or does not let them in, what to do, and never the password', async () => {
+    const real = new URL(await newDatabase())
+    const wrong = new URL(real)
+    wrong.password = 'CANARYpassword'
+    const away = new URL(wrong)
+    away.port = String(await freePort())
+    const noTls = new URL(real)
+    noTls.search = '?sslmode=require'
+    const noFile = new URL(real)
+    noFile.search = `?sslmode=verify-full&sslrootcert=${join(folderWith(), 'ca.pem')}`
+    for (const [address, expected] of [
+      [wrong, /does not let us in: password authentication failed/],
+      [noTls, /cannot be connected to: The server does not support SSL connections/],
+      [noFile, /cannot be connected to: ENOENT.*ca\.pem/],
+    ] as const) {
+      const { status, stderr } = await installAt(address.href).run('status')
+      expect(status).toBe(1)
+      expect(stderr).toMatch(expected)
+      expect(stderr).not.toMatch(/CANARY|this is a bug/)
+    }
+    const health = await installAt(away.href).run('health')
+    expect(health).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/^unhealthy: postgres:\/\/.* cannot be reached: .*ECONNREFUSED/),
+    })
+    expect(health.stdout + health.stderr).not.toContain('CANARY')
+  })
+})
+
+describe.skipIf(!hasPostgres)('the demo', () => {
+  it('does not touch a store that others use', async () => {
+    const { address, cwd } = await installWithLeads()
+    const demo = await runWarm(['demo', '--store', address], { cwd })
+    expect(demo).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('is in use, and not by this demo'),
+    })
+    await using store = await openStore(address, OPENED_AT)
+    expect(await store.db.selectFrom('lead').select('id').execute()).toHaveLength(2)
+  })
+
+  it.each([['--fresh'], ['--live']])('does not begin afresh there with %s', async (option) => {
+    const demo = await runWarm(['demo', option, '--store', 'postgres://h/db'], { cwd: folderWith() })
+    expect(demo).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(`${option} is for a demo in a file`),
+    })
+  })
+})
