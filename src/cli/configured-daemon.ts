@@ -92,6 +92,10 @@ export async function openConfiguredDaemon(
       ...{ queue, source, store, log, now: mailing.now, pageSize: config.api.pageSize },
       concurrency: config.details?.concurrency ?? 1,
     })
+  const publish = async (signal: AbortSignal): Promise<void> => {
+    if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
+  }
+  const snapshots = createLane(log, publish)
   const work: Work = {
     ...mailing,
     ...help?.help,
@@ -103,7 +107,9 @@ export async function openConfiguredDaemon(
     poke: () => letters.poke(),
     retention: config.retention,
     publish: async (signal) => {
-      if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
+      if (queue === null) await publish(signal)
+      // As soon as the others, which find within a minute that there is something new.
+      else snapshots.poke()
     },
   }
   const { now } = work
@@ -131,7 +137,7 @@ export async function openConfiguredDaemon(
   const monotonicMs = () => performance.now()
   const post = joinLanes([notices, letters])
   const daemon = { store, log, now, monotonicMs, schedules, post, events }
-  const own = joinLanes([createLane(log, work.publish), ...(help ? [help.lane] : [])])
+  const own = joinLanes([snapshots, ...(help ? [help.lane] : [])])
   const opened = opening.move()
   return {
     async run(signal, onStarted) {

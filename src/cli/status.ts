@@ -152,7 +152,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
     await terminal.printTable<RunningWorker>(
       [
         { title: 'WORKER', value: ({ host }) => host, isWhole: true },
-        { title: 'PROCESS', value: ({ pid }) => pid },
+        { title: 'PROCESS', value: ({ pid }) => String(pid) },
         { title: 'SINCE', value: ({ since }) => formatInstant(since) },
         { title: 'LAST BEAT', value: ({ lastBeat }) => formatInstant(lastBeat) },
         { title: 'IN HAND', value: ({ inHand }) => inHand.join(', ') || null },

@@ -2,7 +2,7 @@
  * Keeps what the window shows of pipelines and agents, so that a page costs nothing: counted soon after the start, and
  * again whenever a sync has ended, for a day after somebody last looked. What is shown says of when it is.
  */
-import { errorText } from '../errors.ts'
+import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Instant } from '../model.ts'
 import { FAILING, WELL } from '../report/blocks/agents.ts'
@@ -85,7 +85,9 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
     if (now().getTime() - askedAtMs > WANTED_MS) return
     // What could not be counted is not tried again before there is something new, or somebody asks.
     look(tried).catch((thrown: unknown) => {
-      if (closing.signal.aborted) return
+      const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
+      // What is away is told by who works with it, once.
+      if (closing.signal.aborted || isAway) return
       log.error({ err: thrown }, `pipelines and agents cannot be looked at: ${errorText(thrown)}`)
     })
   }, LOOK_MS)

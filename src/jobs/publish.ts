@@ -5,6 +5,7 @@
 
 import { existsSync } from 'node:fs'
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Instant } from '../model.ts'
@@ -61,12 +62,17 @@ export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): P
       hint: 'Run `leadsheet sync` first.',
     })
   }
-  const lease = await claimLease(deps.store, 'snapshot', deps.now)
+  const lease = await claimLease(deps.store, leaseNameOf(deps), deps.now)
   try {
     return await publish(deps, AbortSignal.any([signal, lease.lost]))
   } finally {
     await lease.release()
   }
+}
+
+/** Workers on other machines make their own meanwhile. */
+function leaseNameOf({ store, files }: PublishDeps): string {
+  return store.place.kind === 'sqlite' ? 'snapshot' : `snapshot:${hostname()}:${files.snapshot}`
 }
 
 /** As {@link publishSnapshot}, where the one that is there lacks something; null where it does not. */

@@ -2,7 +2,9 @@
  * What machines ask: /healthz, whether the process does its work (if not, start it again), and /readyz, whether what
  * it has is good (if not, tell a person). Open to all, so they say nothing but which part it is.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
+import { LeadsheetError } from '../errors.ts'
 import { BEAT_MAX_MS } from '../jobs/health/beat.ts'
 import type { Subject } from '../jobs/health/installation.ts'
 import type { Health } from '../jobs/health.ts'
@@ -18,6 +20,8 @@ export interface HealthDeps {
 
 /** Who asks more often gets the same answer: each reads the store, and everybody may ask. */
 const KEPT_MS = 1_000
+/** Who asks does not wait as long as is waited for a PostgreSQL that is away. */
+const ANSWER_WITHIN_MS = 5_000
 
 /** What has to be well, and how it is said where it is not. All else only warns. */
 const REASONS: { readonly [What in Subject]?: string } = {
@@ -37,7 +41,7 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
     })
     app.get('/readyz', async (_, reply) => {
       try {
-        const { checks } = await readLately()
+        const { checks } = await inTime(readLately())
         const asked = checks.filter(({ what }) => REASONS[what] !== undefined)
         const failed = asked.filter(({ verdict }) => verdict === 'fail')
         const reasons = failed.map(({ what }) => REASONS[what])
@@ -45,7 +49,9 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
         const isReady = failed.length === 0
         return sendJson(reply.code(isReady ? 200 : 503), { ready: isReady, reasons, checks: states })
       } catch (thrown) {
-        log.error({ err: thrown }, 'the store cannot be asked whether all is well')
+        const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
+        // What is away is told by who works with it, once.
+        if (!isAway) log.error({ err: thrown }, 'the store cannot be asked whether all is well')
         return sendJson(reply.code(503), {
           ready: false,
           reasons: ['the database cannot be read'],
@@ -63,6 +69,14 @@ function keepLately<T>(read: () => Promise<T>): () => Promise<T> {
     if (kept === null || nowMs > kept.untilMs) kept = { answer: read(), untilMs: nowMs + KEPT_MS }
     return kept.answer
   }
+}
+
+/** @throws LeadsheetError store_unreachable */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const tooLate = delay(ANSWER_WITHIN_MS, undefined, { ref: false }).then(() => {
+    throw new LeadsheetError('store_unreachable', 'the database does not answer')
+  })
+  return Promise.race([answer, tooLate])
 }
 
 function sendJson(reply: FastifyReply, body: object): FastifyReply {
