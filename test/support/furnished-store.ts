@@ -12,6 +12,16 @@ import { openSyncing } from './syncing.ts'
 const COMPANIES = 20
 const AT = '2026-11-21T06:00:00.000Z'
 
+/** As much of them as the definitions of figures in a snapshot ask for. */
+const FIGURES = {
+  period: { from: '2026-11-20T00:00:00.000Z', to: AT },
+  prior: { from: '2026-11-13T00:00:00.000Z', to: '2026-11-14T00:00:00.000Z' },
+  pipelines: [],
+  filter: { pipelineIds: null, conditions: [] },
+  stalled: { days: 7 },
+  topLeads: { minScore: 80 },
+}
+
 /** Synced twice from the reference service, as runs that began at six and at eight; each is the same installation. */
 export async function openFurnishedStore(): Promise<Store> {
   if (IN_POSTGRES) {
@@ -51,7 +61,13 @@ async function furnish(at: string): Promise<void> {
       .insertInto('report_edition')
       .values({
         ...{ id: 'e1', report: 'daily', period_from: '2026-11-20T00:00:00.000Z', period_to: AT, variant: '' },
-        ...{ time_zone: 'Europe/Vienna', rendered_at: AT, run_id: null, figures: '{}', kind: 'day' },
+        ...{
+          time_zone: 'Europe/Vienna',
+          rendered_at: AT,
+          run_id: null,
+          figures: JSON.stringify(FIGURES),
+          kind: 'day',
+        },
         ...{
           subject: 'Übersicht',
           html: '<p>Grüße</p>',

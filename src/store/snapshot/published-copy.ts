@@ -33,12 +33,12 @@ export async function copyPublished(db: Db, file: string, signal: AbortSignal): 
   }
 }
 
-/** Rows come as they are and in their order, and nothing is kept to undo them with. */
+/** Rows come as they are and in their order, and of what would undo them nothing goes to the disk. */
 async function makeReady(target: Db, file: string): Promise<void> {
   await migrate(target, file)
   await sql`PRAGMA foreign_keys = OFF`.execute(target)
   await sql`PRAGMA synchronous = OFF`.execute(target)
-  await sql`PRAGMA journal_mode = OFF`.execute(target)
+  await sql`PRAGMA journal_mode = MEMORY`.execute(target)
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'trigger'`.execute(
     target,
   )
