@@ -18,7 +18,7 @@ const IN_FILES = [
   'lead-history',
   'migrate',
   'number-index',
-  ...['postgres/open', 'postgres/schema', 'postgres-comments', 'same-figures'],
+  ...['postgres/odd-text', 'postgres/open', 'postgres/schema', 'postgres/server', 'postgres-comments', 'same-figures'],
   'query',
   'snapshot/*',
   'upgrade',

@@ -87,12 +87,14 @@ async function keep(
   save: (trx: Trx) => Promise<void>,
 ): Promise<void> {
   const failed = failure !== null
-  await store.write(async (trx) => {
+  const usage = takeUsage()
+  await store.writeBeside(async (trx) => {
     if (!(await takeOff(trx, runId, no))) return
     await save(trx)
+    // Last, since here all who read for this run wait for one another.
     const counts = { read: failed ? 0 : 1, gone: isGone ? 1 : 0, failed: failed && !isGone ? 1 : 0 }
     await addDetailCounts(trx, runId, counts)
-    const { failuresInRow } = await noteResult(trx, runId, { failed, held, ...takeUsage() })
+    const { failuresInRow } = await noteResult(trx, runId, { failed, held, ...usage })
     if (failuresInRow >= FAILURES_MAX) await stopReading(trx, runId, endOf(allFailing(failure)))
   })
 }

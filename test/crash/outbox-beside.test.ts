@@ -18,8 +18,8 @@ import {
 import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
-const LETTERS = IS_FULL ? 600 : 60
-const KILLS = IS_FULL ? 60 : 8
+const LETTERS = IS_FULL ? 600 : 40
+const KILLS = IS_FULL ? 60 : 5
 const SENDERS = 3
 const FAULTS = { seed: SEED, turnedAway: 0.1, lostReplies: 0.03, refusals: 0.05, greylisted: 0.05 }
 
