@@ -79,15 +79,24 @@ class TurnDriver extends PostgresDriver {
   #tellingFailures(connection: DatabaseConnection): DatabaseConnection {
     if (Object.hasOwn(connection, 'executeQuery')) return connection
     const execute = connection.executeQuery.bind(connection)
-    connection.executeQuery = async <Row>(...query: Parameters<typeof execute>) => {
+    connection.executeQuery = async <Row>(...[query, ...rest]: Parameters<typeof execute>) => {
       try {
-        return await execute<Row>(...query)
+        return await execute<Row>({ ...query, parameters: query.parameters.map(storable) }, ...rest)
       } catch (cause) {
         throw postgresFailure(this.#name, cause) ?? cause
       }
     }
     return connection
   }
+}
+
+/** As a text of PostgreSQL may be: U+FFFD stands for NUL, and for half of a pair of surrogates. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+function storable(value: unknown): unknown {
+  return typeof value === 'string' ? storableText(value) : value
 }
 
 /** Why nobody could connect: also certificates, passwords and files that the address names. */

@@ -1,6 +1,7 @@
 /** Statements about many rows: to SQLite one that is prepared once and run for each, to PostgreSQL one for them all. */
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
 import { isPostgres } from './postgres.ts'
+import { storableText } from './postgres-driver.ts'
 import { batchOf } from './sqlite-driver.ts'
 import type { Tables } from './tables.ts'
 
@@ -104,7 +105,7 @@ function recordsOf(table: string, rows: readonly object[]): RawBuilder<unknown> 
 function textOf(rows: readonly object[]): string {
   return JSON.stringify(rows, (_, value: unknown) => {
     if (typeof value === 'bigint') return Number(value)
-    if (typeof value === 'string') return value.toWellFormed()
+    if (typeof value === 'string') return storableText(value)
     return isBytes(value) ? `\\x${Buffer.from(value.data).toString('hex')}` : value
   })
 }

@@ -8,6 +8,16 @@ const TWO_TO_MINUS_62 = '0.00000000000000000021684043449710088680149056017398834
 
 const IN_UTC = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 
+/**
+ * In JSON, escapes of what no text of PostgreSQL can have: NUL, and half of a pair of surrogates. An escaped backslash
+ * before them is none.
+ */
+const UNTELLABLE = [
+  String.raw`\\u0000`,
+  String.raw`\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])`,
+  String.raw`(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}`,
+].join('|')
+
 /** One statement each; made anew whenever one of them changes. */
 export const FUNCTIONS: readonly string[] = [
   `CREATE OR REPLACE FUNCTION iif(condition boolean, yes anycompatible, no anycompatible) RETURNS anycompatible
@@ -41,15 +51,19 @@ export const FUNCTIONS: readonly string[] = [
   `CREATE OR REPLACE FUNCTION strftime(format text, at text, shift text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT to_char((at::timestamptz + shift::interval) AT TIME ZONE 'UTC', ${IN_UTC}) $$`,
 
+  // U+FFFD stands for what cannot be told.
+  String.raw`CREATE OR REPLACE FUNCTION json_of(document text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+    $$ SELECT CAST(CASE WHEN strpos(document, '\u') = 0 THEN document
+      ELSE regexp_replace(document, '(?<!\\)((?:\\\\)*)(?:${UNTELLABLE})', '\1\\ufffd', 'g') END AS json) $$`,
   `CREATE OR REPLACE FUNCTION json_each(list text, OUT key bigint, OUT value text) RETURNS SETOF record
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 20 AS $$
     SELECT place - 1, CASE json_typeof(element) WHEN 'null' THEN NULL WHEN 'string' THEN element #>> '{}' ELSE element::text END
-    FROM json_array_elements(list::json) WITH ORDINALITY AS each (element, place) $$`,
+    FROM json_array_elements(json_of(list)) WITH ORDINALITY AS each (element, place) $$`,
   `CREATE OR REPLACE FUNCTION json_part(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT document::json #>> CASE WHEN left(path, 1) = '$'
+    SELECT json_of(document) #>> CASE WHEN left(path, 1) = '$'
       THEN string_to_array(ltrim(regexp_replace(substr(path, 2), '\\[(\\d+)\\]', '.\\1', 'g'), '.'), '.') ELSE ARRAY[path] END $$`,
   `CREATE OR REPLACE FUNCTION json_part(list text, place integer) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT list::json ->> place'`,
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT json_of(list) ->> place'`,
   // A number as it stands there, and whether something is so as 1 or 0. Computed columns hang on it while a dump is
   // restored, when no other function of ours is found by its name alone: so it is kept as it was understood, not as text.
   `CREATE OR REPLACE FUNCTION json_number(document text, path text) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,0 +1,63 @@
+/** Texts that PostgreSQL has no room for: a NUL, or half of a pair of surrogates, as such or as an escape in JSON. */
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { mapLead } from '../../../src/source/mapping.ts'
+import { REFERENCE_PROFILE } from '../../../src/source/reference-profile.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { insertRows } from '../../../src/store/rows.ts'
+import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { lead, migratedDatabase, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
+
+const openShared = async () => openStore(await newDatabase({ template: await migratedDatabase() }), OPENED_AT)
+
+describe.skipIf(!hasPostgres)('an odd text in PostgreSQL', () => {
+  it('of a lead is the same as in SQLite, and its record keeps its escapes', async () => {
+    const sent =
+      '{"id":"ld_\\u0000\\ud83d1","pipeline_id":"p\\u0000","status":"new\\udc00","company":{"name":"\\ud83d\\ude80 \\u0000\\ud83d"},"tags":["a\\u0000","\\ude80b"],"created_at":"2026-11-01T00:00:00Z"}'
+    const mapped = mapLead(JSON.parse(sent), REFERENCE_PROFILE, sent)
+    if ('reason' in mapped) throw new Error(mapped.reason)
+    await using plain = await openEmptyStore()
+    await using shared = await openShared()
+    const rows = []
+    for (const store of [plain, shared]) {
+      await save(store, [mapped])
+      const of = store.db.selectFrom('lead').innerJoin('lead_raw', 'lead_no', 'no')
+      rows.push(await of.selectAll('lead').select('raw').executeTakeFirst())
+      const { rows: tags } = await sql<{ value: string }>`
+        SELECT each.value FROM lead CROSS JOIN json_each(tags) AS each`.execute(store.db)
+      expect(tags.map(({ value }) => value)).toEqual(['a', '\uFFFDb'])
+    }
+    expect(rows[1]).toEqual(rows[0])
+    expect(rows[1]).toMatchObject({ id: expect.stringMatching(/^ld_.*1$/), raw: sent })
+  })
+
+  it('is stored with U+FFFD in its place, whatever way it comes', async () => {
+    await using store = await openShared()
+    await save(store, [lead('1')])
+    await store.write(async (trx) => {
+      await insertRows(trx, 'pipeline', [{ id: 'p\0', name: 'a\uD800b', first_seen_at: '', observed_at: '' }])
+      await trx.updateTable('lead').set({ company_name: 'x\0\uDC00' }).execute()
+    })
+    const pipelines = store.db.selectFrom('pipeline').select(['id', 'name']).where('id', '<>', 'p1')
+    expect(await pipelines.execute()).toEqual([{ id: 'p\uFFFD', name: 'a\uFFFDb' }])
+    const found = store.db.selectFrom('lead').select('company_name').where('company_name', '=', 'x\0\uDC00')
+    expect(await found.execute()).toEqual([{ company_name: 'x\uFFFD\uFFFD' }])
+  })
+
+  it.each([
+    [
+      '{"a":"\\u0000","b":"\\ud83d","c":"\\ud83d\\ude80","d":"\\ude80"}',
+      ['\uFFFD', '\uFFFD', '\u{1F680}', '\uFFFD'],
+    ],
+    [
+      '{"a":"\\\\u0000","b":"\\\\\\u0000","c":"\\uD83D\\uD83D\\uDE80","d":"\\uDE80\\uDE80"}',
+      ['\\u0000', '\\\uFFFD', '\uFFFD\u{1F680}', '\uFFFD\uFFFD'],
+    ],
+    ['{"a":"\\u0001","b":"\\u00e4","c":"","d":"\\\\"}', ['\u0001', 'ä', '', '\\']],
+  ])('is read out of the JSON %s', async (document, texts) => {
+    await using store = await openShared()
+    const { rows } = await sql<{ text: string }>`SELECT ${document} ->> each.value AS text
+      FROM json_each('["$.a","$.b","$.c","$.d"]') AS each ORDER BY key`.execute(store.db)
+    expect(rows.map(({ text }) => text)).toEqual(texts)
+  })
+})
