@@ -1,9 +1,13 @@
 /** The queue on a real PostgreSQL: how many jobs of a key there are, who gets them, and what becomes of those that fail. */
+import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openLog } from '../../src/log.ts'
+import { countJobs, listDeadJobs, retryDeadJobs } from '../../src/queue/look.ts'
 import { openQueue, type Queue } from '../../src/queue/queue.ts'
+import { openStore } from '../../src/store/open.ts'
 import { placeOf } from '../../src/store/place.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
+import { openTcpProxy } from '../support/tcp-proxy.ts'
 
 describe.skipIf(!hasPostgres)('the queue', () => {
   it('has each job done once, whichever worker takes it', async () => {
@@ -70,6 +74,32 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     expect(attempts).toEqual([2])
   })
 
+  it('gives up a job that fails again and again, says why, and has it done again when asked to', async () => {
+    const url = await newDatabase()
+    const queue = await openTestQueue(url)
+    const store = await openStore(url, new Date())
+    onTestFinished(store.close)
+    await queue.send('slot', { lease: 'sync' }, { key: 'sync' })
+    // All but the last of its tries.
+    const tries = sql`UPDATE leadsheet_jobs.job SET retry_limit = 0`
+    await tries.execute(store.db)
+    await takeOne(queue, 'slot', () => Promise.reject(new Error('the disk is full')))
+    const [dead] = (await listDeadJobs(store)) ?? []
+    expect(dead).toMatchObject({
+      queue: 'slot',
+      data: { lease: 'sync' },
+      tries: 1,
+      problem: 'the disk is full',
+    })
+    const counts = async () => (await countJobs(store))?.find(({ queue: name }) => name === 'slot')
+    expect(await counts()).toMatchObject({ dead: 1 })
+    expect(await retryDeadJobs(store, [])).toBe(1)
+    expect(await counts()).toMatchObject({ dead: 0 })
+    const again: unknown[] = []
+    await takeOne(queue, 'slot', async ({ data }) => void again.push(data))
+    expect(again).toEqual([{ lease: 'sync' }])
+  })
+
   it('gives what is in hand to another worker when it stops, and waits until it is put down', async () => {
     const url = await newDatabase()
     const [queue, other] = await Promise.all([openTestQueue(url), openTestQueue(url)])
@@ -94,6 +124,32 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     await expect.poll(() => takeOne(queue, 'letter', async () => undefined)).toBe(true)
   })
 
+  it('goes on by itself when PostgreSQL is back, and has told once that it was away', async () => {
+    const url = await newDatabase()
+    await using proxy = await openTcpProxy(Number(new URL(url).port))
+    const lines: string[] = []
+    const queue = await openTestQueue(proxy.urlOf(url), lines)
+    const done: string[] = []
+    const taking = await queue.work('letter', { concurrency: 3 }, async ({ data }) => {
+      done.push(data.messageId)
+    })
+    await proxy.refuse(true)
+    proxy.cut()
+    await expect(queue.send('letter', { messageId: 'a' }, { key: 'a' })).rejects.toMatchObject({
+      code: 'store_unreachable',
+    })
+    await expect.poll(() => levels(lines)).toEqual(['warn'])
+    await expect(queue.send('letter', { messageId: 'a' }, { key: 'a' })).rejects.toThrow()
+    await proxy.refuse(false)
+    await expect
+      .poll(() => queue.send('letter', { messageId: 'b' }, { key: 'b' }).catch(() => null))
+      .toBe(true)
+    await expect.poll(() => done).toEqual(['b'])
+    await expect.poll(() => levels(lines)).toEqual(['warn', 'info'])
+    expect(lines[1]).toContain('is back')
+    await taking.stop()
+  })
+
   it('is one of its own in each schema of a database', async () => {
     const url = await newDatabase()
     const [queue, other] = await Promise.all([
@@ -105,6 +161,11 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     expect(await takeAll(queue, 'slot')).toBe(1)
   })
 })
+
+/** Of the lines of a log. */
+function levels(lines: readonly string[]): string[] {
+  return lines.map((line) => JSON.parse(line).level)
+}
 
 async function openTestQueue(url: string, lines: string[] = []): Promise<Queue> {
   const place = placeOf(url)
