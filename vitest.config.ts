@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Tests of what stands on the store, and not on the file that it may be. */
 const IN_BOTH = [
   'test/store/**/*.test.ts',
-  ...['deliver', 'letter-lane'].map((name) => `test/jobs/${name}.test.ts`),
+  ...['deliver', 'letter-lane', 'overview'].map((name) => `test/jobs/${name}.test.ts`),
   'test/crash/outbox-beside.test.ts',
 ]
 

@@ -31,7 +31,7 @@ export async function readInTime<T>(
       signal.removeEventListener('abort', cancel)
       // Or it would end what comes next on this connection.
       await canceled
-      await sql`SET statement_timeout = 0`.execute(one)
+      await sql`RESET statement_timeout`.execute(one)
     }
   })
 }
