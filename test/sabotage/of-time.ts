@@ -29,8 +29,8 @@ export const OF_TIME: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/store/lease.ts',
-        find: 'if (other && !isGone(other, at))',
-        replace: 'if (other && Number.isNaN(at))',
+        find: 'if (other && !isGone(trx, other))',
+        replace: 'if (other && other.isExpired > 1)',
       },
     ],
     caughtBy: [
