@@ -1,99 +1,20 @@
 /** Several workers on one PostgreSQL: who notes what is due, who runs it, and what waits for what. */
-import { sql } from 'kysely'
-import { pino } from 'pino'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { createLane } from '../../src/jobs/lane.ts'
+import { describe, expect, it } from 'vitest'
 import type { Schedule } from '../../src/jobs/schedule.ts'
-import { createSharedLane } from '../../src/jobs/shared-lane.ts'
-import { startWorker } from '../../src/jobs/worker.ts'
 import { listWorkers } from '../../src/jobs/worker-list.ts'
-import { openQueue, type Queue } from '../../src/queue/queue.ts'
 import { findLastSpan } from '../../src/store/daemon-span.ts'
 import { claimLease } from '../../src/store/lease.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
-import { hasPostgres, newDatabase } from '../support/postgres.ts'
-import { scheduleOf, timing } from '../support/schedule.ts'
-import { migratedDatabase } from '../support/store.ts'
-
-const MINUTELY = { timing: timing('* * * * *') }
-
-interface Machine {
-  readonly store: Store
-  readonly queue: Queue
-  readonly lines: string[]
-  /** Has the minute noted, by whichever takes it. */
-  readonly tick: (at: string) => Promise<void>
-  readonly stop: () => Promise<void>
-}
-
-interface Company {
-  now: Date
-}
-
-async function startMachine(
-  url: string,
-  company: Company,
-  schedules: readonly Schedule[],
-  onNotices: () => void = () => undefined,
-): Promise<Machine> {
-  const now = () => company.now
-  const store = await openStore(url, now())
-  if (store.place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
-  const lines: string[] = []
-  const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
-  const queue = await openQueue(store.place, log)
-  const end = new AbortController()
-  const worker = await startWorker(
-    {
-      ...{ store, log, now, schedules, queue, monotonicMs: () => now().getTime() },
-      post: createSharedLane(queue, 'notices', log, async () => onNotices()),
-      events: createSharedLane(queue, 'events', log, async () => undefined),
-      own: createLane(log, async () => undefined),
-    },
-    end.signal,
-  )
-  let hasStopped = false
-  const stop = async (): Promise<void> => {
-    if (hasStopped) return
-    hasStopped = true
-    end.abort(new Error('stopped'))
-    await worker.stop()
-    await queue[Symbol.asyncDispose]()
-    await store.close()
-  }
-  onTestFinished(stop)
-  return {
-    ...{ store, queue, lines, stop },
-    async tick(at) {
-      company.now = new Date(at)
-      await worker.tick()
-      await queue.send('clock', {}, { key: 'clock' })
-    },
-  }
-}
-
-/** As `sync 07:01 done`, but for those with which the schedules were set up. */
-async function slotsOf({ db }: Store): Promise<string[]> {
-  const slots = await db
-    .selectFrom('schedule_slot')
-    .where('slot', '>', '2026-11-20T07:00:30Z')
-    .selectAll()
-    .orderBy('slot')
-    .orderBy('schedule')
-    .execute()
-  return slots.map(({ schedule, slot, state }) => `${schedule} ${slot.slice(11, 16)} ${state}`)
-}
-
-/** Of the slots under a lease: those that wait, or are in hand. */
-async function openJobs({ db }: Store, lease: string): Promise<number> {
-  const { rows } = await sql<{ jobs: number }>`SELECT count(*) AS jobs FROM leadsheet_jobs.job
-    WHERE name = 'slot' AND singleton_key = ${lease} AND state < 'completed'`.execute(db)
-  return rows[0]?.jobs ?? 0
-}
-
-async function newStoreUrl(): Promise<string> {
-  return newDatabase({ template: await migratedDatabase() })
-}
+import {
+  type Machine,
+  MINUTELY,
+  newStoreUrl,
+  openJobs,
+  slotCount,
+  slotsOf,
+  startMachine,
+} from '../support/machines.ts'
+import { hasPostgres } from '../support/postgres.ts'
+import { scheduleOf } from '../support/schedule.ts'
 
 const at = (minute: string): string => `2026-11-20T07:${minute}:00Z`
 
@@ -106,7 +27,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     const first = await startMachine(url, company, schedules)
     const second = await startMachine(url, company, schedules)
-    await expect.poll(() => first.store.db.selectFrom('schedule_slot').selectAll().execute()).toHaveLength(2)
+    await expect.poll(() => slotCount(first.store)).toBe(2)
     await Promise.all([first.tick(at('01')), second.tick(at('01'))])
     await expect
       .poll(() => slotsOf(first.store))
@@ -145,7 +66,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     const first = await startMachine(url, company, [report, sync])
     const second = await startMachine(url, company, [report, sync])
-    await expect.poll(() => first.store.db.selectFrom('schedule_slot').selectAll().execute()).toHaveLength(2)
+    await expect.poll(() => slotCount(first.store)).toBe(2)
     await first.tick(at('01'))
     await expect.poll(() => steps).toEqual(['sync begins'])
     await second.queue.send('slot', { lease: 'report:daily' }, { key: 'report:daily' })
@@ -169,9 +90,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     let told = 0
     const machine = await startMachine(url, company, schedules, () => told++)
-    await expect
-      .poll(() => machine.store.db.selectFrom('schedule_slot').selectAll().execute())
-      .toHaveLength(2)
+    await expect.poll(() => slotCount(machine.store)).toBe(2)
     await machine.tick(at('01'))
     await expect.poll(() => asked).toBe(2)
     const before = told
@@ -195,7 +114,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     })
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     const first = await startMachine(url, company, [sync])
-    await expect.poll(() => first.store.db.selectFrom('schedule_slot').selectAll().execute()).toHaveLength(1)
+    await expect.poll(() => slotCount(first.store)).toBe(1)
     await first.tick(at('01'))
     await begun.promise
     const second = await startMachine(url, company, [sync])
@@ -212,13 +131,35 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const sync = scheduleOf({ ...MINUTELY, name: 'sync', leaseName: 'sync' })
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     const machine = await startMachine(url, company, [sync])
-    await expect
-      .poll(() => machine.store.db.selectFrom('schedule_slot').selectAll().execute())
-      .toHaveLength(1)
+    await expect.poll(() => slotCount(machine.store)).toBe(1)
     const byHand = await claimLease(machine.store, 'sync', () => company.now)
     await machine.tick(at('01'))
     await expect.poll(() => openJobs(machine.store, 'sync')).toBe(1)
     await byHand.release()
     await expect.poll(() => slotsOf(machine.store)).toEqual(['sync 07:01 done'])
+  })
+
+  it('of two installations that share a database do only what is their own', async () => {
+    const url = await newStoreUrl()
+    const ran: string[] = []
+    const start = async (name: string): Promise<Machine> => {
+      const run: Schedule['run'] = async () => {
+        ran.push(name)
+        return { state: 'done', message: null }
+      }
+      const sync = scheduleOf({ ...MINUTELY, name: 'sync', leaseName: 'sync', run })
+      const machine = await startMachine(`${url}?schema=${name}`, { now: new Date(at('00')) }, [sync])
+      await expect.poll(() => slotCount(machine.store)).toBe(1)
+      return machine
+    }
+    const north = await start('north')
+    const south = await start('south')
+    await north.tick(at('01'))
+    await expect.poll(() => slotsOf(north.store)).toEqual(['sync 07:01 done'])
+    expect(await slotsOf(south.store)).toEqual([])
+    await south.tick(at('02'))
+    await expect.poll(() => slotsOf(south.store)).toEqual(['sync 07:01 skipped', 'sync 07:02 done'])
+    expect(ran).toEqual(['north', 'south'])
+    expect(await listWorkers(north.store.db, new Date(at('01')))).toHaveLength(1)
   })
 })

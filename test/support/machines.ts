@@ -1,0 +1,98 @@
+/** Workers as of several machines on one PostgreSQL, in one process, with a clock that a test moves. */
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+import { createLane } from '../../src/jobs/lane.ts'
+import type { Schedule } from '../../src/jobs/schedule.ts'
+import { createSharedLane } from '../../src/jobs/shared-lane.ts'
+import { startWorker } from '../../src/jobs/worker.ts'
+import { openQueue, type Queue } from '../../src/queue/queue.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { newDatabase } from './postgres.ts'
+import { timing } from './schedule.ts'
+import { migratedDatabase } from './store.ts'
+
+export const MINUTELY = { timing: timing('* * * * *') }
+
+export interface Machine {
+  readonly store: Store
+  readonly queue: Queue
+  readonly lines: string[]
+  /** Has the minute noted, by whichever takes it. */
+  readonly tick: (at: string) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** The clock of all machines. */
+export interface Company {
+  now: Date
+}
+
+export async function startMachine(
+  url: string,
+  company: Company,
+  schedules: readonly Schedule[],
+  onNotices: () => void = () => undefined,
+): Promise<Machine> {
+  const now = () => company.now
+  const store = await openStore(url, now())
+  if (store.place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
+  const queue = await openQueue(store.place, log)
+  const end = new AbortController()
+  const worker = await startWorker(
+    {
+      ...{ store, log, now, schedules, queue, monotonicMs: () => now().getTime() },
+      post: createSharedLane(queue, 'notices', log, async () => onNotices()),
+      events: createSharedLane(queue, 'events', log, async () => undefined),
+      own: createLane(log, async () => undefined),
+    },
+    end.signal,
+  )
+  let hasStopped = false
+  const stop = async (): Promise<void> => {
+    if (hasStopped) return
+    hasStopped = true
+    end.abort(new Error('stopped'))
+    await worker.stop()
+    await queue[Symbol.asyncDispose]()
+    await store.close()
+  }
+  onTestFinished(stop)
+  return {
+    ...{ store, queue, lines, stop },
+    async tick(at) {
+      company.now = new Date(at)
+      await worker.tick()
+      await queue.send('clock', {}, { key: 'clock' })
+    },
+  }
+}
+
+/** As `sync 07:01 done`, but for those with which the schedules were set up. */
+export async function slotsOf({ db }: Store): Promise<string[]> {
+  const slots = await db
+    .selectFrom('schedule_slot')
+    .where('slot', '>', '2026-11-20T07:00:30Z')
+    .selectAll()
+    .orderBy('slot')
+    .orderBy('schedule')
+    .execute()
+  return slots.map(({ schedule, slot, state }) => `${schedule} ${slot.slice(11, 16)} ${state}`)
+}
+
+/** Of the slots under a lease: those that wait, or are in hand. */
+export async function openJobs({ db }: Store, lease: string): Promise<number> {
+  const { rows } = await sql<{ jobs: number }>`SELECT count(*) AS jobs FROM leadsheet_jobs.job
+    WHERE name = 'slot' AND singleton_key = ${lease} AND state < 'completed'`.execute(db)
+  return rows[0]?.jobs ?? 0
+}
+
+export async function slotCount({ db }: Store): Promise<number> {
+  return (await db.selectFrom('schedule_slot').selectAll().execute()).length
+}
+
+export async function newStoreUrl(): Promise<string> {
+  return newDatabase({ template: await migratedDatabase() })
+}
