@@ -113,7 +113,13 @@ export async function writeBesidePostgres<T>(
   if (beside === undefined) throw new Error('not opened by openPostgres')
   for (let attempt = 1; ; attempt++) {
     try {
-      return await writeUnflushedPostgres(beside, work)
+      return await writeUnflushedPostgres(beside, async (trx) => {
+        await sql`SELECT set_config('leadsheet.lead_counts', '[]', true)`.execute(trx)
+        const done = await work(trx)
+        // Last, since from here to the commit all others wait that have counted the same leads.
+        await sql`SELECT lead_count_now()`.execute(trx)
+        return done
+      })
     } catch (thrown) {
       if (attempt === ATTEMPTS || !AGAIN.has(codeOf(thrown))) throw thrown
       // So that the same two do not meet again at once.
