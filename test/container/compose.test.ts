@@ -184,9 +184,10 @@ describe('deploy/compose/try.yaml', () => {
 describe('the README', () => {
   it('starts containers with files, commands and a version that there are', async () => {
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-    const [, section = ''] = /^### In a container\n(.*?)^### /ms.exec(readme) ?? []
+    const sections = readme.matchAll(/^### (?:In a container|By compose, and on Kubernetes)\n(.*?)^### /gms)
+    const section = [...sections].map(([, text]) => text).join('')
     const lines = section.split('\n').filter((line) => line.startsWith('docker '))
-    expect(lines.length).toBeGreaterThan(5)
+    expect(lines.length).toBeGreaterThan(10)
     for (const line of lines.map((each) => each.replace(/ +#.*/, ''))) {
       const files = [...line.matchAll(/ -f (\S+)/g)].map(([, file]) => file ?? '')
       expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
