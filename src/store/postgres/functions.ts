@@ -59,13 +59,14 @@ export const FUNCTIONS: readonly string[] = [
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 20 AS $$
     SELECT place - 1, CASE json_typeof(element) WHEN 'null' THEN NULL WHEN 'string' THEN element #>> '{}' ELSE element::text END
     FROM json_array_elements(json_of(list)) WITH ORDINALITY AS each (element, place) $$`,
-  `CREATE OR REPLACE FUNCTION json_part(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT json_of(document) #>> CASE WHEN left(path, 1) = '$'
-      THEN string_to_array(ltrim(regexp_replace(substr(path, 2), '\\[(\\d+)\\]', '.\\1', 'g'), '.'), '.') ELSE ARRAY[path] END $$`,
+  // What begins with RETURN is kept as it was understood, and not as text: computed columns hang on it while a dump is
+  // restored, when functions of ours are not found by their names alone.
+  `CREATE OR REPLACE FUNCTION json_part(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN json_of(document) #>> CASE WHEN left(path, 1) = '$'
+      THEN string_to_array(ltrim(regexp_replace(substr(path, 2), '\\[(\\d+)\\]', '.\\1', 'g'), '.'), '.') ELSE ARRAY[path] END`,
   `CREATE OR REPLACE FUNCTION json_part(list text, place integer) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT json_of(list) ->> place'`,
-  // A number as it stands there, and whether something is so as 1 or 0. Computed columns hang on it while a dump is
-  // restored, when no other function of ours is found by its name alone: so it is kept as it was understood, not as text.
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN json_of(list) ->> place`,
+  // A number as it stands there, and whether something is so as 1 or 0.
   `CREATE OR REPLACE FUNCTION json_number(document text, path text) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (SELECT CASE part WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE
       CASE WHEN part ~ '^-?[0-9]{1,200}(\\.[0-9]{1,200})?([eE][-+]?[0-9]{1,2})?$' THEN part::double precision END END
