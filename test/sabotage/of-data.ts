@@ -132,8 +132,8 @@ export const OF_DATA: readonly Sabotage[] = [
       },
       {
         file: 'src/store/snapshot.ts',
-        find: 'await removeLeftovers(file)\n    await runChild(',
-        replace: 'await rm(file, { force: true })\n    await runChild(',
+        find: 'await removeLeftovers(file)\n    const live',
+        replace: 'await rm(file, { force: true })\n    const live',
       },
     ],
     caughtBy: [
