@@ -38,6 +38,7 @@ export interface DetailCrewDeps extends DetailBatchDeps {
 /** What a worker is for the others, and what they are for the sync that it may run. */
 export interface CrewMember extends DetailCrew, Pick<Lane, 'open' | 'idle' | 'isBusy'> {}
 
+/** At most, and fewer where not all who may read would get one. */
 const BATCH_LEADS = 20
 const LOOK_MS = 200
 /** One whose job is a dead letter, or was lost with a database, is offered again. */
@@ -96,7 +97,8 @@ async function readShared(
   { concurrency }: DetailOptions,
 ): Promise<DetailsDone> {
   const { runId, store, options } = run
-  await writeHolding(run, (trx) => beginReading(trx, runId, leads, BATCH_LEADS))
+  const batchLeads = Math.min(BATCH_LEADS, Math.ceil(leads.length / concurrency))
+  await writeHolding(run, (trx) => beginReading(trx, runId, leads, batchLeads))
   const offer = createOffer(queue, runId, concurrency)
   let end: unknown = null
   try {

@@ -38,13 +38,23 @@ export function createLetterLane(deps: LetterLaneDeps): Lane {
   let ended: Promise<void> | null = null
   let settling: NodeJS.Timeout | undefined
 
+  const endSender = async (): Promise<void> => {
+    const ending = sender
+    sender = null
+    await ending?.[Symbol.asyncDispose]()
+  }
   const send = async (messageId: string, signal: AbortSignal): Promise<void> => {
     isSending = true
     try {
       // Another worker may have taken this one for gone while its machine slept.
-      if (sender === null || sender.lease.lost.aborted) sender = await openSender(deps)
+      if (sender?.lease.lost.aborted) await endSender()
+      sender ??= await openSender(deps)
       if (sender === null) return
       if ((await sendLetter(deps, sender, messageId, signal)) === 'server_back') due.poke()
+    } catch (thrown) {
+      // What became of the letter may not be noted; it is left to whoever sends next, as by one that was killed.
+      await endSender().catch((another: unknown) => logFailure(log, another, { queue: 'letter' }))
+      throw thrown
     } finally {
       isSending = false
       settling ??= setTimeout(settle, SETTLE_MS).unref()
@@ -61,7 +71,7 @@ export function createLetterLane(deps: LetterLaneDeps): Lane {
     await aborted(signal)
     clearTimeout(settling)
     await taking.stop()
-    await sender?.[Symbol.asyncDispose]()
+    await endSender()
   }
   return {
     poke: due.poke,

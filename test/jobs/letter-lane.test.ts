@@ -8,7 +8,7 @@ import { openArchivePages } from '../../src/report/archive-pages.ts'
 import { moveDelivery } from '../../src/store/delivery.ts'
 import { listMailOutages } from '../../src/store/mail-outage.ts'
 import { takeMailTurn } from '../../src/store/mail-turn.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Ledger, openLedger } from '../support/ledger.ts'
 import { openMailServer } from '../support/mail-server.ts'
@@ -23,14 +23,21 @@ function addresses(count: number): string[] {
 }
 
 /** A worker with connections of its own; its lane is not open yet. */
-async function openWorker(ledger: Ledger, url: string) {
+async function openWorker(ledger: Ledger, url: string, change = (store: Store) => store) {
   const { deps } = ledger
   const store = await openStore(addressOf(ledger.store), deps.now())
   if (store.place.kind !== 'postgres') throw new Error('several workers need PostgreSQL')
   const queue = await openQueue(store.place, SILENT)
   const transport = openTransport(url, { log: SILENT })
   const stop = new AbortController()
-  const worker = { ...deps, store, queue, transport, archive: { folder: folderWith(), pages }, pauseAfter: 3 }
+  const worker = {
+    ...deps,
+    store: change(store),
+    queue,
+    transport,
+    archive: { folder: folderWith(), pages },
+    pauseAfter: 3,
+  }
   const lane = createLetterLane(worker)
   return {
     ...{ ...worker, lane },
@@ -143,6 +150,28 @@ describe.skipIf(!IN_POSTGRES)('letters that several workers send beside each oth
     await Promise.all([send(first.messageId), send('<nobody@example.com>')])
     expect(server.received.map(({ to }) => to)).toEqual([[first.recipient]])
     expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['sent', 'withdrawn'])
+  })
+
+  it('are in doubt, and sent once more, where what became of them could not be noted', async () => {
+    await using ledger = await openLedger(addresses(1))
+    let isCut = false
+    await using server = await openMailServer({}, async () => {
+      isCut = server.received.length === 1
+    })
+    const cutting = (store: Store): Store => ({
+      ...store,
+      write: (work) => (isCut ? Promise.reject(new Error('the database is gone')) : store.write(work)),
+    })
+    await using worker = await openWorker(ledger, server.url, cutting)
+    worker.start()
+    worker.lane.poke()
+    await expect.poll(() => isCut && !worker.lane.isBusy()).toBe(true)
+    expect(await ledger.deliveries()).toMatchObject([{ state: 'data', doubts: 0 }])
+    isCut = false
+    await ledger.store.write((trx) => trx.updateTable('lease').set({ expires_at: '' }).execute())
+    await expect.poll(() => countSent(ledger)).toBe(1)
+    expect(await ledger.deliveries()).toMatchObject([{ doubts: 1, attempts: 2 }])
+    expect(new Set(server.received.map(({ mail }) => mail.messageId)).size).toBe(1)
   })
 
   it('are told of by their job again and again where a mistake of ours keeps them from being sent', async () => {
