@@ -49,7 +49,8 @@ export const DRIFT = {
   reads: [],
   sql: `SELECT each.value ->> 'change' AS change, each.value ->> 'path' AS path, ended_at AS at
   FROM sync_scan_verdict CROSS JOIN json_each(drift) AS each
-  WHERE ended_at >= :from AND ended_at < :to ORDER BY at, hex(path), hex(change)`,
+  WHERE ended_at >= :from AND ended_at < :to
+  ORDER BY at, hex(each.value ->> 'path'), hex(each.value ->> 'change')`,
 } as const
 
 export const LAST_SCAN = {
