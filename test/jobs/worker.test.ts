@@ -1,4 +1,5 @@
 /** Several workers on one PostgreSQL: who notes what is due, who runs it, and what waits for what. */
+import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import type { Schedule } from '../../src/jobs/schedule.ts'
 import { listWorkers } from '../../src/jobs/worker-list.ts'
@@ -120,6 +121,10 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const second = await startMachine(url, company, [sync])
     const both = await listWorkers(second.store.db, company.now)
     expect(both.map(({ pid }) => pid)).toEqual([process.pid, process.pid])
+    const card = await readWorkers(second.store, clockOf('UTC', company.now))
+    expect(card?.workers.map(({ host, inHand }) => `${host} ${inHand}`)).toEqual(
+      Array(2).fill(`${hostname()} sync`),
+    )
     await first.stop()
     await expect.poll(() => slotsOf(second.store)).toEqual(['sync 07:01 done'])
     expect(await listWorkers(second.store.db, company.now)).toHaveLength(1)

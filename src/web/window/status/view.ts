@@ -14,6 +14,7 @@ import { type RecordsView, readRecords } from './records.ts'
 import { type RunsView, readRuns } from './runs.ts'
 import { readSchedules, type SchedulesView } from './schedules.ts'
 import { readTroubles, type TroublesView } from './troubles.ts'
+import { readWorkers, type WorkersView } from './workers.ts'
 
 export interface StatusOptions extends InstallationFacts {
   readonly store: Store
@@ -44,12 +45,14 @@ export interface StatusView {
   readonly runs: RunsView
   readonly letters: LettersView
   readonly records: RecordsView
+  /** Null where the store is a file, and one daemon does it all. */
+  readonly workers: WorkersView | null
   readonly installation: InstallationView
 }
 
 export const PARTS = [
   ...['head', 'progress', 'troubles', 'freshness', 'schedules'],
-  ...['events', 'runs', 'letters', 'records', 'installation'],
+  ...['events', 'runs', 'letters', 'records', 'workers', 'installation'],
 ] as const satisfies readonly (keyof StatusView)[]
 
 /** @throws LeadsheetError store_* */
@@ -78,6 +81,7 @@ export async function readStatusView(options: StatusOptions, now: Date): Promise
       runs: await readRuns(db, clock, progress !== null),
       letters: await readLetters(db, clock),
       records: await readRecords(db, clock),
+      workers: await readWorkers(installation.store, clock),
       installation: await readInstallation({ ...store, db }, options, clock),
     }
   })
