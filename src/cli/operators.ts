@@ -10,8 +10,9 @@ import type { Poster } from '../notify/post.ts'
 import { openNoticeLetter } from '../report/notice-letter.ts'
 import type { Source } from '../source/open.ts'
 import type { Store } from '../store/open.ts'
+import { nameOf } from '../store/place.ts'
 import { eventWayOf } from './event-way.ts'
-import { pathsIn, TEMPLATES } from './installation.ts'
+import { pathsIn, storePlaceOf, TEMPLATES } from './installation.ts'
 import { ownFolder } from './templates.ts'
 
 /** @throws LeadsheetError report_template */
@@ -66,6 +67,7 @@ export async function mailedOperators(config: Config): Promise<MailedOperators |
   return { recipients, from, replyTo, render: await openNoticeLetter(TEMPLATES, ownFolder(config)) }
 }
 
-export function placeOf({ dataDir }: Pick<Config, 'dataDir'>): string {
-  return `${hostname()}, ${dataDir}`
+/** The machine that tells of it, and which installation it is. */
+export function placeOf({ dataDir, store }: Pick<Config, 'dataDir' | 'store'>): string {
+  return `${hostname()}, ${store === null ? dataDir : nameOf(storePlaceOf({ dataDir, store }))}`
 }

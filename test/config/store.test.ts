@@ -1,8 +1,10 @@
 /** The address of a store in PostgreSQL: what it may be, how it is told that it is none, and who sees its password. */
 import { chmodSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { storeAddressOf, storePlaceOf } from '../../src/cli/installation.ts'
+import { placeOf } from '../../src/cli/operators.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { changedSettings, effectiveSettings } from '../../src/config/overview.ts'
 import { secretsOf } from '../../src/config/secrets.ts'
@@ -89,6 +91,7 @@ describe('the store', () => {
     })
     expect(secretsOf(after)).toEqual([encodeURIComponent(PASSWORD), PASSWORD])
     expect(changedSettings(before, after)).toEqual(['store'])
+    expect(placeOf(after)).toBe(`${hostname()}, postgres://app@db.example.com:5433/leads?schema=sales`)
   })
 
   test('is warned of where everybody can read its password, and only then', () => {
