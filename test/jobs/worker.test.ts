@@ -5,6 +5,8 @@ import type { Schedule } from '../../src/jobs/schedule.ts'
 import { listWorkers } from '../../src/jobs/worker-list.ts'
 import { findLastSpan } from '../../src/store/daemon-span.ts'
 import { claimLease } from '../../src/store/lease.ts'
+import { clockOf } from '../../src/web/window/moment.ts'
+import { readWorkers } from '../../src/web/window/status/workers.ts'
 import {
   type Machine,
   MINUTELY,
