@@ -7,6 +7,7 @@ import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { LeadsheetError } from '../errors.ts'
 import { isSame, readDigest, type TableDigest } from './copy/digest.ts'
+import { countSteps, type Heard, type Progress } from './copy/progress.ts'
 import { countRows, findLastKey, type Key, readChunks } from './copy/rows.ts'
 import { type CopiedTable, listCopiedTables } from './copy/table.ts'
 import {
@@ -29,18 +30,8 @@ import { isStoreThere } from './there.ts'
 /** A process that has given a sign of life since is taken to run. */
 const ALIVE_MS = 3 * 60_000
 
-export interface Moving {
+export interface Moving extends Heard {
   readonly now: () => Date
-  readonly signal: AbortSignal
-  readonly onProgress: (step: MoveStep) => void
-}
-
-export interface MoveStep {
-  readonly step: 'copy' | 'compare'
-  /** Rows of all tables. */
-  readonly done: number
-  readonly total: number
-  readonly table: string
 }
 
 export interface MovedTable extends TableDigest {
@@ -148,7 +139,7 @@ async function copyStore(
   state: TargetState,
   moving: Moving,
 ): Promise<void> {
-  const goesOn = state === 'begun' && (await hasOnlyCopies(reading, target, tables, moving.signal))
+  const goesOn = state === 'begun' && (await hasOnlyCopies(reading, target, tables, moving))
   const installation = await reading
     .selectFrom('installation')
     .select(['id', 'created_at'])
@@ -157,7 +148,7 @@ async function copyStore(
     if (!goesOn) await emptyTables(trx, tables)
     await markBegun(trx, installation, nameOf(from))
   })
-  const progress = await countAll('copy', reading, tables, moving)
+  const progress = await countSteps('copy', reading, tables, moving)
   for (const table of tables.filter(({ isCounted }) => !isCounted)) {
     const last = goesOn ? await findLastKey(target, table) : null
     await copyTable(reading, target, table, last, progress)
@@ -175,13 +166,16 @@ async function hasOnlyCopies(
   reading: Trx,
   target: Db,
   tables: readonly CopiedTable[],
-  signal: AbortSignal,
+  moving: Moving,
 ): Promise<boolean> {
+  const progress = await countSteps('compare', reading, tables, moving)
   for (const table of tables.filter(({ isCounted }) => !isCounted)) {
     const last = await findLastKey(target, table)
     if (last === null) continue
-    const there = await readDigest(target, table, {}, () => signal.throwIfAborted())
-    const here = await readDigest(reading, table, { upTo: last }, () => signal.throwIfAborted())
+    const there = await readDigest(target, table, {}, (rows) => progress.tell(table, rows))
+    progress.end(there.rows)
+    const here = await readDigest(reading, table, { upTo: last }, (rows) => progress.tell(table, rows))
+    progress.end(here.rows)
     if (!isSame(here, there)) return false
   }
   return true
@@ -202,7 +196,7 @@ async function copyTable(
     done += rows.length
     progress.tell(table, done)
   }
-  progress.end(table, done)
+  progress.end(done)
 }
 
 async function compareTables(
@@ -213,12 +207,13 @@ async function compareTables(
   state: TargetState,
   moving: Moving,
 ): Promise<MovedTable[]> {
-  const progress = await countAll('compare', reading, tables, moving)
+  const progress = await countSteps('compare', reading, tables, moving)
   const compared: MovedTable[] = []
   for (const table of tables) {
     const here = await readDigest(reading, table, {}, (rows) => progress.tell(table, rows))
+    progress.end(here.rows)
     const there = await readDigest(target, table, {}, (rows) => progress.tell(table, rows))
-    progress.end(table, here.rows)
+    progress.end(there.rows)
     if (!isSame(here, there)) throw unlike(to, table, here, there, state)
     compared.push({ name: table.name, ...there })
   }
@@ -244,30 +239,4 @@ function unlike(
     : new LeadsheetError('store_unfinished', `${nameOf(to)} did not become the same: ${found}`, {
         hint: 'The store that it is moved from is as it was. Look for what else writes there, and run the command again.',
       })
-}
-
-/** Rows of all tables, told as one. */
-interface Progress {
-  tell(table: CopiedTable, rows: number): void
-  end(table: CopiedTable, rows: number): void
-}
-
-async function countAll(
-  step: MoveStep['step'],
-  reading: Trx,
-  tables: readonly CopiedTable[],
-  { signal, onProgress }: Moving,
-): Promise<Progress> {
-  let total = 0
-  for (const table of tables) total += await countRows(reading, table)
-  let ended = 0
-  return {
-    tell(table, rows) {
-      signal.throwIfAborted()
-      onProgress({ step, done: ended + rows, total, table: table.name })
-    },
-    end(_, rows) {
-      ended += rows
-    },
-  }
 }
