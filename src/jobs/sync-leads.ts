@@ -19,7 +19,7 @@ import { judgeParts, judgePass, provesAbsence, warnOfTotal } from './judge-scan.
 import { hashProfile, retryHeldLeads } from './profile-change.ts'
 import { loadScanMemory, type ScanMemory } from './scan-memory.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
-import { partScan, readParts } from './sync-parts.ts'
+import { partScan, readParts, scanSoFar } from './sync-parts.ts'
 import { readerOf, type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
@@ -201,7 +201,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
  */
 async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanMemory, stop: ScanStop): Promise<void> {
   const at = run.now().toISOString()
-  const scan = (await findScan(run.store.db)) ?? begun
+  const scan = await scanSoFar(run.store.db, (await findScan(run.store.db)) ?? begun)
   await writeHolding(run, async (trx) => {
     const report = reportOf(scan, { verdict: 'incomplete', stop })
     const drift = await memory.watch.save(trx, at)

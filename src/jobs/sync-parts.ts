@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LeadsheetError } from '../errors.ts'
 import { loadMetLeads } from '../store/met-leads.ts'
-import type { Trx } from '../store/open.ts'
+import type { Db, Trx } from '../store/open.ts'
 import type { Scan } from '../store/scan.ts'
 import {
   collectCounts,
@@ -25,7 +25,9 @@ import type { PassEnd } from './sync-scan.ts'
 
 /** How often it is looked how far the parts are. */
 const LOOK_MS = 250
-/** Offered again after so many looks, should an offer have been lost. */
+/** Counted together after so many looks: for that all pages wait a moment. */
+const LOOKS_A_COUNT = 8
+/** Offered again after so many, should an offer have been lost. */
 const LOOKS_AN_OFFER = 120
 
 /** The run's own source counts them. */
@@ -92,13 +94,13 @@ async function watchParts(
   signal: AbortSignal,
 ): Promise<Part['failure']> {
   for (let look = 0; ; look++) {
-    const parts = await writeHolding(run, async (trx) => {
-      await collect(trx, run, begun)
-      return listParts(trx)
-    })
-    const failed = parts.find(({ failure }) => failure !== null)
-    if (failed !== undefined) return failed.failure
+    const parts = await listParts(run.store.db)
     const open = parts.filter(({ isEnded }) => !isEnded)
+    const failed = parts.find(({ failure }) => failure !== null)
+    if (open.length === 0 || look % LOOKS_A_COUNT === 0) {
+      await writeHolding(run, (trx) => collect(trx, run, begun))
+    }
+    if (failed !== undefined) return failed.failure
     if (open.length === 0) return null
     if (look % LOOKS_AN_OFFER === 0) await helpers.offer(open.map(({ part }) => part))
     await delay(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
@@ -169,6 +171,13 @@ async function putTogether(run: SyncRun, begun: Scan, memory: ScanMemory): Promi
   })
 }
 
+/** How far all parts together are. */
+export async function scanSoFar(db: Db, scan: Scan): Promise<Scan> {
+  const parts = await listParts(db)
+  const seen = parts.reduce((sum, { reading }) => sum + reading.seen, 0)
+  return parts.length === 0 ? scan : unitedScan(scan, parts, seen, null)
+}
+
 /** As one reader of the whole list would have left it behind its first pass. */
 function unitedScan(begun: Scan, parts: readonly Part[], distinct: number, totalAfter: number | null): Scan {
   const readings = parts.map(({ reading }) => reading)
@@ -190,7 +199,7 @@ function unitedScan(begun: Scan, parts: readonly Part[], distinct: number, total
     cut: sum('cut'),
     is_broken: most('is_broken'),
     largest_page: most('largest_page'),
-    reported_total: totalAfter,
+    reported_total: totalAfter ?? begun.reported_total,
     total_low: Math.min(...totals),
     total_high: Math.max(...totals),
     max_updated_at: readings.reduce<string | null>(

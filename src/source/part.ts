@@ -9,7 +9,6 @@ import type { RawRecord } from './raw-record.ts'
 
 export interface ListPart {
   readonly pipelineId: string | null
-  readonly since: Instant | null
   readonly until: Instant | null
   /** The position of the first page behind it, where positions are numbers. */
   readonly to: string | null

@@ -33,7 +33,7 @@ export interface PartFailure {
 
 export interface Part {
   readonly part: number
-  readonly bounds: PartBounds
+  readonly bounds: Omit<PartBounds, 'from'>
   /** The sync that it is read for; null where that was stopped, and no other goes on with it yet. */
   readonly runId: string | null
   readonly reading: Scan
@@ -69,7 +69,7 @@ export async function insertParts(
   await insertRows(trx, 'sync_part', rows)
   return trx
     .updateTable('sync_scan')
-    .set({ total_low: total, total_high: total })
+    .set({ reported_total: total, total_low: total, total_high: total })
     .returningAll()
     .executeTakeFirstOrThrow()
 }
@@ -235,7 +235,6 @@ function partOf(row: Selectable<SyncPartTable>): Part {
       pipelineId: row.pipeline_id,
       since: row.since,
       until: row.until,
-      from: null,
       to: row.end_position,
     },
     runId: row.run_id,

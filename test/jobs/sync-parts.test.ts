@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { once } from 'node:events'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../src/errors.ts'
@@ -164,18 +164,26 @@ describe.skipIf(!hasPostgres)('parts that were begun', () => {
     await using shared = await openSharedList('by time')
     const { store, list } = shared
     const { listLeads } = list.source
-    list.source.listLeads = async (...query) => {
-      await delay(20)
-      return listLeads(...query)
-    }
     const stop = new AbortController()
-    const first = await shared.sync({
-      signal: stop.signal,
-      onProgress: ({ done }) => done > 0 && stop.abort(),
-    })
+    const isOver = Promise.withResolvers<void>()
+    let pages = 0
+    list.source.listLeads = async (filters, position, size, options = {}) => {
+      const isPage = size === PAGE_SIZE
+      if (isPage && ++pages === 12) stop.abort()
+      // Those that are on their way come when nobody wants them any more.
+      const { signal = stop.signal } = options
+      if (isPage && pages >= 12 && !signal.aborted)
+        await Promise.race([isOver.promise, once(signal, 'abort')])
+      signal.throwIfAborted()
+      return listLeads(filters, position, size, options)
+    }
+    const first = await shared.sync({ signal: stop.signal })
+    isOver.resolve()
+    list.source.listLeads = listLeads
     expect(first).toMatchObject({ outcome: 'partial', problems: [{ code: 'run_interrupted' }] })
     await expectSound(shared)
     expect(first.leads.inserted).toBe((await storedIds(store)).length)
+    expect(first.scan).toMatchObject({ distinct: first.leads.inserted, reportedTotal: 400 })
     const before = list.source.usage.requests
     const second = await shared.sync()
     expect(second).toMatchObject({ outcome: 'ok', scan: { verdict: 'complete', distinct: 400 } })
