@@ -41,6 +41,9 @@ const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
 const NOTHING_GIVEN: Moment['given'] = new Set()
 
+/** Or PostgreSQL computes all of a relation that is read twice; SQLite looks for itself, and would compute it twice. */
+const INLINE = 'NOT MATERIALIZED '
+
 export async function readFigure(db: Db, name: FigureName, scope: FigureScope): Promise<FigureRow[]> {
   return readFigureAt({ db, given: NOTHING_GIVEN }, name, scope)
 }
@@ -61,7 +64,8 @@ export async function readRows<Row>(
   scope: FigureScope,
   values: QueryValues = {},
 ): Promise<Row[]> {
-  return runQuery<Row>(db, withRelations(query, scope, given), { ...valuesOf(scope), ...values })
+  const text = withRelations(query, scope, given, isPostgres(db) ? INLINE : '')
+  return runQuery<Row>(db, text, { ...valuesOf(scope), ...values })
 }
 
 /** The SQL of a figure with all values in it, for any program of the database. */
@@ -71,7 +75,8 @@ export function explainFigure(name: FigureName, scope: FigureScope): string {
 
 /** The same of any query over relations; `values` are those that the scope does not have. */
 export function explainQuery(query: Query, scope: FigureScope, values: QueryValues): string {
-  return `${fillIn(withRelations(query, scope), { ...valuesOf(scope), ...values })};`
+  const text = withRelations(query, scope, NOTHING_GIVEN, INLINE)
+  return `${fillIn(text, { ...valuesOf(scope), ...values })};`
 }
 
 export function findFigure(name: FigureName): (typeof FIGURES)[number] {
@@ -88,13 +93,14 @@ export function withRelations(
   query: Query,
   { asKnownAt, filter }: Pick<FigureScope, 'asKnownAt' | 'filter'>,
   given: Moment['given'] = NOTHING_GIVEN,
+  plain: '' | typeof INLINE = '',
 ): string {
   const relations = relationsOf(asKnownAt !== null, filter)
   const needed = new Set<RelationName>(query.reads.flatMap((name) => [name, ...relations[name].reads]))
   const missing = RELATION_NAMES.filter((name) => needed.has(name) && !given.has(name))
   const parts = missing.map((name) => {
     const { isMaterialized, sql } = relations[name]
-    return `${name} AS ${isMaterialized ? 'MATERIALIZED ' : ''}( ${sql}\n)`
+    return `${name} AS ${isMaterialized ? 'MATERIALIZED ' : plain}( ${sql}\n)`
   })
   return parts.length === 0 ? query.sql : `WITH ${parts.join(',\n')}\n${query.sql}`
 }

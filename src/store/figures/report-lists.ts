@@ -30,9 +30,12 @@ export const STALLED_LEADS = {
   sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt"
   FROM (
     -- the first of each status, so that an index leads to them
-    SELECT idle.* FROM (SELECT DISTINCT status FROM ${OPEN_STATUSES} AS open) AS each JOIN idle ON idle.lead_id IN (
-      SELECT lead_id FROM idle AS rows WHERE rows.status = each.status AND changed_at <= ${STALLED_SINCE}
-        AND lead_id NOT IN (SELECT lead_id FROM changed) ORDER BY changed_at, pipeline_id, lead_id LIMIT :rows)
+    SELECT idle.* FROM (SELECT DISTINCT status, coalesce((SELECT changed_at FROM idle AS rows
+        WHERE rows.status = open.status AND changed_at <= ${STALLED_SINCE}
+          AND lead_id NOT IN (SELECT lead_id FROM changed) ORDER BY changed_at LIMIT 1 OFFSET :rows), ${STALLED_SINCE}) AS last_at
+      FROM ${OPEN_STATUSES} AS open) AS first
+    CROSS JOIN idle WHERE idle.status = first.status AND changed_at <= last_at
+      AND lead_id NOT IN (SELECT lead_id FROM changed)
     UNION ALL SELECT lead_id, NULL, pipeline_id, changed_at FROM idle_then WHERE changed_at <= ${STALLED_SINCE}
     ORDER BY changed_at, pipeline_id, lead_id LIMIT :rows) AS longest
   JOIN lead_then USING (lead_id) JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
