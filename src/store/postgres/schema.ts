@@ -19,8 +19,13 @@ export function translateSchema(objects: readonly SqliteObject[]): string[] {
   return tablesInOrder(objects).flatMap((table) => [
     tableSql(table),
     // At once, since other tables may refer to what only an index makes unique.
-    ...indexes.filter((index) => index.table === table.name).map(({ sql }) => sql),
+    ...indexes.filter((index) => index.table === table.name).map(indexSql),
   ])
+}
+
+/** Read backwards it has the best leads first and those without a score last, as in SQLite. */
+function indexSql({ sql }: SqliteObject): string {
+  return sql.replace('(score, ', '(score NULLS FIRST, ')
 }
 
 /** Those that both databases have, each after those that it refers to. */
