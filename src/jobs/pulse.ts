@@ -38,8 +38,8 @@ export async function openPulse({ store, log, now, monotonicMs }: PulseDeps): Pr
       if (passedMs >= -CLOCK_STEP_MS && passedMs <= LATE_MS) {
         await store.write((trx) => touchSpan(trx, span, beat.at.toISOString()))
       } else {
-        log.warn({ from: last.at.toISOString(), to: beat.at.toISOString() }, tell(passedMs, isClockSet))
         span = await begin(beat.at, isClockSet ? 'clock' : 'blocked')
+        log.warn({ from: last.at.toISOString(), to: beat.at.toISOString() }, tell(passedMs, isClockSet))
       }
       // Only now: a gap that could not be noted is seen again.
       last = beat

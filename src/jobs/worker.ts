@@ -35,6 +35,9 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
   // Held by each that runs, so that it is seen that one does; nobody else wants it.
   const lease = await claimLease(store, `daemon:${randomUUID()}`, now)
   const slots = createSlotRunner(worker)
+  // Also where it cannot go on after all, such as without its pages.
+  const end = new AbortController()
+  const until = AbortSignal.any([signal, end.signal])
   let pulse: Pulse
   let stopped: Promise<unknown>
   try {
@@ -46,17 +49,17 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
       await queue.work('clock', { concurrency: 1 }, () => noteMinute(worker)),
       await queue.work('slot', { concurrency: 1 }, slots.run),
     ]
-    stopped = aborted(signal).then(() => Promise.all(taking.map((each) => each.stop())))
+    stopped = aborted(until).then(() => Promise.all(taking.map((each) => each.stop())))
     await queue.send('clock', {}, { key: 'clock' })
   } catch (thrown) {
     await lease.release()
     throw thrown
   }
   const lanes = [own, post, events]
-  for (const lane of lanes) lane.open(signal)
+  for (const lane of lanes) lane.open(until)
   let tickedMs = worker.monotonicMs()
   return {
-    signal,
+    signal: until,
     poke() {
       void quietly(worker, () => sendDue(worker))
       for (const lane of lanes) lane.poke()
@@ -77,6 +80,7 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
       for (const lane of lanes) await lane.idle()
     },
     async stop() {
+      end.abort(new Error('the worker stops'))
       await stopped
       for (const lane of lanes) await lane.idle()
       await quietly(worker, pulse.end)

@@ -40,7 +40,6 @@ export async function startMachine(
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
   const queue = await openQueue(store.place, log)
-  const end = new AbortController()
   const worker = await startWorker(
     {
       ...{ store, log, now, schedules, queue, monotonicMs: () => now().getTime() },
@@ -48,13 +47,12 @@ export async function startMachine(
       events: createSharedLane(queue, 'events', log, async () => undefined),
       own: createLane(log, async () => undefined),
     },
-    end.signal,
+    new AbortController().signal,
   )
   let hasStopped = false
   const stop = async (): Promise<void> => {
     if (hasStopped) return
     hasStopped = true
-    end.abort(new Error('stopped'))
     await worker.stop()
     await queue[Symbol.asyncDispose]()
     await store.close()
