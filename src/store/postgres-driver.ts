@@ -148,7 +148,7 @@ function isUnreachable(code: string, text: string): boolean {
       code,
     ) ||
     /^(08|57P0|53300|25P03)/.test(code) ||
-    /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/i.test(
+    /Connection terminated|connection timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/i.test(
       text,
     )
   )
