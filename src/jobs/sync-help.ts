@@ -32,7 +32,9 @@ export interface SyncHelp {
 export function createSyncHelp(deps: SyncHelpDeps): SyncHelp {
   const { queue, log } = deps
   const crew = createDetailCrew(deps)
-  const readPart = createPartReader(deps)
+  /** The last one that this worker has run. */
+  let ownRun: string | null = null
+  const readPart = createPartReader(deps, (runId) => runId === ownRun)
   let inHand = 0
   let opened: AbortSignal | null = null
   let ended: Promise<void> | null = null
@@ -46,7 +48,12 @@ export function createSyncHelp(deps: SyncHelpDeps): SyncHelp {
     await taking.stop()
   }
   return {
-    help: { crew, helpers: partHelpersOf(queue) },
+    help: {
+      crew,
+      helpers: partHelpersOf(queue, (runId) => {
+        ownRun = runId
+      }),
+    },
     lane: {
       poke: () => undefined,
       open(signal) {
@@ -63,13 +70,15 @@ export function createSyncHelp(deps: SyncHelpDeps): SyncHelp {
   }
 }
 
-function partHelpersOf(queue: Queue): PartHelpers {
+function partHelpersOf(queue: Queue, onOffer: (runId: string) => void): PartHelpers {
   return {
-    offer: (parts) =>
-      queue.sendAll(
+    async offer(runId, parts) {
+      onOffer(runId)
+      await queue.sendAll(
         'sync-part',
         parts.map((part) => ({ data: { part }, key: `part ${part}` })),
-      ),
+      )
+    },
     takeOne: (signal, read) => queue.takeOne('sync-part', signal, ({ data }) => read(data.part)),
   }
 }

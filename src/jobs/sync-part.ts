@@ -31,6 +31,9 @@ import type { ScanMemory } from './scan-memory.ts'
 import type { ListReader } from './sync-run.ts'
 import { readPass } from './sync-scan.ts'
 
+/** What the run counts by itself. */
+export const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
+
 export interface PartDeps {
   readonly source: Source
   readonly store: Store
@@ -46,8 +49,11 @@ export interface PartDeps {
  */
 export type ReadPart = (part: number, signal: AbortSignal) => Promise<void>
 
-/** For a process that reads parts of other processes' syncs. What it knows of the leads it keeps from part to part. */
-export function createPartReader(deps: PartDeps): ReadPart {
+/**
+ * For a process that reads parts of other processes' syncs. What it knows of the leads it keeps from part to part.
+ * @param isOwn whether a run is one of this process, which counts the requests itself
+ */
+export function createPartReader(deps: PartDeps, isOwn: (runId: string | null) => boolean): ReadPart {
   let kept: { readonly scan: string; readonly known: Promise<NumberIndex> } | null = null
   return async (no, signal) => {
     const part = await findPart(deps.store.db, no)
@@ -55,10 +61,11 @@ export function createPartReader(deps: PartDeps): ReadPart {
     const { started_at: scan, is_remap } = part.reading
     if (kept?.scan !== scan) kept = { scan, known: loadKnown(deps.store, is_remap === 1) }
     const before = { ...deps.source.usage }
-    await readPart(deps, no, await kept.known, signal, () => ({
+    const spent = (): RunUsage => ({
       requests: deps.source.usage.requests - before.requests,
       retries: deps.source.usage.retries - before.retries,
-    }))
+    })
+    await readPart(deps, no, await kept.known, signal, isOwn(part.runId) ? () => NO_USAGE : spent)
     const parts = await listParts(deps.store.db)
     if (parts.every(({ isEnded, isHeld }) => isEnded || isHeld)) kept = null
   }

@@ -19,7 +19,7 @@ import {
 import { addCounts, readCounts } from '../store/sync-run.ts'
 import { planParts } from './plan-parts.ts'
 import type { ScanMemory } from './scan-memory.ts'
-import { readPart } from './sync-part.ts'
+import { NO_USAGE, readPart } from './sync-part.ts'
 import { type PartHelpers, type SyncRun, writeHolding } from './sync-run.ts'
 import type { PassEnd } from './sync-scan.ts'
 
@@ -29,9 +29,6 @@ const LOOK_MS = 250
 const LOOKS_A_COUNT = 8
 /** Offered again after so many, should an offer have been lost. */
 const LOOKS_AN_OFFER = 120
-
-/** The run's own source counts them. */
-const NO_USAGE = { requests: 0, retries: 0 }
 
 /**
  * Parts the scan, if it is worth it and others can help; one of which parts are left goes on with them.
@@ -102,7 +99,11 @@ async function watchParts(
     }
     if (failed !== undefined) return failed.failure
     if (open.length === 0) return null
-    if (look % LOOKS_AN_OFFER === 0) await helpers.offer(open.map(({ part }) => part))
+    if (look % LOOKS_AN_OFFER === 0)
+      await helpers.offer(
+        run.runId,
+        open.map(({ part }) => part),
+      )
     await delay(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
 }
@@ -157,8 +158,9 @@ async function putTogether(run: SyncRun, begun: Scan, memory: ScanMemory): Promi
   const distinct = memory.met.count()
   const counts = await readCounts(run.store.db, run.runId)
   const scan = unitedScan(begun, parts, distinct, after.total)
-  // A lead that two parts have met counts once.
-  const twice = parts.reduce((sum, { reading }) => sum + reading.seen, 0) - distinct
+  // A lead that two parts have met counts once, unless it was a run before this one that counted it.
+  const repeated = parts.reduce((sum, { reading }) => sum + reading.seen, 0) - distinct
+  const twice = Math.min(repeated, counts.unchanged + counts.updated)
   const unchanged = Math.min(twice, counts.unchanged)
   return writeHolding(run, async (trx) => {
     await addCounts(trx, run.runId, {

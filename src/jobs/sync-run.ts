@@ -68,8 +68,8 @@ export interface DetailsDone {
 
 /** Others that read parts of a list for a run. */
 export interface PartHelpers {
-  /** Tells them of parts; one that is offered already, or being read, is not offered again. */
-  offer(parts: readonly number[]): Promise<void>
+  /** Tells them of parts of a run; one that is offered already, or being read, is not offered again. */
+  offer(runId: string, parts: readonly number[]): Promise<void>
   /**
    * Takes one of those offered and reads it here, meanwhile.
    * @returns whether there was one

@@ -33,7 +33,9 @@ export async function openPartWorkers(options: WorkersOptions): Promise<PartWork
   let alive = new AbortController()
   let taken = 0
   const stores = await Promise.all(Array.from({ length: count }, () => openStore(url, now())))
-  const workers = stores.map((store) => work(createPartReader({ source: source(), store, now, pageSize })))
+  const workers = stores.map((store) =>
+    work(createPartReader({ source: source(), store, now, pageSize }, () => false)),
+  )
 
   async function work(read: ReturnType<typeof createPartReader>): Promise<void> {
     while (!stop.signal.aborted) {
@@ -64,7 +66,7 @@ export async function openPartWorkers(options: WorkersOptions): Promise<PartWork
     offered,
     taken: () => taken,
     helpers: {
-      async offer(parts) {
+      async offer(_, parts) {
         for (const part of parts) {
           offered.add(part)
           if (!waiting.includes(part) && !inHand.has(part)) waiting.push(part)
