@@ -44,9 +44,9 @@ export function compareRows(rows: readonly Row[], log: string): Comparison {
   const attempts = readAttempts(log)
   const countEnds = (end: Attempt['end']): number => attempts.filter((one) => one.end === end).length
   const arrivals = attempts.filter((one) => one.end !== 'put off' && one.end !== 'turned away')
-  const arrivalsOf = Map.groupBy(arrivals, ({ to }) => to)
-  const known = new Set(rows.map(({ recipient }) => recipient))
-  const found = rows.map((row) => ({ row, arrivals: arrivalsOf.get(row.recipient) ?? [] }))
+  const arrivalsOf = Map.groupBy(arrivals, ({ messageId }) => messageId)
+  const known = new Set(rows.map(({ message_id }) => message_id))
+  const found = rows.map((row) => ({ row, arrivals: arrivalsOf.get(row.message_id) ?? [] }))
   const doubted = found.filter(({ row }) => row.doubts > 0)
   return {
     letters: rows.length,
@@ -73,7 +73,9 @@ export function compareRows(rows: readonly Row[], log: string): Comparison {
       ...found
         .filter(({ row, arrivals }) => !isOneMessage(row, arrivals))
         .map(({ row }) => `${row.recipient}: another message`),
-      ...arrivals.filter(({ to }) => !known.has(to)).map(({ to }) => `${to}: nobody`),
+      ...arrivals
+        .filter(({ messageId }) => !known.has(messageId))
+        .map(({ to }) => `${to}: no letter of ours`),
     ],
   }
 }
@@ -92,10 +94,10 @@ function copiesOf(arrivals: readonly Arrival[]): number {
   return arrivals.filter(({ end }) => end !== 'refused').length
 }
 
-/** Each attempt the same bytes, signed and under the Message-ID of the ledger; also those that were refused. */
+/** Each attempt the same bytes, signed and to the recipient of the ledger; also those that were refused. */
 function isOneMessage(row: Row, arrivals: readonly Arrival[]): boolean {
-  const kinds = new Set(arrivals.map(({ messageId, sha256 }) => `${messageId} ${sha256}`))
-  return kinds.size <= 1 && arrivals.every((one) => one.messageId === row.message_id && one.isSigned)
+  const kinds = new Set(arrivals.map(({ sha256 }) => sha256))
+  return kinds.size <= 1 && arrivals.every((one) => one.to === row.recipient && one.isSigned)
 }
 
 function readAttempts(log: string): Attempt[] {
