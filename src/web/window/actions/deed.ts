@@ -1,8 +1,9 @@
 /** What something that operators can do is given, and gives back. */
-import type { DeliverDeps } from '../../../jobs/sending.ts'
+
 import type { MailingDeps } from '../../../jobs/mailing.ts'
 import type { Recipient, Report } from '../../../jobs/report.ts'
 import type { Schedule } from '../../../jobs/schedule.ts'
+import type { DeliverDeps } from '../../../jobs/sending.ts'
 import type { Form } from '../../form.ts'
 
 export interface DeedDeps {
