@@ -20,6 +20,9 @@ import { errorText, LeadsheetError } from '../errors.ts'
 const CONNECT_WITHIN_MS = 30_000
 const CONNECT_PAUSE_MS = 250
 
+export const POOLER_HINT =
+  'Connect to PostgreSQL itself: poolers such as PgBouncer keep no settings of a session.'
+
 /** Who waits longer for its turn would wait for ever. */
 const TURN_TIMEOUT = '60s'
 
@@ -114,6 +117,12 @@ export function postgresFailure(name: string, cause: unknown): LeadsheetError | 
   if (cause instanceof LeadsheetError) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const text = errorText(cause)
+  if (/unsupported startup parameter/.test(text)) {
+    return new LeadsheetError('store_refused', `${name} does not take how we connect: ${text}`, {
+      hint: POOLER_HINT,
+      cause,
+    })
+  }
   if (isUnreachable(code, text)) {
     return new LeadsheetError('store_unreachable', `${name} cannot be reached: ${text}`, {
       hint: 'Check that PostgreSQL runs there and lets this machine in; what was committed is kept, and the work goes on when it is back.',

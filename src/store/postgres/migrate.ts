@@ -5,6 +5,7 @@ import { LeadsheetError } from '../../errors.ts'
 import { listObjects, openEmptyDatabase } from '../empty-database.ts'
 import { MIGRATIONS } from '../migrate.ts'
 import type { PostgresPlace } from '../postgres.ts'
+import { POOLER_HINT } from '../postgres-driver.ts'
 import { describeSchema } from '../snapshot/describe.ts'
 import type { Tables } from '../tables.ts'
 import { VIEWS } from '../views.ts'
@@ -23,6 +24,7 @@ const DEPENDENT_OBJECTS = '2BP01'
  * @throws LeadsheetError store_newer, store_refused, store_unreachable, store_corrupt
  */
 export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace): Promise<void> {
+  await requireOwnPath(db, place)
   const mark = markOf(db)
   if ((await readMark(db)) === mark) return
   await ensureSchema(db, place.schema)
@@ -32,6 +34,18 @@ export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace):
     else if ((await readMark(trx)) !== mark) await createDefinitions(trx, place)
     await run(trx, `COMMENT ON TABLE kysely_migration IS ${textOf(mark)}`)
   })
+}
+
+/** Without it all tables would go into whichever schema comes first, and several installations into the same. */
+async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{ path: string }>`SELECT current_setting('search_path') AS path`.execute(db)
+  const path = rows[0]?.path ?? ''
+  if (path === schema) return
+  throw new LeadsheetError(
+    'store_refused',
+    `${name} loses the settings of a session on the way: its search_path is ${path}, not ${schema}`,
+    { hint: POOLER_HINT },
+  )
 }
 
 /** Asked for first: whoever may use it need not be allowed to make one. */
