@@ -26,6 +26,7 @@ const IN_POSTGRES = {
     'CREATE TEMP TABLE IF NOT EXISTS chosen ON COMMIT DROP AS SELECT id AS lead_id FROM lead WITH NO DATA',
     `CREATE TEMP TABLE IF NOT EXISTS chosen_count ON COMMIT DROP AS
       SELECT pipeline_id, status, value_currency, leads, value_amount FROM lead_count WITH NO DATA`,
+    'CREATE UNIQUE INDEX IF NOT EXISTS chosen_by_lead ON pg_temp.chosen (lead_id)',
   ],
   filled: ['ANALYZE pg_temp.chosen', 'ANALYZE pg_temp.chosen_count'],
 } as const

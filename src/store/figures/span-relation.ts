@@ -12,6 +12,7 @@ export function spanRelations({ chosen, inPipelines, version }: Bounds) {
   return {
     span: {
       reads: [],
+      isMaterialized: true,
       sql: `-- spans of time, in order
     SELECT key AS place, value ->> 0 AS span_from, value ->> 1 AS span_to FROM json_each(:spans)`,
     },
