@@ -6,7 +6,7 @@ import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../model.ts'
 import type { Source } from '../source/open.ts'
-import { emptyLog } from '../store/dialect.ts'
+import { settleWrites } from '../store/dialect.ts'
 import { restoreIndexes } from '../store/dropped-index.ts'
 import { claimLease, type Lease } from '../store/lease.ts'
 import type { Store } from '../store/open.ts'
@@ -106,7 +106,7 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
     await saveNotBefore(trx, done.notBefore)
     await finishRun(trx, result, deps.now().toISOString())
   })
-  await emptyLog(deps.store.db)
+  await settleWrites(deps.store.db)
   return result
 }
 

@@ -1,6 +1,6 @@
 /** What both databases do, each in its own way. */
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { isPostgres, writeBesidePostgres, writeUnflushedPostgres } from './postgres.ts'
+import { countUnknownTables, isPostgres, writeBesidePostgres, writeUnflushedPostgres } from './postgres.ts'
 import { emptySqliteLog, readSqliteStamp, writeUnflushedSqlite } from './sqlite.ts'
 import type { Tables } from './tables.ts'
 
@@ -42,9 +42,12 @@ export async function takeLeadNos(trx: Transaction<Tables>, count: number): Prom
   return Array.from({ length: count }, (_, index) => last + 1 + index)
 }
 
-/** Gives back what many writes took on the disk; PostgreSQL sees to that itself. */
-export async function emptyLog(db: Kysely<Tables>): Promise<void> {
-  if (!isPostgres(db)) await emptySqliteLog(db)
+/**
+ * After many writes: SQLite gives back what they took on the disk; PostgreSQL comes to know how much is in tables of
+ * which it has no idea yet, since by itself it would look only after a minute, and go the wrong way until then.
+ */
+export async function settleWrites(db: Kysely<Tables>): Promise<void> {
+  await (isPostgres(db) ? countUnknownTables(db) : emptySqliteLog(db))
 }
 
 /** Behind a table: SQLite is told which index to use, PostgreSQL counts what there is and chooses itself. */

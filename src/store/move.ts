@@ -18,7 +18,7 @@ import {
   readTargetState,
   type TargetState,
 } from './copy/target.ts'
-import { emptyLog, writeUnflushed } from './dialect.ts'
+import { settleWrites, writeUnflushed } from './dialect.ts'
 import { findViolations, type Violation } from './invariants.ts'
 import { findHolder } from './lease.ts'
 import { type Db, openDatabase, retryWhileBusy, type Store, type Trx } from './open.ts'
@@ -92,7 +92,7 @@ export async function moveStore(source: Store, to: StorePlace, moving: Moving): 
       const compared = await compareTables(reading, target, to, tables, state, moving)
       const violations = await findViolations(target, moving.now().toISOString(), 'all')
       if (state !== 'whole') await target.transaction().execute(markWhole)
-      await emptyLog(target)
+      await settleWrites(target)
       return { state, tables: compared, violations }
     })
   } finally {

@@ -15,6 +15,8 @@ export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
 /** Of a process: a few that read beside each other, and the one whose turn it is to write. */
 const CONNECTIONS_MAX = 6
 const CONNECT_TIMEOUT_MS = 10_000
+/** Else a machine asks after two hours of silence whether the other is there. */
+const KEEP_ALIVE_AFTER_MS = 30_000
 
 const { builtins } = pg.types
 /** Counts and sums come as numbers, and whether something is so as 1 or 0, as from SQLite. */
@@ -36,7 +38,6 @@ export function openPostgres(place: PostgresPlace): Kysely<Tables> {
   const pool = new pg.Pool({
     ...connectionTo(place),
     max: CONNECTIONS_MAX,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     types: { getTypeParser: parserOf },
   })
   // One that breaks while nobody uses it is replaced by the next; of any other its next statement tells.
@@ -52,7 +53,9 @@ export function connectionTo(place: PostgresPlace): pg.ClientConfig {
     connectionString: place.url,
     options: sessionOf(place),
     application_name: 'leadsheet',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
   }
 }
 
@@ -84,6 +87,15 @@ function parserOf(type: number): (text: string) => unknown {
 /** Whether statements are for PostgreSQL; else they are for SQLite. */
 export function isPostgres(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresStoreAdapter
+}
+
+/** Those that nobody has counted since they were made. */
+export async function countUnknownTables(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ name: string }>`SELECT relname AS name FROM pg_class
+    WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind = 'r' AND reltuples < 0`.execute(
+    db,
+  )
+  for (const { name } of rows) await sql`ANALYZE ${sql.table(name)}`.execute(db)
 }
 
 /**

@@ -3,12 +3,12 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { clockOf, emptyLog, readChangeStamp, writeUnflushed } from '../../src/store/dialect.ts'
+import { clockOf, readChangeStamp, settleWrites, writeUnflushed } from '../../src/store/dialect.ts'
 import { openStore, type Store, type Trx } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { withClient } from '../support/postgres-server.ts'
-import { IN_POSTGRES, OPENED_AT } from '../support/store.ts'
+import { IN_POSTGRES, lead, OPENED_AT, openEmptyStore, save } from '../support/store.ts'
 
 /** Of one store, as two processes have it open. */
 async function openTwice(): Promise<{ one: Store; other: Store; file: string }> {
@@ -68,7 +68,7 @@ describe('a write that does not wait for the disk', () => {
   it('leaves a log that can be emptied', async () => {
     const stores = await openTwice()
     await writeUnflushed(stores.one.db, (trx) => addPage(trx, 1))
-    await emptyLog(stores.one.db)
+    await settleWrites(stores.one.db)
     if (!IN_POSTGRES) expect(statSync(`${stores.file}-wal`).size).toBe(0)
     expect(await stores.other.db.selectFrom('sync_scan_page').select('page').execute()).toEqual([{ page: 1 }])
     await close(stores)
@@ -107,4 +107,17 @@ it('the clock of a file is that of who asks, and that of a server its own', asyn
     expect(Math.abs(Date.parse(answer?.at ?? '') - asked - 30_000)).toBeLessThan(30_000)
   }
   await close(stores)
+})
+
+it.runIf(IN_POSTGRES)('PostgreSQL knows after many writes how much is in which table', async () => {
+  await using store = await openEmptyStore()
+  await save(store, [lead('1'), lead('2')])
+  const known = async () => {
+    const { rows } = await sql<{ leads: number }>`
+      SELECT reltuples AS leads FROM pg_class WHERE oid = to_regclass('lead')`.execute(store.db)
+    return rows[0]?.leads
+  }
+  expect(await known()).toBe(-1)
+  await settleWrites(store.db)
+  expect(await known()).toBe(2)
 })
