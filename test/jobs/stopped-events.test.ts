@@ -293,7 +293,12 @@ describe('case by case', () => {
     const ended = await openSilent()
     await daemon(ended, 4_000)
     expect(await find(ended)).toHaveLength(1)
-    await ended.write((trx) => trx.updateTable('daemon_span').set({ ended_at: at(0) }).execute())
+    await ended.write((trx) =>
+      trx
+        .updateTable('daemon_span')
+        .set({ ended_at: at(0) })
+        .execute(),
+    )
     expect(await find(ended)).toEqual([])
   })
 
