@@ -62,12 +62,19 @@ export async function claimLease(
     if (renewed.numUpdatedRows === 0n) throw busy(name, 'another process, which took over')
   }
   const lost = new AbortController()
+  let isBeating = false
   const beat = setInterval(() => {
+    // One at a time: while somebody has a long turn, each would keep a connection.
+    if (isBeating) return
+    isBeating = true
     store
       .write((trx) => renew(trx, now()))
       .catch((thrown: unknown) => {
         // Anything else may pass until the next beat; the work itself meets what does not.
         if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') lost.abort(thrown)
+      })
+      .finally(() => {
+        isBeating = false
       })
   }, leaseMs / 3)
   beat.unref()

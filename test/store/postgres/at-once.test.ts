@@ -1,6 +1,6 @@
 /** Two machines that do the same at the same moment: one of them does it, nothing is lost, and neither waits for ever. */
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { listWaiting, takeInHand } from '../../../src/store/delivery.ts'
 import { findViolations } from '../../../src/store/invariants.ts'
 import { countLeads, saveLeads } from '../../../src/store/lead.ts'
@@ -76,6 +76,18 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
       expect(held).toHaveLength(1)
       for (const lease of held) await lease.release()
     }
+  })
+
+  it('leave each other connections to read by, however long the leases of one wait for a turn', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    await using two = await openTwo()
+    const lease = await claimLease(two.one, 'sync', () => OPENED_AT)
+    await two.other.write(async () => {
+      await vi.advanceTimersByTimeAsync(600_000)
+      expect(await countLeads(two.one.db)).toBe(0)
+    })
+    await lease.release()
+    vi.useRealTimers()
   })
 
   it('take each letter into the hands of one of them', async () => {
