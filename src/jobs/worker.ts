@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LeadsheetError } from '../errors.ts'
 import type { Job, Queue } from '../queue/queue.ts'
 import type { QueueData } from '../queue/queues.ts'
-import { claimLease, deleteGoneLeases } from '../store/lease.ts'
+import { claimLease, deleteGoneLeases, type Lease } from '../store/lease.ts'
 import { endUnknownSlots } from '../store/schedule-slot.ts'
 import { type Daemon, noteDue, type StartedDaemon } from './daemon.ts'
 import { logFailure } from './failure.ts'
@@ -20,7 +20,7 @@ import { listDueLeases, mayBegin } from './turns.ts'
 
 const TICK_MS = 60_000
 /** Somebody else has the lease: a command by hand, or a worker that was killed a moment ago. */
-const BUSY_AGAIN_MS = 5_000
+const BUSY_AGAIN_SECONDS = 5
 
 export interface Worker extends Daemon {
   readonly queue: Queue
@@ -33,7 +33,14 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
   const { store, now, schedules, post, events, own, queue } = worker
   await store.write((trx) => deleteGoneLeases(trx, 'daemon', now()))
   // Held by each that runs, so that it is seen that one does; nobody else wants it.
-  const lease = await claimLease(store, `daemon:${randomUUID()}`, now)
+  const claim = (): Promise<Lease> => claimLease(store, `daemon:${randomUUID()}`, now)
+  let lease = await claim()
+  /** Who was taken for gone, since its machine slept or PostgreSQL was away, is seen again. */
+  const keepLease = async (): Promise<void> => {
+    if (!lease.lost.aborted) return
+    await lease.release()
+    lease = await claim()
+  }
   const slots = createSlotRunner(worker)
   // Also where it cannot go on after all, such as without its pages.
   const end = new AbortController()
@@ -67,6 +74,7 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
     async tick() {
       tickedMs = worker.monotonicMs()
       await quietly(worker, pulse.beat)
+      await quietly(worker, keepLease)
       own.poke()
     },
     sinceTickMs: () => worker.monotonicMs() - tickedMs,
@@ -84,7 +92,7 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
       await stopped
       for (const lane of lanes) await lane.idle()
       await quietly(worker, pulse.end)
-      await quietly(worker, lease.release)
+      await quietly(worker, () => lease.release())
     },
   }
 }
@@ -140,7 +148,7 @@ function createSlotRunner(worker: Worker): SlotRunner {
           ran.add(await runDue(deps, schedule, signal))
         } catch (thrown) {
           if (!(thrown instanceof LeadsheetError && thrown.code === 'job_busy')) throw thrown
-          await queue.send('slot', { lease }, { key: lease, after: new Date(Date.now() + BUSY_AGAIN_MS) })
+          await queue.send('slot', { lease }, { key: lease, afterSeconds: BUSY_AGAIN_SECONDS })
         } finally {
           running = null
         }

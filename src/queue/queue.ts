@@ -24,8 +24,8 @@ export interface Job<T> {
 export interface SendOptions {
   /** See {@link QUEUES} for how many of one there may be; without it a job is one of its own. */
   readonly key?: string
-  /** Not before that instant. */
-  readonly after?: Date
+  /** Not sooner than in so many seconds, by PostgreSQL's clock: those of workers differ. */
+  readonly afterSeconds?: number
   /** Those of a higher one are taken first; 0 unless told otherwise. */
   readonly priority?: number
 }
@@ -146,11 +146,11 @@ function fetchOptions(queue: QueueName): { groupConcurrency?: number } {
   return QUEUES[queue].keys === 'lane' ? { groupConcurrency: 1 } : {}
 }
 
-function jobOptions(queue: QueueName, { key, after, priority }: SendOptions) {
+function jobOptions(queue: QueueName, { key, afterSeconds, priority }: SendOptions) {
   return {
     singletonKey: key ?? randomUUID(),
     ...(key !== undefined && QUEUES[queue].keys === 'lane' && { group: { id: key } }),
-    ...(after !== undefined && { startAfter: after }),
+    ...(afterSeconds !== undefined && { startAfter: afterSeconds }),
     ...(priority !== undefined && { priority }),
   }
 }

@@ -1,10 +1,10 @@
 /** Several workers on one PostgreSQL: who notes what is due, who runs it, and what waits for what. */
 import { hostname } from 'node:os'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schedule } from '../../src/jobs/schedule.ts'
 import { listWorkers } from '../../src/jobs/worker-list.ts'
 import { findLastSpan } from '../../src/store/daemon-span.ts'
-import { claimLease } from '../../src/store/lease.ts'
+import { claimLease, findHolder } from '../../src/store/lease.ts'
 import { clockOf } from '../../src/web/window/moment.ts'
 import { readWorkers } from '../../src/web/window/status/workers.ts'
 import {
@@ -144,6 +144,21 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     await expect.poll(() => openJobs(machine.store, 'sync')).toBe(1)
     await byHand.release()
     await expect.poll(() => slotsOf(machine.store)).toEqual(['sync 07:01 done'])
+  })
+
+  it('are seen again after they were taken for gone', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
+    const machine = await startMachine(url, company, [scheduleOf(MINUTELY)])
+    await machine.store.write((trx) => trx.deleteFrom('lease').execute())
+    await vi.advanceTimersByTimeAsync(10_000)
+    await expect
+      .poll(async () => {
+        await machine.tick(at('00'))
+        return (await findHolder(machine.store.db, company.now))?.name
+      })
+      .toMatch(/^daemon:/)
   })
 
   it('of two installations that share a database do only what is their own', async () => {

@@ -119,7 +119,7 @@ describe.skipIf(!hasPostgres)('the queue', () => {
 
   it('takes a job not before its time', async () => {
     const queue = await openTestQueue(await newDatabase())
-    await queue.send('letter', { messageId: 'a' }, { after: new Date(Date.now() + 1_500) })
+    await queue.send('letter', { messageId: 'a' }, { afterSeconds: 1.5 })
     expect(await takeOne(queue, 'letter', async () => undefined)).toBe(false)
     await expect.poll(() => takeOne(queue, 'letter', async () => undefined)).toBe(true)
   })
