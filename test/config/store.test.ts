@@ -65,6 +65,7 @@ describe('the store', () => {
     ['postgres://h/db?schema=Sales', '"Sales" cannot be a schema'],
     ['postgres://h/db?schema=', '"" cannot be a schema'],
     ['postgres://h/db?schema=pg_mine', '"pg_mine" cannot be a schema'],
+    [`postgres://h/db?schema=${'a'.repeat(46)}`, `"${'a'.repeat(46)}" cannot be a schema`],
     ['postgres://h/db?sslmode=prefer', 'sslmode must be one of disable, require, verify-ca, verify-full'],
     ['postgres://h/db?sslmode=verify-ca', 'sslmode=verify-ca needs sslrootcert'],
     ['postgres://u:hunter22@h/db?password=hunter22', 'the password belongs before the host'],
