@@ -54,18 +54,19 @@ export type ReadPart = (part: number, signal: AbortSignal) => Promise<void>
  * @param isOwn whether a run is one of this process, which counts the requests itself
  */
 export function createPartReader(deps: PartDeps, isOwn: (runId: string | null) => boolean): ReadPart {
-  let kept: { readonly scan: string; readonly known: Promise<NumberIndex> } | null = null
+  let kept: { readonly scan: string; readonly known: NumberIndex } | null = null
   return async (no, signal) => {
     const part = await findPart(deps.store.db, no)
     if (part === undefined) return
     const { started_at: scan, is_remap } = part.reading
-    if (kept?.scan !== scan) kept = { scan, known: loadKnown(deps.store, is_remap === 1) }
+    const known = kept?.scan === scan ? kept.known : await loadKnown(deps.store, is_remap === 1)
+    kept = { scan, known }
     const before = { ...deps.source.usage }
     const spent = (): RunUsage => ({
       requests: deps.source.usage.requests - before.requests,
       retries: deps.source.usage.retries - before.retries,
     })
-    await readPart(deps, no, await kept.known, signal, isOwn(part.runId) ? () => NO_USAGE : spent)
+    await readPart(deps, no, known, signal, isOwn(part.runId) ? () => NO_USAGE : spent)
     const parts = await listParts(deps.store.db)
     if (parts.every(({ isEnded, isHeld }) => isEnded || isHeld)) kept = null
   }
