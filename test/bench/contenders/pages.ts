@@ -11,10 +11,13 @@ interface Body {
  * @param base such as `http://127.0.0.1:1234/v1`
  * @param isAhead whether the next page is asked for while one is worked on
  */
-export async function* pagesOf(base: string, { isAhead = true } = {}): AsyncGenerator<readonly WireLead[]> {
+export async function* pagesOf(
+  base: string,
+  { isAhead = true, size = 500 } = {},
+): AsyncGenerator<readonly WireLead[]> {
   const fetchPage = async (cursor: string | null): Promise<Body> => {
     const from = cursor === null ? '' : `&cursor=${cursor}`
-    const { body } = await request(`${base}/api/v1/leads?limit=500${from}`)
+    const { body } = await request(`${base}/api/v1/leads?limit=${size}${from}`)
     return JSON.parse(await body.text())
   }
   let body = await fetchPage(null)
