@@ -15,6 +15,8 @@ export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T
   return db.connection().execute(async (one) => {
     await (isPostgres(one) ? sql`BEGIN ISOLATION LEVEL REPEATABLE READ` : sql`BEGIN`).execute(one)
     try {
+      // A list of leads that does not fit is looked through from its beginning for each lead.
+      if (isPostgres(one)) await sql`SET LOCAL work_mem = '128MB'`.execute(one)
       return await read({ db: one, given: new Set() })
     } finally {
       await sql`COMMIT`.execute(one)
