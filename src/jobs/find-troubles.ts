@@ -33,7 +33,9 @@ export async function findTroubles(
   const unknown = new Set<Reason>()
   for (const { reasons, find } of watches) {
     try {
-      troubles.push(...(await find(watched, now)))
+      const found = await find(watched, now)
+      troubles.push(...(found ?? []))
+      if (found === null) for (const reason of reasons) unknown.add(reason)
     } catch (thrown) {
       for (const reason of reasons) unknown.add(reason)
       logFailure(log, thrown, { watched: reasons.join(', ') })

@@ -478,20 +478,37 @@ describe('the machine', () => {
     await lease.release()
   })
 
-  it('has a database whose rules do not hold, which is asked once an hour', async () => {
+  it('has a database whose rules do not hold, which is asked once an hour and once more before it is told', async () => {
     const watches = createWatches()
     const look = async (minutes: number) => {
       const now = new Date(NOW.getTime() + minutes * 60_000)
-      return (await findTroubles(watches, watched, SILENT, now)).troubles.map(({ reason }) => reason)
+      const { troubles, unknown } = await findTroubles(watches, watched, SILENT, now)
+      return unknown.has('store_damaged') ? 'as before' : troubles.map(({ reason }) => reason)
     }
     expect(await look(0)).toEqual([])
     await sql`INSERT INTO sync_watermark (resource, updated_at) VALUES ('lead', '2026-11-21')`.execute(
       store.db,
     )
-    expect(await look(59)).toEqual([])
-    expect(await look(60)).toEqual(['store_damaged'])
+    expect(await look(59)).toBe('as before')
+    expect(await look(60)).toBe('as before')
+    expect(await look(61)).toBe('as before')
+    expect(await look(62)).toEqual(['store_damaged'])
     await sql`DELETE FROM sync_watermark`.execute(store.db)
-    expect(await look(61)).toEqual(['store_damaged'])
-    expect(await look(120)).toEqual([])
+    expect(await look(63)).toBe('as before')
+    expect(await look(122)).toEqual([])
+  })
+
+  it('has no database whose rules do not hold where a worker takes up what one that was killed has left', async () => {
+    const due = { schedule: 'sync', slot: hoursAgo(0.1), noted_at: hoursAgo(0.1) }
+    await store.write((trx) => addSlot(trx, { ...due, state: 'due', not_before: null, message: null }))
+    await sql`UPDATE schedule_slot SET state = 'running'`.execute(store.db)
+    const watches = createWatches()
+    const look = async (now: Date) =>
+      (await findTroubles(watches, watched, SILENT, now)).troubles.filter(
+        ({ reason }) => reason === 'store_damaged',
+      )
+    expect(await look(NOW)).toEqual([])
+    await sql`UPDATE schedule_slot SET state = 'done'`.execute(store.db)
+    expect(await look(new Date(NOW.getTime() + 120_000))).toEqual([])
   })
 })

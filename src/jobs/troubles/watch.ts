@@ -27,8 +27,8 @@ export interface Watched {
 export interface Watch {
   /** All that it may find. */
   readonly reasons: readonly Reason[]
-  /** Quick enough for each minute: no network, no table that grows. */
-  readonly find: (watched: Watched, now: Date) => Promise<Trouble[]>
+  /** Quick enough for each minute: no network, no table that grows. Null where it has not looked this time. */
+  readonly find: (watched: Watched, now: Date) => Promise<Trouble[] | null>
 }
 
 const MINUTE_MS = 60_000
