@@ -53,7 +53,8 @@ async function connectAdmin(): Promise<Client> {
   return client
 }
 
-async function fetchAdminUrl(): Promise<string> {
+/** Of the server's superuser, for what the user may not who has the databases. */
+export async function fetchAdminUrl(): Promise<string> {
   const response = await fetch(inject('postgresDoor'))
   const text = await response.text()
   if (!response.ok) throw new Error(text)

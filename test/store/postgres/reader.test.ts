@@ -7,7 +7,7 @@ import { openStore, type Store } from '../../../src/store/open.ts'
 import { describeReader, makeReader } from '../../../src/store/reader.ts'
 import { PRIVATE, PUBLISHED } from '../../../src/store/snapshot/published.ts'
 import { VIEWS } from '../../../src/store/views.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { fetchAdminUrl, hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { withClient } from '../../support/postgres-server.ts'
 import { lead, OPENED_AT, save } from '../../support/store.ts'
 
@@ -110,7 +110,8 @@ describe.skipIf(!hasPostgres)('a role of analysts', () => {
   it('is not who has the store, nor one that reads everything anyway', async () => {
     const { store, url } = await openWithReader(newRole())
     const role = newRole()
-    await sql`CREATE ROLE ${sql.ref(role)} IN ROLE ${sql.ref(new URL(url).username)}`.execute(store.db)
+    const create = `CREATE ROLE ${role} IN ROLE ${new URL(url).username}`
+    await withClient(await fetchAdminUrl(), (admin) => admin.query(create))
     const { rows } = await sql<{ name: string }>`SELECT rolname AS name FROM pg_roles WHERE rolsuper`.execute(
       store.db,
     )

@@ -94,7 +94,8 @@ async function factsInPostgres({ db }: Store, table: string): Promise<TableFacts
   }>`
     SELECT contype AS type, confdeltype AS deletes,
       (SELECT relname FROM pg_class WHERE oid = confrelid) AS other,
-      (SELECT string_agg(attname, ',') FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY (conkey)) AS columns
+      (SELECT string_agg(attname, ',' ORDER BY array_position(conkey, attnum))
+        FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY (conkey)) AS columns
     FROM pg_constraint WHERE conrelid = to_regclass(${table})`.execute(db)
   const deletes: Readonly<Record<string, string>> = {
     a: 'NO ACTION',
