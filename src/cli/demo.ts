@@ -25,12 +25,12 @@ import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
 import { listDeliveries } from '../store/delivery.ts'
 import { readLetter } from '../store/letter.ts'
 import type { Store } from '../store/open.ts'
-import { nameOf } from '../store/place.ts'
+import { nameOf, type StorePlace } from '../store/place.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { LIVE_SPEED, runLiveDemo } from './demo-live.ts'
 import { requireOwnStore, settingsOf, writeStoreFile } from './demo-store.ts'
-import { CALLED, COMPANIES, openData, pathsIn, storePlaceOf } from './installation.ts'
+import { CALLED, COMPANIES, openData, pathsIn } from './installation.ts'
 import { deliveryPolicyOf } from './mail.ts'
 import { publishDeps } from './publishing.ts'
 import { openMailing, reportOf } from './reports.ts'
@@ -49,10 +49,18 @@ const QUERIES = [
   'SELECT date(created_at) AS day, count(*) AS new_leads FROM lead GROUP BY day ORDER BY day DESC LIMIT 14',
 ]
 
-/** What one can do next, behind the name of the program. */
-const GO_ON: readonly (readonly [command: string, what: string])[] = [
-  ['demo', 'what is new since, without reading it all again'],
-  ['demo --fresh', 'from the beginning'],
+type Step = readonly [command: string, what: string]
+const WHAT_IS_NEW = 'what is new since, without reading it all again'
+
+/** What one can do next, behind the name of the program; first what depends on where the copy is. */
+const GO_ON_IN = {
+  sqlite: [
+    ['demo', WHAT_IS_NEW],
+    ['demo --fresh', 'from the beginning'],
+  ],
+  postgres: [['demo --store …', WHAT_IS_NEW]],
+} satisfies Record<StorePlace['kind'], readonly Step[]>
+const GO_ON: readonly Step[] = [
   ['serve', 'the service alone, with an API key to try the commands on'],
   ['init', 'settings for a service and for readers of your own'],
   ['--help', 'all commands; the README tells how to run it for real'],
@@ -125,10 +133,10 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   // The summary tells what was done; only what is wrong needs a line beside it.
   const log = (await terminal.log()).child({}, { level: 'warn' })
   const { result, reports } = await syncAndReport(terminal, { config, store, service, log })
-  const database = nameOf(storePlaceOf(config))
+  const database = nameOf(store.place)
   const { snapshot } = pathsIn(folder)
   if (terminal.json) terminal.printJson({ database, snapshot, settings: file, reports, leads: result.leads })
-  else printSummary(terminal, result, { reports, database, snapshot, settings: file })
+  else printSummary(terminal, result, { reports, place: store.place, snapshot, settings: file })
   terminal.end(endingOf(result))
 }
 
@@ -219,7 +227,7 @@ function printSummary(
   result: SyncResult,
   made: {
     readonly reports: readonly Mailed[]
-    readonly database: string
+    readonly place: StorePlace
     readonly snapshot: string
     readonly settings: string
   },
@@ -227,7 +235,7 @@ function printSummary(
   const title = (text: string): string => terminal.style('bold', text)
   const shown = (path: string): string => relative(process.cwd(), path)
   const snapshot = shown(made.snapshot)
-  const database = existsSync(made.database) ? shown(made.database) : made.database
+  const database = made.place.kind === 'sqlite' ? shown(made.place.file) : made.place.name
   terminal.print(
     ...[title('Synced'), ...summary(result).map((line) => `  ${line}`), ''],
     title('Reported'),
@@ -244,6 +252,8 @@ function printSummary(
     '',
     ...[title('Ask the snapshot'), ...QUERIES.map((query) => `  sqlite3 ${snapshot} "${query}"`), ''],
     title('Go on'),
-    ...GO_ON.map(([command, what]) => `  ${`${CALLED} ${command}`.padEnd(40)}${what}`),
+    ...[...GO_ON_IN[made.place.kind], ...GO_ON].map(
+      ([command, what]) => `  ${`${CALLED} ${command}`.padEnd(40)}${what}`,
+    ),
   )
 }

@@ -64,11 +64,13 @@ export function postgresFault(text: string): string | null {
   const unknown = [...searchParams.keys()].find((name) => !PARAMETERS.includes(name))
   if (unknown === 'password') return 'the password belongs before the host'
   if (unknown !== undefined) return `there is no parameter ${unknown}; known: ${PARAMETERS.join(', ')}`
+  const twice = PARAMETERS.find((name) => searchParams.getAll(name).length > 1)
+  if (twice !== undefined) return `${twice} stands in it twice`
   const mode = searchParams.get('sslmode')
   if (mode !== null && !SSL_MODES.includes(mode)) return `sslmode must be one of ${SSL_MODES.join(', ')}`
   if (mode === 'verify-ca' && !searchParams.has('sslrootcert')) return 'sslmode=verify-ca needs sslrootcert'
   const schema = searchParams.get('schema') ?? DEFAULT_SCHEMA
-  return SCHEMA.test(schema) && !schema.startsWith('pg_')
+  return SCHEMA.test(schema) && !/^(pg_|information_schema$)/.test(schema)
     ? null
     : `${JSON.stringify(schema)} cannot be a schema: small letters, digits and _, up to 45`
 }
