@@ -111,7 +111,7 @@ export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): P
 }
 
 /** The same for a page of a list: what a power cut undoes of them, the next run reads again. */
-export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
+function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
   return run.store.writeSoon(holding(run, work))
 }
 

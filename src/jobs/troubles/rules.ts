@@ -1,6 +1,5 @@
 /** Whether the rules of the store hold, those that are quick to ask; still too much for each minute. */
 import { findViolations } from '../../store/invariants.ts'
-import type { Trouble } from '../notice.ts'
 import type { Watch } from './watch.ts'
 
 const EVERY_MS = 60 * 60_000
