@@ -240,7 +240,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/cli/reloads.ts',
-        find: 'if (config.dataDir !== dataDir) {',
+        find: 'if (config.dataDir !== first.dataDir) {',
         replace: "if (config.dataDir === '') {",
       },
     ],
