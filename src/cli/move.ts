@@ -61,7 +61,14 @@ function addressOf(config: Config, given: string | undefined): string {
       },
     )
   }
-  return given.replace(/^sqlite:(\/\/)?/, '')
+  const path = given.replace(/^sqlite:(\/\/)?/, '')
+  // Or a folder of that name would be made, and the file in it.
+  if (path.includes('://') && !/^postgres(ql)?:/i.test(path)) {
+    throw new LeadsheetError('usage_invalid', `${given} is no store`, {
+      hint: 'A store is a file, sqlite:FILE, or postgres://user@host/database?schema=NAME.',
+    })
+  }
+  return path
 }
 
 function refuseSame(source: StorePlace, target: StorePlace): void {

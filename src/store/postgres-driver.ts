@@ -106,6 +106,13 @@ function storable(value: unknown): unknown {
 export function connectFailure(name: string, cause: unknown): LeadsheetError {
   const failure = postgresFailure(name, cause)
   if (failure !== null) return failure
+  // The driver tells it in the words of its own protocol.
+  if (/client password must be/.test(errorText(cause))) {
+    return new LeadsheetError('store_refused', `${name} asks for a password, and there is none`, {
+      hint: 'Write it into the address of the store, percent-encoded, or have it in PGPASSWORD or ~/.pgpass.',
+      cause,
+    })
+  }
   return new LeadsheetError('store_refused', `${name} cannot be connected to: ${errorText(cause)}`, {
     hint: 'Check the address of the store: its password, and sslmode and sslrootcert where the server has TLS.',
     cause,

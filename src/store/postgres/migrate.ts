@@ -27,7 +27,8 @@ export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace):
   await requireOwnPath(db, place)
   const mark = markOf(db)
   if ((await readMark(db)) === mark) return
-  await ensureSchema(db, place.schema)
+  await requireFitDatabase(db, place)
+  await ensureSchema(db, place)
   await db.transaction().execute(async (trx) => {
     const done = await readDone(trx, place)
     if (done.size === 0) await createAll(trx, place)
@@ -48,10 +49,36 @@ async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlac
   )
 }
 
+/** Before anything is made: what else would fail only at the first text that the encoding lacks, or say less. */
+async function requireFitDatabase(db: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{ encoding: string; read_only: string }>`
+    SELECT current_setting('server_encoding') AS encoding, current_setting('transaction_read_only') AS read_only
+  `.execute(db)
+  const [found] = rows
+  if (found?.encoding !== 'UTF8') {
+    throw new LeadsheetError('store_refused', `${name} is in ${found?.encoding}, and not in UTF8`, {
+      hint: "Make a database WITH ENCODING 'UTF8' TEMPLATE template0, and name that in the address of the store.",
+    })
+  }
+  if (found.read_only === 'off') return
+  throw new LeadsheetError('store_refused', `${name} can only be read`, {
+    hint: 'Name the primary, not a standby, and a database without default_transaction_read_only.',
+  })
+}
+
 /** Asked for first: whoever may use it need not be allowed to make one. */
-async function ensureSchema(db: Kysely<Tables>, schema: string): Promise<void> {
-  const { rows } = await sql`SELECT FROM pg_namespace WHERE nspname = ${schema}`.execute(db)
-  if (rows.length > 0) return
+async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{ may_use: number }>`
+    SELECT has_schema_privilege(oid, 'CREATE') AND has_schema_privilege(oid, 'USAGE') AS may_use
+    FROM pg_namespace WHERE nspname = ${schema}
+  `.execute(db)
+  const [found] = rows
+  if (found !== undefined && !found.may_use) {
+    throw new LeadsheetError('store_refused', `${name} is a schema that this user may make nothing in`, {
+      hint: 'Choose another schema (?schema=NAME in the address of the store), or have it given to this user.',
+    })
+  }
+  if (found !== undefined) return
   try {
     await run(db, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
   } catch (thrown) {

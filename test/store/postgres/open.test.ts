@@ -164,6 +164,29 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', ()
     expect(JSON.stringify(told)).not.toContain('wrong-guess')
   })
 
+  it('for want of a password is told in plain words', async () => {
+    const url = new URL(await newDatabase())
+    url.password = ''
+    expect(await refusalOf(url.href)).toMatchObject({
+      code: 'store_refused',
+      message: expect.stringMatching(/ asks for a password, and there is none$/),
+      hint: expect.stringContaining('PGPASSWORD'),
+    })
+  })
+
+  it('in a database that can only be read is told', async () => {
+    const url = await newDatabase()
+    await alter(
+      url,
+      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
+    )
+    expect(await refusalOf(url)).toMatchObject({
+      code: 'store_refused',
+      message: expect.stringMatching(/\?schema=leadsheet can only be read$/),
+      hint: expect.stringContaining('primary'),
+    })
+  })
+
   it('in a database that is not there is told', async () => {
     const url = new URL(await newDatabase())
     url.pathname = '/nowhere'
