@@ -3,6 +3,7 @@
  * share a store, the clock of its server says when that is, since theirs differ.
  */
 import { randomUUID } from 'node:crypto'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { sql } from 'kysely'
 import { LeadsheetError } from '../errors.ts'
@@ -30,6 +31,9 @@ export interface Lease {
   release(): Promise<void>
 }
 
+/** Where process ids mean the same: one start of one kernel, and one container on it; empty where that cannot be told. */
+const MACHINE = readMachine()
+
 /** The holders of this process: one that names its pid and is not among them is from an earlier life. */
 const ownHolders = new Set<string>()
 
@@ -43,7 +47,7 @@ export async function claimLease(
   name: string,
   now: () => Date,
 ): Promise<Lease> {
-  const holder = randomUUID()
+  const holder = `${randomUUID()} ${MACHINE}`
   const leaseMs = store.place.kind === 'postgres' ? SHARED_LEASE_MS : LEASE_MS
   // Known before it is in the table: another claim of this process must not take it for one of an earlier life.
   ownHolders.add(holder)
@@ -162,6 +166,8 @@ function isGone(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 }):
 /** As far as this machine can tell: of several, containers may have the same name, and the same process id in it. */
 function hasEnded(db: Db, lease: Tables['lease']): boolean {
   if (lease.host !== hostname()) return false
+  // Machines may be called the same, such as localhost.
+  if (isPostgres(db) && !lease.holder.endsWith(` ${MACHINE}`)) return false
   if (lease.pid === process.pid) return !isPostgres(db) && !ownHolders.has(lease.holder)
   return !isRunning(lease.pid)
 }
@@ -172,5 +178,13 @@ function isRunning(pid: number): boolean {
     return true
   } catch (thrown) {
     return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM'
+  }
+}
+
+function readMachine(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`
+  } catch {
+    return ''
   }
 }

@@ -60,8 +60,25 @@ describe('a lease', () => {
     await store.close()
   })
 
+  it('is taken over at once from a process of this machine that has ended', async () => {
+    const store = await openEmptyStore()
+    const left = await claimLease(store, 'sync', at(NOON))
+    await store.write((trx) => trx.updateTable('lease').set({ pid: deadPid() }).execute())
+    await (await claimLease(store, 'sync', at(NOON))).release()
+    await left.release()
+    await store.close()
+  })
+
+  it('of a process that is not there, on a machine that is called as this one, is that of another one in PostgreSQL', async () => {
+    const store = await openEmptyStore()
+    await holdBy(store, { pid: deadPid(), until: later(180) })
+    const claim = claimLease(store, 'sync', at(NOON))
+    if (IN_POSTGRES) await expect(claim).rejects.toMatchObject({ code: 'job_busy' })
+    else await (await claim).release()
+    await store.close()
+  })
+
   it.each([
-    ['a process of this machine that has ended', () => ({ pid: deadPid(), until: later(180) })],
     ['a machine that gave no sign until it expired', () => ({ host: 'other', pid: 1, until: NOON })],
     ['a process id in use by another program, expired', () => ({ pid: process.ppid, until: NOON })],
   ])('is taken over from %s', async (_name, other) => {
