@@ -1,0 +1,113 @@
+/**
+ * What a PostgreSQL of many leads takes, for the plan in SCALE.md: `npx node --expose-gc test/bench/scale.ts [leads]`, by
+ * default 100,000. Generated leads are synced into a server of its own, 500 a page, by one process; then bytes a lead of each
+ * table and index, and how long that takes for which others wait.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { loadKnownLeads } from '../../src/store/known-leads.ts'
+import { createMetLeads } from '../../src/store/met-leads.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { recordAbsence } from '../../src/store/removal.ts'
+import { createDatabase, openPostgresServer, withClient } from '../support/postgres-server.ts'
+
+const PAGE_SIZE = 500
+const TURNS = 500
+/** Of a hundred leads one was not met. */
+const MISSED = 100
+/** Below that it is nothing beside the rest. */
+const BYTES_MIN = 1
+
+const leads = Number(process.argv[2] ?? 100_000)
+
+await using server = await openPostgresServer(true)
+await withClient(server.adminUrl, (admin) => admin.query("ALTER SYSTEM SET shared_buffers = '1GB'"))
+await server.stop('fast')
+await server.start()
+const address = await withClient(server.adminUrl, (admin) => createDatabase(admin))
+await syncAll()
+await using store = await openStore(address, new Date())
+await printSizes(store)
+await printTurns(store)
+await printKnown(store)
+await printAbsence(store)
+
+async function syncAll(): Promise<void> {
+  const upstream = startScript('upstream.ts', leads, 0)
+  const [url] = await once(upstream.stdout ?? upstream, 'data')
+  const worker = startScript('worker.ts', String(url).trim(), address, PAGE_SIZE, 'sync')
+  worker.stdout?.pipe(process.stdout)
+  await once(worker, 'exit')
+  upstream.kill()
+}
+
+function startScript(file: string, ...args: readonly (string | number)[]): ChildProcess {
+  const script = join(import.meta.dirname, 'workers', file)
+  return spawn(process.execPath, ['--max-old-space-size=8192', script, ...args.map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+async function printSizes({ db }: Store): Promise<void> {
+  await sql`VACUUM ANALYZE`.execute(db)
+  const { rows } = await sql<{ name: string; of: string; bytes: number }>`
+    SELECT c.relname AS name, coalesce(i.indrelid::regclass::text, '') AS of,
+      CASE WHEN c.relkind = 'r' THEN pg_table_size(c.oid) ELSE pg_relation_size(c.oid) END AS bytes
+    FROM pg_class AS c LEFT JOIN pg_index AS i ON i.indexrelid = c.oid
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'i')
+    ORDER BY coalesce(i.indrelid::regclass::text, c.relname), i.indexrelid IS NOT NULL, bytes DESC`.execute(
+    db,
+  )
+  const all = rows.reduce((sum, { bytes }) => sum + bytes, 0)
+  console.log(`bytes a lead\t${(all / leads).toFixed(0)}`)
+  for (const { name, of, bytes } of rows.filter((row) => row.bytes / leads >= BYTES_MIN))
+    console.log(`${of === '' ? name : `  index ${name}`}\t${(bytes / leads).toFixed(0)}`)
+}
+
+/** A transaction that does nothing, one after another, and of four that want to at once. */
+async function printTurns(store: Store): Promise<void> {
+  for (const name of ['write', 'writeSoon', 'writeBeside'] as const)
+    for (const beside of [1, 4]) {
+      const start = performance.now()
+      const take = async (): Promise<void> => {
+        for (let turn = 0; turn < TURNS / beside; turn++) await store[name]((trx) => sql`SELECT`.execute(trx))
+      }
+      await Promise.all(Array.from({ length: beside }, take))
+      console.log(`${name}, ${beside} at once\t${((performance.now() - start) / TURNS).toFixed(2)} ms each`)
+    }
+}
+
+async function printKnown({ db }: Store): Promise<void> {
+  globalThis.gc?.()
+  const before = process.memoryUsage()
+  const start = performance.now()
+  const known = await loadKnownLeads(db)
+  const ms = performance.now() - start
+  globalThis.gc?.()
+  const after = process.memoryUsage()
+  const bytes = after.arrayBuffers - before.arrayBuffers
+  console.log(`what is known of all leads\t${ms.toFixed(0)} ms\t${(bytes / leads).toFixed(1)} bytes a lead`)
+  // Used, or it might be gone before it is weighed.
+  if (known === undefined) throw new Error('nothing is known')
+}
+
+/** Taken back again. */
+async function printAbsence(store: Store): Promise<void> {
+  const met = createMetLeads()
+  for (let no = 1; no <= leads; no++) if (no % MISSED !== 0) met.note(no, 1)
+  const at = new Date().toISOString()
+  const back = new Error('taken back')
+  const start = performance.now()
+  await store
+    .write(async (trx) => {
+      const { id } = await trx.selectFrom('sync_run').select('id').executeTakeFirstOrThrow()
+      await recordAbsence(trx, met, { runId: id, at, startedAt: at })
+      console.log(`absence of 1 % judged\t${(performance.now() - start).toFixed(0)} ms`)
+      throw back
+    })
+    .catch((thrown: unknown) => {
+      if (thrown !== back) throw thrown
+    })
+}
