@@ -20,6 +20,11 @@ export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
   return spans.map(({ host, pid, began_at: since, last_tick_at: lastBeat }) => {
     const own = leases.filter((lease) => lease.host === host && lease.pid === pid)
     const inHand = own.filter((lease) => !isOfDaemon(lease) && !lease.name.startsWith('delivery:'))
-    return { host, pid, since, lastBeat, inHand: inHand.map(({ name }) => name) }
+    return { host, pid, since, lastBeat, inHand: inHand.map(tellWork) }
   })
+}
+
+/** A lease names beside the work what it is of, such as a machine. */
+function tellWork({ name }: { readonly name: string }): string {
+  return name.startsWith('snapshot:') ? 'snapshot' : name
 }

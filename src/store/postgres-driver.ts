@@ -142,6 +142,12 @@ export function postgresFailure(name: string, cause: unknown): LeadsheetError | 
       cause,
     })
   }
+  if (code === '25006') {
+    return new LeadsheetError('store_refused', `${name} can only be read now: ${text}`, {
+      hint: 'It may have become a standby: have the address of the store lead to the server that takes writes.',
+      cause,
+    })
+  }
   if (/^(40001|40P01|55P03)/.test(code)) {
     return new LeadsheetError('store_busy', `${name} stays locked by others: ${text}`, {
       hint: 'Another process holds a lock for long; `SELECT * FROM pg_stat_activity` names it.',
