@@ -354,10 +354,14 @@ describe('every answer of the window', () => {
     const statuses = new Set<number>()
     for (let count = 0; count < 130; count += 1) statuses.add((await ask(url, { headers: BEARER })).status)
     expect([...statuses]).toEqual([200])
-    for (let count = 0; count < 130; count += 1) await ask(`${url}/subscription/x`)
-    const after = ['/subscription/x', '/sign-in', '/healthz', '/'].map((path) =>
-      ask(`${url}${path}`, { headers: BEARER }),
-    )
-    expect((await Promise.all(after)).map(({ status }) => status)).toEqual([429, 200, 200, 200])
+    const askAfterMany = async (): Promise<number[]> => {
+      for (let count = 0; count < 130; count += 1) await ask(`${url}/subscription/x`)
+      const after = ['/subscription/x', '/sign-in', '/healthz', '/'].map((path) =>
+        ask(`${url}${path}`, { headers: BEARER }),
+      )
+      return (await Promise.all(after)).map(({ status }) => status)
+    }
+    // A minute may begin in the midst of them, and with it the count.
+    await expect.poll(askAfterMany).toEqual([429, 200, 200, 200])
   })
 })
