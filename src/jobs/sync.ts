@@ -46,8 +46,8 @@ export interface SyncDeps {
 }
 
 /**
- * @throws LeadsheetError job_busy when another process is syncing. What the upstream does wrong is not thrown
- * but told in the result.
+ * @throws LeadsheetError job_busy when another process is syncing, store_unreachable. What the upstream does wrong is
+ * not thrown but told in the result.
  */
 export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const lease = await claimLease(deps.store, SYNC_LEASE, deps.now)
@@ -140,7 +140,8 @@ async function runParts(run: SyncRun): Promise<Done> {
     } catch (thrown) {
       const { signal } = run.options
       const error = signal.aborted && thrown === signal.reason ? stopped(signal) : thrown
-      if (!(error instanceof LeadsheetError)) throw thrown
+      // Without a store there is no run to tell of: the next one goes on from what is committed, and closes this one.
+      if (!(error instanceof LeadsheetError) || error.code === 'store_unreachable') throw thrown
       done.problems.push({ part, code: error.code, message: error.message, hint: error.hint ?? null })
       done.notBefore = error.notBefore ?? null
       if (ENDING.has(error.code)) break
