@@ -15,7 +15,7 @@ const TELLING_MS = 15
 const SHORT_OR_OURS: readonly string[] = [
   ...['config/', 'schedule/words.ts', 'service/', 'web/preview.ts', 'web/excerpt.ts', 'source/address.ts'],
   ...['report/archive-pages.ts', 'report/rendered.ts', 'report/text.ts', 'source/probe/'],
-  ...['store/sql-text.ts', 'store/snapshot/comments.ts', 'source/field-path.ts', 'cli/'],
+  ...['store/sql-text.ts', 'store/snapshot/comments.ts', 'store/place.ts', 'source/field-path.ts', 'cli/'],
 ]
 /** What stands before a literal; before a division stands a value. */
 const LITERAL =
