@@ -6,6 +6,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, LANGUAGES } from '../choices.ts'
 import { parseExpression } from '../schedule/expression.ts'
 import { WORDS } from '../schedule/words.ts'
+import { isDecodable } from '../store/place.ts'
 import { nearest } from './nearest.ts'
 
 /** `name@host`; wide enough for any real address, too narrow for a second header or recipient. */
@@ -107,15 +108,6 @@ export function dkimKeyFault(pem: string): string | null {
   if (key.asymmetricKeyType !== 'rsa') return `it is of the type ${key.asymmetricKeyType}`
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
   return bits < DKIM_BITS_MIN ? `it has ${bits} bits` : null
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** What is attached: the charts, or a list of the report or a query of its folder in some format. */

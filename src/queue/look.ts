@@ -6,7 +6,7 @@ import { DEAD_LETTERS, QUEUE_NAMES, type QueueName } from './queues.ts'
 
 export interface QueueCounts {
   readonly queue: QueueName
-  /** Also those whose time has not come; as some seconds ago, as long as any worker runs. */
+  /** Also those whose time has not come; a worker counts them every few seconds. */
   readonly waiting: number
   readonly active: number
   /** Given up after all their tries. */

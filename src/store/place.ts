@@ -75,7 +75,8 @@ export function postgresFault(text: string): string | null {
     : `${JSON.stringify(schema)} cannot be a schema: small letters, digits and _, up to 45`
 }
 
-function isDecodable(text: string): boolean {
+/** Whether each % in it begins a percent-encoded character. */
+export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text)
     return true
