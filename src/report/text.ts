@@ -66,15 +66,18 @@ function shorten(text: string, max: number): string {
 
 function wrapLine(line: string, columns: number): string[] {
   const indent = /^[ ]*(?:[-•] )?/.exec(line)?.[0] ?? ''
-  const carried = ' '.repeat(indent.length)
+  // At most half a line: a number that was padded too far must not push the words out of the page.
+  const carried = ' '.repeat(Math.min(indent.length, Math.floor(columns / 2)))
   const lines: string[] = []
-  let rest = line
-  while (rest.length > columns) {
-    const space = rest.lastIndexOf(' ', columns)
-    const at = space > indent.length ? space : rest.indexOf(' ', columns)
+  let begin = indent
+  let words = line.slice(indent.length).trimStart()
+  while (begin.length + words.length > columns) {
+    const space = words.lastIndexOf(' ', Math.max(columns - begin.length, 0))
+    const at = space > 0 ? space : words.indexOf(' ', 1)
     if (at === -1) break
-    lines.push(rest.slice(0, at).trimEnd())
-    rest = carried + rest.slice(at).trimStart()
+    lines.push(begin + words.slice(0, at).trimEnd())
+    begin = carried
+    words = words.slice(at).trimStart()
   }
-  return [...lines, rest]
+  return [...lines, begin + words]
 }

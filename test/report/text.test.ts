@@ -62,4 +62,13 @@ describe('wrapped text', () => {
     const url = `https://example.com/${'x'.repeat(90)}`
     expect(wrapLines(`see ${url} now`, 72)).toBe(`see\n${url}\nnow`)
   })
+
+  it('ends whatever a line begins with, and loses no word', () => {
+    for (const begin of [' '.repeat(73), ' '.repeat(10_000), '- ', `${' '.repeat(72)}- `, '-   '])
+      for (const words of ['', 'a', 'a b', 'x '.repeat(500), 'W'.repeat(10_000), `${'W'.repeat(90)} b`]) {
+        const lines = wrapLines(begin + words, 72)
+        expect(lines.split(/\s+/).filter(Boolean)).toEqual((begin + words).split(/\s+/).filter(Boolean))
+        expect(lines.length).toBeLessThan(100_000)
+      }
+  })
 })
