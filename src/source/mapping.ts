@@ -1,7 +1,7 @@
 /**
  * Wire records to the model, as the profile says. Only the id is required of a record, and what dates it must
- * be a date where it is there: a record without is held with the reason, one with less comes through with
- * nulls. The raw record stays beside it.
+ * be a date where it is there, and no number may be absurd: a record that breaks this is held with the reason, one
+ * with less comes through with nulls. The raw record stays beside it.
  */
 import type { Agent, HeldRow, Instant, Lead, Money, PipelineStat, StageStat } from '../model.ts'
 import { readPath } from './field-path.ts'
@@ -16,6 +16,7 @@ import {
   toText,
 } from './field-rule.ts'
 import { isPlaceholderTime, toInstant } from './instant.ts'
+import { AMOUNT, COUNT, isOutside, type NumberRange, RATE, SCORE } from './number.ts'
 import type { Profile } from './profile.ts'
 import { fitRecord, type OversizedRecord } from './record-limits.ts'
 import { isOddText } from './text.ts'
@@ -23,6 +24,20 @@ import { isOddText } from './text.ts'
 /** Of leads in an upstream that has no pipelines. */
 const ONLY_PIPELINE = 'default'
 const NO_STATUS = 'unknown'
+
+type Ranges = Readonly<Record<string, NumberRange>>
+
+const LEAD_RANGES: Ranges = {
+  // Because some services write -1 where they do not know.
+  company_employees: { ...COUNT, min: -1 },
+  ...{ score: SCORE, value_amount: AMOUNT },
+}
+const STAT_RANGES: Ranges = {
+  ...{ leads: COUNT, open: COUNT, won: COUNT, lost: COUNT, disqualified: COUNT },
+  ...{ win_rate: RATE, open_value_amount: AMOUNT, won_value_amount: AMOUNT },
+}
+const STAGE_RANGES: Ranges = { reached: COUNT, current: COUNT, conversion: RATE, median_hours: COUNT }
+const AGENT_RANGES: Ranges = { task_progress: RATE, tasks_24h: COUNT, errors_24h: COUNT }
 
 /** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
 export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | HeldRow {
@@ -43,6 +58,7 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | H
   const createdAt = time('created_at')
   const updatedAt = time('updated_at')
   const statusChangedAt = time('status_changed_at')
+  wrong ??= findAbsurd(record, fields, LEAD_RANGES)
   if (wrong !== null) return held('lead', id, fit.text, wrong)
   const text = (name: keyof typeof fields): string | null => {
     const value = readField(record, fields[name])
@@ -93,6 +109,8 @@ export function mapPipelineStat(
     return held('pipeline_stat', pipelineId, fit.text, 'statistics: not an object')
   }
   const fields = profile.mapping.stat
+  const wrong = findAbsurd(raw, fields, STAT_RANGES) ?? findAbsurdStage(raw, profile)
+  if (wrong !== null) return held('pipeline_stat', pipelineId, fit.text, wrong)
   const number = (name: keyof typeof fields): number | null => readNumber(raw, fields[name])
   const count = (name: keyof typeof fields): number | null => readCount(raw, fields[name])
   return {
@@ -119,6 +137,8 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | HeldRow {
   const fit = fitRecord(raw)
   if ('reason' in fit) return oversized('agent', id, fit)
   if (id === null) return held('agent', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
+  const wrong = findAbsurd(raw, fields, AGENT_RANGES)
+  if (wrong !== null) return held('agent', id, fit.text, wrong)
   const text = (name: keyof typeof fields): string | null => readText(raw, fields[name])
   return {
     id,
@@ -143,6 +163,31 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | HeldRow {
 /** Tells a record that could not be mapped from one that could. */
 export function isHeld(mapped: object): mapped is HeldRow {
   return 'reason' in mapped
+}
+
+/** The first number that nobody can mean, as a reason; null where all can be meant. */
+function findAbsurd(
+  record: unknown,
+  fields: Readonly<Partial<Record<string, FieldRule>>>,
+  ranges: Ranges,
+): string | null {
+  for (const [name, range] of Object.entries(ranges)) {
+    const value = readField(record, fields[name])
+    if (!isOutside(value, range)) continue
+    const [min, max] = [range.min, range.max].map((limit) => limit.toLocaleString('en'))
+    return `${name}: ${String(value).slice(0, 100)} is not between ${min} and ${max}`
+  }
+  return null
+}
+
+function findAbsurdStage(raw: unknown, { mapping: { stages } }: Profile): string | null {
+  const items = stages === undefined ? null : readPath(raw, stages.items)
+  if (stages === undefined || !Array.isArray(items)) return null
+  for (const item of items) {
+    const wrong = findAbsurd(item, stages.fields, STAGE_RANGES)
+    if (wrong !== null) return `stages: ${wrong}`
+  }
+  return null
 }
 
 function stagesOf(raw: unknown, profile: Profile): StageStat[] {

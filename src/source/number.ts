@@ -3,15 +3,39 @@
 const GROUPED = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/
 const PLAIN = /^[+-]?(\d+(\.\d+)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
+/** What numbers of a kind can be: one outside was misread, or is there to do harm. Sums of all leads stay finite. */
+export interface NumberRange {
+  readonly min: number
+  readonly max: number
+}
+
+export const AMOUNT = { min: -1e15, max: 1e15 }
+export const SCORE = { min: -1e9, max: 1e9 }
+export const COUNT = { min: 0, max: 1e12 }
+/** 0 to 1; services that count in percent have up to 100. */
+export const RATE = { min: 0, max: 100 }
+
 /**
  * A finite number, or null: JSON numbers, and text that is one (`"42"`, `"1,234.5"`, `" 7 "`). `"N/A"`, `""`,
  * `"12 %"`, `true`, 1e400 and NaN are none.
  */
 export function toNumber(value: unknown): number | null {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null
-  if (typeof value !== 'string') return null
+  const number = parseNumber(value)
+  // Because -0 would be written as a number below 0.
+  return Number.isFinite(number) ? number + 0 : null
+}
+
+/** Whether it is a number, also one too large for a double, and outside of a range. */
+export function isOutside(value: unknown, { min, max }: NumberRange): boolean {
+  const number = parseNumber(value)
+  return number < min || number > max
+}
+
+/** NaN for what is no number. */
+function parseNumber(value: unknown): number {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string') return Number.NaN
   const text = value.trim()
   const digits = GROUPED.test(text) ? text.replaceAll(',', '') : text
-  const number = PLAIN.test(digits) ? Number(digits) : Number.NaN
-  return Number.isFinite(number) ? number : null
+  return PLAIN.test(digits) ? Number(digits) : Number.NaN
 }

@@ -18,6 +18,7 @@ const PROFILE = parseProfile(
         company_one_liner: 'about',
         company_employees: 'employees',
         score: 'score',
+        value_amount: 'worth',
         tags: 'tags',
         created_at: 'created',
         updated_at: 'updated',
@@ -86,6 +87,36 @@ describe('a lead', () => {
       updatedAt: null,
       mended: ['created_at'],
     })
+  })
+
+  it.each([
+    ['score', '1e60', 'score: 1e+60 is not between -1,000,000,000 and 1,000,000,000'],
+    ['score', '"-1e308"', 'score: -1e308 is not between -1,000,000,000 and 1,000,000,000'],
+    ['employees', '1e400', 'company_employees: 1e400 is not between -1 and 1,000,000,000,000'],
+    ['employees', '-7', 'company_employees: -7 is not between -1 and 1,000,000,000,000'],
+    [
+      'worth',
+      '1e16',
+      'value_amount: 10000000000000000 is not between -1,000,000,000,000,000 and 1,000,000,000,000,000',
+    ],
+    [
+      'worth',
+      '123456789012345678901',
+      'value_amount: 123456789012345678901 is not between -1,000,000,000,000,000 and 1,000,000,000,000,000',
+    ],
+  ])('with a number that nobody can mean is held: %s %s', (name, number, reason) => {
+    expect(heldRow(parseJson(`{"id":1,"${name}":${number}}`))).toMatchObject({
+      id: '1',
+      reason,
+      isWhole: true,
+    })
+  })
+
+  it('has the largest numbers that somebody could mean, and no zero below zero', () => {
+    expect(lead(parseJson('{"id":1,"worth":-1e15,"score":-0,"employees":-1}'))).toMatchObject({
+      ...{ valueAmount: -1e15, score: 0, companyEmployees: -1 },
+    })
+    expect(Object.is(lead(parseJson('{"id":1,"score":-0}')).score, 0)).toBe(true)
   })
 
   it.each([
@@ -201,12 +232,35 @@ describe('a lead', () => {
       stored++
       expect(typeof mapped.id, `SEED=${seed} row ${row}`).toBe('string')
       for (const number of [mapped.score, mapped.companyEmployees]) {
-        expect(number === null || Number.isFinite(number), `SEED=${seed} row ${row}`).toBe(true)
+        expect(number === null || Math.abs(number) <= 1e12, `SEED=${seed} row ${row}`).toBe(true)
       }
       // What is not mapped is kept.
       if (record['other'] !== undefined) expect(mapped.raw).toContain('"other":')
     }
     expect(stored).toBeGreaterThan(500)
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
+})
+
+describe('a number that nobody can mean', () => {
+  it.each([
+    [{ totals: { leads: 1e60 } }, 'leads: 1e+60 is not between 0 and 1,000,000,000,000'],
+    [{ totals: { won: -1 } }, 'won: -1 is not between 0 and 1,000,000,000,000'],
+    [{ win_rate: 1e9 }, 'win_rate: 1000000000 is not between 0 and 100'],
+    [
+      { stages: [{ stage: 'new', reached: '1e400' }] },
+      'stages: reached: 1e400 is not between 0 and 1,000,000,000,000',
+    ],
+  ])('holds the statistics of a pipeline: %j', (statistics, reason) => {
+    expect(mapPipelineStat(statistics, 'p', REFERENCE_PROFILE, '2026-11-21T06:00:00.000Z')).toMatchObject({
+      ...{ resource: 'pipeline_stat', id: 'p', reason },
+    })
+  })
+
+  it('holds an agent', () => {
+    const sent = { id: 'a', current_task: { progress: -1e308 } }
+    expect(mapAgent(sent, REFERENCE_PROFILE)).toMatchObject({
+      ...{ resource: 'agent', id: 'a', reason: 'task_progress: -1e+308 is not between 0 and 100' },
+    })
   })
 })
