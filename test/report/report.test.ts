@@ -11,6 +11,7 @@ import {
   quietDay,
   staleDay,
 } from '../support/figures.ts'
+import { random } from '../support/random.ts'
 import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
 
 type View = ReturnType<typeof composeReport>['blocks'][number]
@@ -41,8 +42,8 @@ describe('the numbers of a report', () => {
 
   it('are those of the figures', () => {
     const { subject, text } = renderReport(busyDay())
-    expect(subject).toBe('Daily leads: 59 new (+18%), 3 won, 14 stalled, 1 agent failing · Fri 20 Nov')
-    expect(text).toContain('59 new leads and 3 won: better than the Friday before (50 and 2).')
+    expect(subject).toBe('Daily leads: 59 new, 3 won, 14 stalled, 1 agent failing · Fri 20 Nov')
+    expect(text).toContain('59 new leads and 3 won (the Friday before: 50 and 2).')
     for (const line of [
       'New leads            59  +9 (+18%)\n                         vs 50 on 13 Nov\n                         of 3,912 leads',
       'Won                   3  +1\n                         vs 2 on 13 Nov\n                         worth $84k + €12.5k',
@@ -65,21 +66,59 @@ describe('the headline', () => {
   })
 
   it.each([
-    [day([59, 50], [3, 3]), '59 new leads and 3 won: better than the Friday before (50 and 3).'],
-    [day([40, 50], [2, 3]), '40 new leads and 2 won: slower than the Friday before (50 and 3).'],
-    [
-      day([59, 50], [2, 3]),
-      '59 new leads and 2 won: more leads but fewer wins than the Friday before (50 and 3).',
-    ],
-    [
-      day([40, 50], [4, 3]),
-      '40 new leads and 4 won: fewer leads but more wins than the Friday before (50 and 3).',
-    ],
-    [day([51, 50], [3, 3]), '51 new leads and 3 won: much like the Friday before (50 and 3).'],
-    [day([1, 0], [0, 0]), '1 new lead and none won: better than the Friday before (0 and 0).'],
-    [day([0, 4], [2, 2]), 'No new leads and 2 won: slower than the Friday before (4 and 2).'],
-  ])('gives a verdict with its numbers', (figures, text) => {
+    [day([80, 50], [3, 3]), '80 new leads and 3 won: better than the Friday before (50 and 3).'],
+    [day([80, 50], [4, 3]), '80 new leads and 4 won: better than the Friday before (50 and 3).'],
+    [day([22, 50], [3, 3]), '22 new leads and 3 won: slower than the Friday before (50 and 3).'],
+    [day([50, 50], [15, 3]), '50 new leads and 15 won: better than the Friday before (50 and 3).'],
+    [day([0, 14], [2, 2]), 'No new leads and 2 won: slower than the Friday before (14 and 2).'],
+  ])('gives a verdict with its numbers where one has moved further than usual', (figures, text) => {
     expect(headline(figures).text).toBe(text)
+  })
+
+  it.each([
+    ['within the usual', day([59, 50], [3, 2]), '59 new leads and 3 won (the Friday before: 50 and 2).'],
+    ['equal', day([50, 50], [3, 3]), '50 new leads and 3 won (the Friday before: 50 and 3).'],
+    ['few', day([1, 0], [0, 0]), '1 new lead and none won (the Friday before: 0 and 0).'],
+    ['that disagree', day([80, 50], [2, 3]), '80 new leads and 2 won (the Friday before: 50 and 3).'],
+    ['that disagree', day([225, 245], [12, 1]), '225 new leads and 12 won (the Friday before: 245 and 1).'],
+    ['that disagree', day([47, 43], [3, 14]), '47 new leads and 3 won (the Friday before: 43 and 14).'],
+  ])('gives no verdict on counts %s', (_, figures, text) => {
+    expect(headline(figures).text).toBe(text)
+    expect(headline(figures, { locale: 'de-DE' }).text).not.toMatch(/besser|schwächer/)
+  })
+
+  it('takes what the same weekdays have shown for usual, and what other weekdays have for nothing', () => {
+    // Fridays that differ by 40 from one to the next; from other days they differ by far more.
+    const swinging = (amplitude: number) =>
+      busyDay().trend.map((each, index) => {
+        const weeksAgo = Math.floor((95 - index) / 7)
+        const isFriday = (95 - index) % 7 === 0
+        return { ...each, newLeads: isFriday ? 60 + (weeksAgo % 2) * amplitude : 400 }
+      })
+    const of = (amplitude: number) => headline({ ...day([80, 50], [3, 3]), trend: swinging(amplitude) }).text
+    expect(of(0)).toContain('better')
+    expect(of(40)).not.toContain('better')
+    expect(headline({ ...day([150, 50], [3, 3]), trend: swinging(40) }).text).toContain('better')
+  })
+
+  it('of Poisson counts with the same mean calls few of 200 days better or slower', () => {
+    const next = random(11)
+    const poisson = (mean: number) => {
+      let count = 0
+      for (let left = next(); left > Math.exp(-mean); left *= next()) count++
+      return count
+    }
+    const said = Array.from(
+      { length: 200 },
+      () => headline(day([poisson(40), poisson(40)], [poisson(3), poisson(3)])).text,
+    ).filter((text) => /better|slower/.test(text))
+    expect(said.length).toBeLessThan(30)
+  })
+
+  it('puts a percentage into the subject only where the leads have moved further than usual', () => {
+    expect(headline(day([59, 50], [3, 3])).subject).toMatch(/^59 new, 3 won/)
+    expect(headline(day([80, 50], [3, 3])).subject).toMatch(/^80 new \(\+60%\), 3 won/)
+    expect(headline(day([59, 50], [3, 3]), { locale: 'de-DE' }).subject).toMatch(/^59 neu, 3 gewonnen/)
   })
 
   it('of a quiet day says so, and what the day before it had', () => {
@@ -279,7 +318,7 @@ describe('agents', () => {
 describe('the preheader', () => {
   it('adds to the subject what the subject does not have', () => {
     expect(compose(busyDay()).preheader).toBe(
-      '59 new leads and 3 won: better than the Friday before (50 and 2). ' +
+      '59 new leads and 3 won (the Friday before: 50 and 2). ' +
         'Win rate, 30 days 23.7%, −2.3 pt; Open pipeline $4.2m, +$230k (+6%).',
     )
   })
@@ -299,7 +338,7 @@ describe('a week', () => {
 
   it('is named by its number and days, and compared with the week before', () => {
     const { text, period, scope } = headline(busyWeek(), monday)
-    expect(text).toBe('284 new leads and 14 won: better than the week before (301 and 11).')
+    expect(text).toBe('284 new leads and 14 won (the week before: 301 and 11).')
     expect(period).toMatch(/^Week 47 · 16\s?–\s?22 November 2026$/)
     expect(scope).toMatch(
       /^EU mid-market and US growth, only country Germany or Austria and score 60 or more, compared with Week 46/,
@@ -310,10 +349,8 @@ describe('a week', () => {
 
   it('in German has every word in German', () => {
     const { subject, text } = renderReport(busyWeek(), { ...monday, locale: 'de-DE' })
-    expect(subject).toBe(
-      'Daily leads: 284 neu (−6 %), 14 gewonnen, 14 ohne Bewegung, 1 Agent gestört · KW 47',
-    )
-    expect(text).toContain('284 neue Leads und 14 gewonnen: besser als die Woche davor (301 und 11).')
+    expect(subject).toBe('Daily leads: 284 neu, 14 gewonnen, 14 ohne Bewegung, 1 Agent gestört · KW 47')
+    expect(text).toContain('284 neue Leads und 14 gewonnen (die Woche davor: 301 und 11).')
     expect(text).not.toMatch(/\b(?:new|won|open|since|leads? with|agents?)\b/)
   })
 })

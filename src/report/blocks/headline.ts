@@ -5,6 +5,7 @@ import type { ReportContext } from '../context.ts'
 import { coverageOf, isFirst } from '../coverage.ts'
 import { namePeriod, type PeriodNames } from '../dates.ts'
 import { FEW } from '../numbers.ts'
+import { isUsual } from '../spread.ts'
 import { oneLine } from '../text.ts'
 import type { Voice } from '../voice.ts'
 import { listFailing } from './agents.ts'
@@ -30,8 +31,6 @@ interface Verdict {
   readonly detail?: string
 }
 
-/** New leads within this share of those before count as the same. */
-const SAME_SHARE = 0.1
 const TITLE_LENGTH = 80
 /** Pipelines named one by one, and values of a condition; more are only counted. */
 const NAMED = 2
@@ -107,23 +106,24 @@ function quiet(figures: ReportFigures, names: PeriodNames, voice: Voice): Verdic
   }
 }
 
+/** A word only where neither count says otherwise, and at least one has moved further than it usually does. */
 function comparison(figures: ReportFigures, counts: string, voice: Voice): string {
   const { newLeads, won } = figures
   const { headline } = voice.words
-  const difference = newLeads.current - newLeads.prior
-  const leads = Math.abs(difference) < newLeads.prior * SAME_SHARE ? 0 : Math.sign(difference)
-  const wins = Math.sign(won.current - won.prior)
+  const moves = [newLeads, won].map(({ current, prior }) => Math.sign(current - prior))
+  const isNews = !isUsual(figures, 'newLeads') || !isUsual(figures, 'won')
   const say =
-    leads * wins < 0
-      ? headline[leads > 0 ? 'moreLeads' : 'fewerLeads']
-      : headline[leads + wins > 0 ? 'better' : leads + wins < 0 ? 'slower' : 'same']
+    !isNews || (moves.includes(1) && moves.includes(-1))
+      ? headline.beside
+      : headline[moves.includes(1) ? 'better' : 'slower']
   const { count } = voice.numbers
-  return headline.verdict(counts, say(before(figures, voice)), count(newLeads.prior), count(won.prior))
+  return say(counts, before(figures, voice), count(newLeads.prior), count(won.prior))
 }
 
-function subjectOfNew({ newLeads }: ReportFigures, voice: Voice): string {
-  const isFew = newLeads.current < FEW || newLeads.prior < FEW
-  const percent = isFew ? null : percentOf(newLeads.current, newLeads.prior, voice)
+function subjectOfNew(figures: ReportFigures, voice: Voice): string {
+  const { newLeads } = figures
+  const isPlain = newLeads.current < FEW || newLeads.prior < FEW || isUsual(figures, 'newLeads')
+  const percent = isPlain ? null : percentOf(newLeads.current, newLeads.prior, voice)
   return voice.words.subject.newLeads(newLeads.current, percent)
 }
 

@@ -134,12 +134,9 @@ export function german(numbers: Numbers, locale: string): Words {
     headline: {
       counts: (newLeads, won) =>
         `${newLeads === 0 ? 'Keine neuen Leads' : plural(newLeads, 'neuer Lead', 'neue Leads')} und ${won === 0 ? 'keiner' : count(won)} gewonnen`,
-      better: (than) => `besser als ${than}`,
-      slower: (than) => `schwächer als ${than}`,
-      moreLeads: (than) => `mehr Leads, aber weniger Abschlüsse als ${than}`,
-      fewerLeads: (than) => `weniger Leads, aber mehr Abschlüsse als ${than}`,
-      same: (than) => `ähnlich wie ${than}`,
-      verdict: (counts, verdict, newLeads, won) => `${counts}: ${verdict} (${newLeads} und ${won}).`,
+      better: (counts, than, newLeads, won) => `${counts}: besser als ${than} (${newLeads} und ${won}).`,
+      slower: (counts, than, newLeads, won) => `${counts}: schwächer als ${than} (${newLeads} und ${won}).`,
+      beside: (counts, before, newLeads, won) => `${counts} (${before}: ${newLeads} und ${won}).`,
       first: (counts) => `${counts}.`,
       firstDetail: 'Das sind die ersten Zahlen; einen Vergleich gibt es noch nicht.',
       quiet: ({ shape, name }: PeriodNames) =>

@@ -117,13 +117,12 @@ export function english(numbers: Numbers, locale: string) {
     headline: {
       counts: (newLeads: number, won: number) =>
         `${newLeads === 0 ? 'No new leads' : plural(newLeads, 'new lead', 'new leads')} and ${won === 0 ? 'none' : count(won)} won`,
-      better: (than: string) => `better than ${than}`,
-      slower: (than: string) => `slower than ${than}`,
-      moreLeads: (than: string) => `more leads but fewer wins than ${than}`,
-      fewerLeads: (than: string) => `fewer leads but more wins than ${than}`,
-      same: (than: string) => `much like ${than}`,
-      verdict: (counts: string, verdict: string, newLeads: string, won: string) =>
-        `${counts}: ${verdict} (${newLeads} and ${won}).`,
+      better: (counts: string, than: string, newLeads: string, won: string) =>
+        `${counts}: better than ${than} (${newLeads} and ${won}).`,
+      slower: (counts: string, than: string, newLeads: string, won: string) =>
+        `${counts}: slower than ${than} (${newLeads} and ${won}).`,
+      beside: (counts: string, before: string, newLeads: string, won: string) =>
+        `${counts} (${before}: ${newLeads} and ${won}).`,
       first: (counts: string) => `${counts}.`,
       firstDetail: 'These are the first figures; there is nothing yet to compare them with.',
       quiet: ({ shape, name }: PeriodNames) =>
