@@ -14,6 +14,7 @@ import { API_PREFIX } from '../src/contract/paths.ts'
 import { ERROR_CODES, LeadsheetError } from '../src/errors.ts'
 import { checkSendPolicy } from '../src/jobs/send-policy.ts'
 import { ENDPOINTS } from '../src/service/routes/endpoints.ts'
+import { profileSchema } from '../src/source/profile.ts'
 import { REFERENCE_PROFILE } from '../src/source/reference-profile.ts'
 import { FIGURES } from '../src/store/figures/definition.ts'
 import { folderWith } from './support/folder.ts'
@@ -101,6 +102,12 @@ describe('the README', () => {
     const known = new Set([...Object.keys(VARIABLES), 'LEADSHEET_CONFIG'])
     const named = [...readme.matchAll(/LEADSHEET_[A-Z_]+/g)].map((match) => match[0])
     expect(named.filter((name) => !known.has(name))).toEqual([])
+  })
+
+  it('lists every part of a profile, and no other', () => {
+    const named = tableUnder('Part of a profile').flatMap(([cell = '']) => cell.split(', '))
+    const parts = new Set(named.map((part) => part.split('.')[0]))
+    expect([...parts].sort()).toEqual(Object.keys(profileSchema.shape).sort())
   })
 
   it('names every column that filters can ask for, and every number that a threshold can', () => {

@@ -47,7 +47,7 @@ export function openSourceOf(
 /** @throws LeadsheetError config_invalid */
 export function profileOf({ api: { profile } }: Config): Profile {
   if (profile === null) return REFERENCE_PROFILE
-  if (profile.problem === null) return parseProfile(profile.data, profile.origin)
+  if (profile.problem === null) return parseProfile(profile.data, profile.nameOf)
   throw new LeadsheetError('config_invalid', `The profile ${profile.origin} ${profile.problem}`, {
     hint: '`leadsheet probe URL --write FILE` makes one; api.profile (LEADSHEET_API_PROFILE) names it.',
   })

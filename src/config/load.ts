@@ -85,7 +85,9 @@ function profileOf({ api: { profile } }: Settings, draft: Draft, cwd: string): P
   if (profile === undefined) return null
   const origin = draft.findOrigin(['api', 'profile'], 'value')
   if (typeof profile !== 'string') {
-    return { data: profile, origin: `${origin.place}  api.profile`, problem: null }
+    const nameOf: ProfileData['nameOf'] = (path, part) =>
+      `${draft.findOrigin(['api', 'profile', ...path], part).place}  ${['api.profile', ...path].join('.')}`
+    return { data: profile, origin: `${origin.place}  api.profile`, nameOf, problem: null }
   }
   return readProfile(resolve(origin.base, profile), cwd)
 }

@@ -116,7 +116,8 @@ function withoutNulls(value: unknown): unknown {
   )
 }
 
-function offsetOf(document: Document.Parsed, setting: SettingPath, part: 'value' | 'name'): number {
+/** Of what is not set the group in which it would stand. */
+export function offsetOf(document: Document.Parsed, setting: SettingPath, part: 'value' | 'name'): number {
   for (let length = setting.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(setting.slice(0, length - 1), true)
     const key = setting[length - 1]

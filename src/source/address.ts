@@ -58,6 +58,12 @@ export function pathStep(id: string): string {
   )
 }
 
+/** Path and query as they are sent: a space of ours is %20, since many servers take the + of HTML forms for a plus. */
+export function requestTarget({ pathname, search, searchParams }: URL): string {
+  // What is not in the form of searchParams is a link as the upstream wrote it.
+  return pathname + (search === `?${searchParams}` ? search.replaceAll('+', '%20') : search)
+}
+
 /** The key goes along, and belongs to the origin that api.url names. */
 function sameOrigin(base: URL, url: URL): URL {
   if (base.origin === url.origin) return url

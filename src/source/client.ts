@@ -7,6 +7,7 @@ import { Agent } from 'undici'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Backoff, backoffMs, wait } from '../retry.ts'
+import { requestTarget } from './address.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
 import { redactorOf } from './auth.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './failure.ts'
@@ -190,7 +191,7 @@ export function createClient(options: ClientOptions): Client {
     try {
       const answer = await dispatcher.request({
         origin: url.origin,
-        path: url.pathname + url.search,
+        path: requestTarget(url),
         method: call.method,
         headers,
         body: call.body === undefined ? null : JSON.stringify(call.body),

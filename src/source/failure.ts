@@ -1,5 +1,6 @@
 /** What a failed call means: ask again, come back later, or give up. Decided from facts, never from texts. */
 import { type ErrorCode, errorText, LeadsheetError } from '../errors.ts'
+import { requestTarget } from './address.ts'
 
 /** Statuses that say "not now" rather than "no". */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
@@ -100,7 +101,7 @@ export function refusal({ status, url, detail, headers, attempts, isPassing }: R
   const hint = isGone
     ? 'Check api.url (LEADSHEET_API_URL), the endpoints of the profile, and the id.'
     : `Sent were ${parametersOf(url, headers)}. Correct in the settings or the profile what it does not take.`
-  return new LeadsheetError(code, `${at}${url.search} answered ${status}${said}`, { hint })
+  return new LeadsheetError(code, `${url.origin}${requestTarget(url)} answered ${status}${said}`, { hint })
 }
 
 export function redirected(status: number, url: URL, location: string | null): LeadsheetError {

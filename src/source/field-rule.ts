@@ -3,7 +3,7 @@
  * of values. What cannot be read is null with a note, never the wrong type.
  */
 import { z } from 'zod'
-import { type FieldPath, fieldPathSchema, readPath, splitPath } from './field-path.ts'
+import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from './field-path.ts'
 import { toInstant } from './instant.ts'
 import { toNumber } from './number.ts'
 import { cleanText } from './text.ts'
@@ -27,12 +27,25 @@ const full = z.strictObject({
   default: z.union([z.string(), z.number()]).optional(),
 })
 
-/** A path alone is the short form. */
+/** A path alone is the short form: as text, since a list of names would look like one of candidates. */
 export const fieldRuleSchema = z.union([
-  fieldPathSchema.transform((path): z.output<typeof full> => ({ from: [path], transform: [] })),
+  z
+    .union([z.string(), z.array(z.string().min(1))])
+    .refine((path) => typeof path === 'string' || path.length < 2, { error: twoMeanings })
+    .transform(
+      (path): z.output<typeof full> => ({
+        from: [typeof path === 'string' ? splitPath(path) : path],
+        transform: [],
+      }),
+    ),
   full,
 ])
 export type FieldRule = z.output<typeof full>
+
+function twoMeanings({ input }: { input?: unknown }): string {
+  const names = (input as readonly string[]).join(', ')
+  return `a path: {from: [${names}]} takes the first of these that is there, ${pathText(input as FieldPath)} what is inside the other`
+}
 
 /** What the rule finds in a record; null where there is nothing. */
 export function readField(record: unknown, rule: FieldRule | undefined): unknown {

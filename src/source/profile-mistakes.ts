@@ -4,32 +4,34 @@ import { readPath } from './field-path.ts'
 
 const SHOWN_CHARS = 60
 
+/** What a line about a part of the profile begins with: `profile.yaml:3:9  paging.kind`. */
+export type NamePlace = (path: readonly string[], part: 'value' | 'name') => string
+
 /** @param schema what a profile may hold, as JSON Schema: for the names that are known */
 export function explainIssue(
   issue: z.core.$ZodIssue,
   data: unknown,
-  origin: string,
+  nameOf: NamePlace,
   schema: unknown,
 ): string[] {
   const path = issue.path.map(String)
-  const place = `${origin}  ${path.join('.') || 'the profile'}`
   if (issue.code === 'unrecognized_keys') {
     const known = [...new Set(namesAt(schema, data, path))].join(', ')
     return issue.keys.map(
-      (key) => `${origin}  ${[...path, key].join('.')}: there is no such part; known here: ${known}`,
+      (key) => `${nameOf([...path, key], 'name')}: there is no such part; known here: ${known}`,
     )
   }
   if (issue.code === 'invalid_union') {
     const closest = closestBranch(issue.errors)
     if (closest.length > 0) {
       return closest.flatMap((inner) =>
-        explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, data, origin, schema),
+        explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, data, nameOf, schema),
       )
     }
   }
   const found = readPath(data, path)
   const shown = found === undefined ? 'not set' : `found ${shortJson(found)}`
-  return [`${place}: ${shown}, expected ${acceptedBy(issue)}`]
+  return [`${nameOf(path, 'value')}: ${shown}, expected ${acceptedBy(issue)}`]
 }
 
 /** The names that a group may hold; of a choice those of the branch that was chosen, or else of all. */

@@ -7,7 +7,7 @@ import { API_PREFIX } from '../contract/paths.ts'
 import { LeadsheetError } from '../errors.ts'
 import { fieldPathSchema } from './field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
-import { explainIssue } from './profile-mistakes.ts'
+import { explainIssue, type NamePlace } from './profile-mistakes.ts'
 import { webhookProfileSchema } from './webhook-profile.ts'
 
 /** A path below the base address, `.` for the base itself, a URL, or `none` where there is no such endpoint. */
@@ -29,16 +29,26 @@ const endpointsSchema = z.strictObject({
 })
 export type EndpointName = keyof z.output<typeof endpointsSchema>
 
-const authSchema = z.strictObject({
-  /** The header that carries the key; null with `query`. */
-  header: z.string().min(1).default('Authorization'),
-  /** `{key}` is the key, `{basic}` its base64 for HTTP Basic: `user:password`, or the key as the user. */
-  value: z.string().default('Bearer {key}'),
-  /** A query parameter in place of a header. */
-  query: z.string().min(1).optional(),
-  /** Further headers that every request has; `{key}` and `{basic}` are filled in here too. */
-  headers: z.record(z.string(), z.string()).default({}),
-})
+const authSchema = z
+  .strictObject({
+    /** The header that carries the key; null with `query`. */
+    header: z.string().min(1).default('Authorization'),
+    /** `{key}` is the key, `{basic}` its base64 for HTTP Basic: `user:password`, or the key as the user. */
+    value: z.string().default('Bearer {key}'),
+    /** A query parameter in place of a header. */
+    query: z.string().min(1).optional(),
+    /** Further headers that every request has; `{key}` and `{basic}` are filled in here too. */
+    headers: z.record(z.string(), z.string()).default({}),
+  })
+  .refine(
+    ({ value, query, headers }) =>
+      query !== undefined || [value, ...Object.values(headers)].some((text) => /\{(key|basic)\}/.test(text)),
+    {
+      path: ['value'],
+      message:
+        'a text with {key} or {basic}, or the key would never be sent; where none is wanted, auth: none',
+    },
+  )
 
 const size = {
   /** The parameter that sets the page size; none where the upstream has its own. */
@@ -259,12 +269,17 @@ export const profileSchema = z.strictObject({
 export type Profile = z.output<typeof profileSchema>
 export type ProfileInput = z.input<typeof profileSchema>
 
-/** @throws LeadsheetError config_invalid with a line for each mistake: place, and what is accepted */
-export function parseProfile(data: unknown, origin: string): Profile {
+/**
+ * @param origin the name of the file, or what a line about a part begins with
+ * @throws LeadsheetError config_invalid with a line for each mistake: place, and what is accepted
+ */
+export function parseProfile(data: unknown, origin: string | NamePlace): Profile {
   const parsed = profileSchema.safeParse(data)
   if (parsed.success) return parsed.data
   const schema = z.toJSONSchema(profileSchema, { io: 'input' })
-  const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, origin, schema))
+  const nameOf: NamePlace =
+    typeof origin === 'string' ? (path) => `${origin}  ${path.join('.') || 'the profile'}` : origin
+  const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, nameOf, schema))
   throw new LeadsheetError('config_invalid', `The profile has mistakes:\n${lines.join('\n')}`, {
     hint: '`leadsheet probe URL --write FILE` writes one; the README explains its parts.',
   })

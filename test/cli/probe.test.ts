@@ -66,7 +66,8 @@ test('doctor tells of settings that are wrong, and goes no further', async () =>
 })
 
 test('a mistake in a profile is told with its place, what was found and what is accepted', async () => {
-  const profile = 'name: x\npaging: { kind: pages, param: page }\nmapping: { lead: { id: id, scor: x } }\n'
+  const profile =
+    'name: x\npaging: { kind: pages, param: page }\nmapping:\n  lead: { id: id, scor: x }\nstages:\n  - status: ""\n'
   const cwd = folderWith({ 'p.yaml': profile })
   const env = {
     LEADSHEET_API_URL: 'http://127.0.0.1:9',
@@ -75,6 +76,15 @@ test('a mistake in a profile is told with its place, what was found and what is 
   }
   const { status, stderr } = await runWarm(['sync'], { cwd, env })
   expect(status).toBe(2)
-  expect(stderr).toMatch(/p\.yaml {2}paging\.kind: found "pages", expected one of cursor, page/)
-  expect(stderr).toMatch(/p\.yaml {2}mapping\.lead\.scor: there is no such part; known here: id, .*score/)
+  expect(stderr).toMatch(/p\.yaml:2:17 {2}paging\.kind: found "pages", expected one of cursor, page/)
+  expect(stderr).toMatch(
+    /p\.yaml:4:19 {2}mapping\.lead\.scor: there is no such part; known here: id, .*score/,
+  )
+  expect(stderr).toMatch(/p\.yaml:6:13 {2}stages\.0\.status: found ""/)
+
+  writeFileSync(join(cwd, 'leadsheet.yaml'), `api:\n  profile:\n    name: x\n    paging: { kind: pages }\n`)
+  const { LEADSHEET_API_PROFILE, ...others } = env
+  const inSettings = await runWarm(['sync'], { cwd, env: others })
+  expect(inSettings.stderr).toMatch(/leadsheet\.yaml:4:21 {2}api\.profile\.paging\.kind: found "pages"/)
+  expect(inSettings.stderr).toMatch(/leadsheet\.yaml:2:3 {2}api\.profile\.mapping: not set/)
 })

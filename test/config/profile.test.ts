@@ -9,7 +9,7 @@ const load = (files: Record<string, string>, env: Environment = {}, file?: strin
 
 test('a profile of its own file is found beside the settings', () => {
   const files = { 'etc/leadsheet.yaml': 'api: { profile: mine.yaml }', 'etc/mine.yaml': 'name: mine' }
-  expect(load(files, {}, 'etc/leadsheet.yaml').api.profile).toEqual({
+  expect(load(files, {}, 'etc/leadsheet.yaml').api.profile).toMatchObject({
     data: { name: 'mine' },
     origin: 'etc/mine.yaml',
     problem: null,
@@ -18,7 +18,7 @@ test('a profile of its own file is found beside the settings', () => {
 
 test('the mapping itself may stand in the settings, variables filled in', () => {
   const yaml = 'api:\n  profile:\n    name: mine\n    auth: { headers: { X-Team: "${TEAM}" } }'
-  expect(load({ 'leadsheet.yaml': yaml }, { TEAM: 'red' }).api.profile).toEqual({
+  expect(load({ 'leadsheet.yaml': yaml }, { TEAM: 'red' }).api.profile).toMatchObject({
     data: { name: 'mine', auth: { headers: { 'X-Team': 'red' } } },
     origin: 'leadsheet.yaml:3:5  api.profile',
     problem: null,
@@ -28,7 +28,7 @@ test('the mapping itself may stand in the settings, variables filled in', () => 
 test('the environment names another file', () => {
   const files = { 'leadsheet.yaml': 'api: { profile: { name: inline } }', 'other.yaml': 'name: other' }
   const config = load(files, { LEADSHEET_API_PROFILE: 'other.yaml' })
-  expect(config.api.profile).toEqual({ data: { name: 'other' }, origin: 'other.yaml', problem: null })
+  expect(config.api.profile).toMatchObject({ data: { name: 'other' }, origin: 'other.yaml', problem: null })
   expect(effectiveSettings(config).find(({ setting }) => setting === 'api.profile')?.value).toBe('other.yaml')
 })
 

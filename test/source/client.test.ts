@@ -77,6 +77,24 @@ function open(options: Partial<ClientOptions> = {}): Client {
   })
 }
 
+describe('the query of a call', () => {
+  it('has %20 for a space, which servers take a + literally for, and leaves a link of theirs as it is', async () => {
+    await using server = await serve(ok)
+    const filter = new URL(server.url)
+    filter.searchParams.set('$filter', 'at ge 2026+x')
+    await call(server, {}, { url: filter })
+    await call(server, { authorize: (url) => url.searchParams.set('key', 'a b') }, { url: filter })
+    await call(server, {}, { url: new URL('?after=2026-01-01T00:00:00+01:00', server.url) })
+    expect(server.requests.map(({ url }) => url?.split('?')[1])).toEqual([
+      '%24filter=at%20ge%202026%2Bx',
+      '%24filter=at%20ge%202026%2Bx&key=a%20b',
+      'after=2026-01-01T00:00:00+01:00',
+    ])
+    await using refusing = await serve(reply(422))
+    await expect(call(refusing, {}, { url: new URL('?q=a+b', refusing.url) })).rejects.toThrow('?q=a%20b')
+  })
+})
+
 describe('a call', () => {
   it('sends the key, and what it is and takes', async () => {
     await using server = await serve(ok)

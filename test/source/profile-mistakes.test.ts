@@ -34,8 +34,21 @@ test.each([
   [{ limits: { concurrency: 99 } }, 'limits.concurrency: found 99, expected a number of 16 or less'],
   [{ stages: [{ status: '' }] }, 'stages.0.status: found "", expected a text that is not empty'],
   [{ name: 5 }, 'name: found 5, expected a text'],
+  [
+    { auth: { value: 'Token' } },
+    'auth.value: found "Token", expected a text with {key} or {basic}, or the key would never be sent; where none is wanted, auth: none',
+  ],
+  [
+    { mapping: { lead: { id: 'id', updated_at: ['changed', 'made'] } } },
+    'mapping.lead.updated_at: found ["changed","made"], expected a path: {from: [changed, made]} takes the first of these that is there, changed.made what is inside the other',
+  ],
 ])('%j', (change, line) => {
   expect(mistakesIn(change)).toEqual([`mine.yaml  ${line}`])
+})
+
+test('a key in another header than that of the value is sent', () => {
+  const auth = { header: 'X-App', value: 'leadsheet', headers: { 'X-Key': '{key}' } }
+  expect([mistakesIn({ auth }), mistakesIn({ auth: { query: 'key', value: '' } })]).toEqual([[], []])
 })
 
 const HMAC = { scheme: 'hmac', header: 'X-Signature' }

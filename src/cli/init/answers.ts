@@ -70,7 +70,7 @@ export function addressesFault(text: string): string | null {
 export function completed(given: Given): Answers {
   const { apiUrl, mailUrl, from, recipients } = given
   const profile = given.profile ?? said(null)
-  const isOpen = profile.value !== null && !needsKey(parseProfile(profile.value.data, profile.value.origin))
+  const isOpen = profile.value !== null && !needsKey(parseProfile(profile.value.data, profile.value.nameOf))
   const key = given.key ?? (isOpen ? said('') : undefined)
   if (!apiUrl || !key || !mailUrl || !from || !recipients) {
     const missing = [

@@ -71,7 +71,7 @@ async function findProfile(
       plainText(`  not found out: ${place}: ${problem}${remedy === null ? '' : `; by hand: ${remedy}`}`),
     )
   if (result.input === null || result.profile === null) return null
-  const value = { data: result.input, origin: PROFILE_NAME, problem: null }
+  const value = { data: result.input, origin: PROFILE_NAME, nameOf: () => PROFILE_NAME, problem: null }
   const { checks } = await tryService({ ...service, profile: value }, asking)
   tellAll(checks, tell)
   const text = profileText(result.input, result, service.url, now.toISOString().slice(0, 10))

@@ -43,7 +43,7 @@ export async function tryService(
     await using source = openDisposable(
       openSource({
         ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BRIEF_BACKOFF },
-        profile: profile === null ? REFERENCE_PROFILE : parseProfile(profile.data, profile.origin),
+        profile: profile === null ? REFERENCE_PROFILE : parseProfile(profile.data, profile.nameOf),
       }),
     )
     await source.listLeads({}, null, 1, { signal })
