@@ -39,11 +39,11 @@ export interface ReportFigures {
   readonly newLeads: Compared<number>
   readonly won: Compared<number>
   readonly lost: Compared<number>
-  /** Value won, a currency each, largest first. */
+  /** Value won, a currency each, that of most leads first. */
   readonly wonValue: Compared<readonly Money[]>
   /** Won out of won + lost, over the 30 days up to the end of each period. */
   readonly winRate: Compared<Ratio>
-  /** Value of the open leads at the end of each period, a currency each, largest first. */
+  /** Value of the open leads at the end of each period, a currency each, that of most leads first. */
   readonly openValue: Compared<readonly Money[]>
   readonly sparklines: Sparklines
   readonly trend: readonly TrendDay[]
@@ -105,7 +105,7 @@ export interface Sparklines {
   readonly newLeads: readonly (number | null)[]
   readonly won: readonly (number | null)[]
   readonly winRate: readonly (number | null)[]
-  /** In the currency that is the largest now. */
+  /** In the currency of most open leads now. */
   readonly openValue: readonly (number | null)[]
 }
 
@@ -139,7 +139,7 @@ export interface Changes {
    * What is dated before it but became known only after that edition is told too.
    */
   readonly since: Instant
-  /** Of each kind how many there are, in this order, with the first of them by value. */
+  /** Of each kind how many there are, in this order, with the first of them by currency and value. */
   readonly kinds: readonly {
     readonly kind: ChangeKind
     readonly total: number

@@ -2,12 +2,13 @@
 import type { SendPolicy } from '../choices.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { ReportFigures } from '../figures.ts'
+import type { Money } from '../model.ts'
 import { FAILING } from '../report/blocks/agents.ts'
 import { isTrueOf } from '../store/threshold.ts'
 
 type Numbers = Readonly<Record<string, number | null>>
 
-/** By the names that a threshold calls them. Values are in the largest currency, rates from 0 to 1. */
+/** By the names that a threshold calls them. Values are in the currency of most leads now, rates from 0 to 1. */
 const HEADLINE = {
   leads: (figures) => figures.leads,
   new_leads: (figures) => figures.newLeads.current,
@@ -17,7 +18,7 @@ const HEADLINE = {
   lost: (figures) => figures.lost.current,
   lost_before: (figures) => figures.lost.prior,
   won_value: (figures) => figures.wonValue.current[0]?.amount ?? 0,
-  won_value_before: (figures) => figures.wonValue.prior[0]?.amount ?? 0,
+  won_value_before: (figures) => amountIn(figures.wonValue.prior, figures.wonValue.current[0]?.currency),
   win_rate: ({ winRate: { current } }) => (current.whole === 0 ? null : current.part / current.whole),
   open_value: (figures) => figures.openValue.current[0]?.amount ?? 0,
   top_leads: (figures) => figures.topLeads.total,
@@ -29,6 +30,10 @@ const HEADLINE = {
   held_records: (figures) => figures.dataQuality.held.reduce((sum, { records }) => sum + records, 0),
   query_rows: (figures) => figures.queries.reduce((sum, { rows }) => sum + rows.length, 0),
 } as const satisfies Record<string, (figures: ReportFigures) => number | null>
+
+function amountIn(moneys: readonly Money[], currency: string | undefined): number {
+  return moneys.find((money) => money.currency === (currency ?? money.currency))?.amount ?? 0
+}
 
 /** What there is to tell; of these one that is not 0 makes a report worth its mail. */
 const EVENTS = ['new_leads', 'won', 'lost', 'changes', 'agents_failing', 'query_rows'] as const

@@ -36,7 +36,7 @@ export function changeOfRate(compared: Compared<Ratio>, welcome: Welcome, voice:
   return change(tenths, write, null, welcome, voice)
 }
 
-/** Compares the largest current amount with the same currency before: `+$90k (+8%)`. Null when there is none. */
+/** Compares the first current amount with the same currency before: `+$90k (+8%)`. Null when there is none. */
 export function changeOfMoney(
   compared: Compared<readonly Money[]>,
   welcome: Welcome,

@@ -2,10 +2,10 @@
 import type { Money } from '../model.ts'
 import type { Voice } from './voice.ts'
 
-/** Currencies named beside the largest; the others are only counted. */
+/** Currencies named beside the first, that of most leads; the others are only counted. */
 const OTHERS_NAMED = 2
 
-/** The largest amount, and the others as `+ €300k, £20k`; null where there is none. */
+/** The first amount, and the others as `+ €300k, £20k`; null where there is none. */
 export function formatMoneys(
   moneys: readonly Money[],
   { numbers, words }: Voice,

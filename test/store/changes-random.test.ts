@@ -178,8 +178,16 @@ describe(`changes of random pasts (SEED=${SEED})`, () => {
           context,
         ).toEqual(sorted(ofKind.map(({ kind: _, ...rest }) => rest)))
         expect(total).toBe(rows.length)
-        const amounts = rows.map((row) => row.value?.amount ?? -1)
-        expect(amounts).toEqual(amounts.toSorted((a, b) => b - a))
+        // One currency after the other, and by value only within one.
+        const byCurrency = [...Map.groupBy(rows, (row) => row.value?.currency).values()]
+        expect(rows).toEqual(byCurrency.flat())
+        for (const alike of byCurrency) {
+          const amounts = alike.map((row) => row.value?.amount ?? -1)
+          expect(amounts).toEqual(amounts.toSorted((a, b) => b - a))
+        }
+        expect(value.map(({ currency }) => currency)).toEqual(
+          byCurrency.flatMap(([row]) => (row?.value ? [row.value.currency] : [])),
+        )
         for (const { currency, amount } of value) {
           const values = ofKind.map((each) => each.value).filter((each) => each?.currency === currency)
           expect(amount).toBe(values.reduce((sum, each) => sum + (each?.amount ?? 0), 0))

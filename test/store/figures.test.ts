@@ -92,7 +92,7 @@ describe('won', () => {
     expect((await figuresOf(leads)).won.current).toBe(2)
   })
 
-  it('adds the values up by currency, the largest first, and leaves out leads without one', async () => {
+  it('adds the values up by currency, that of most leads first whatever the amounts, and leaves out leads without one', async () => {
     const leads = [
       won('1', FROM, { valueAmount: 100, valueCurrency: 'EUR' }),
       won('2', FROM, { valueAmount: 250.5, valueCurrency: 'USD' }),
@@ -102,10 +102,23 @@ describe('won', () => {
     ]
     const { wonValue } = await figuresOf(leads)
     expect(wonValue.current).toEqual([
-      { amount: 250.5, currency: 'USD' },
       { amount: 200, currency: 'EUR' },
+      { amount: 250.5, currency: 'USD' },
     ])
     expect(wonValue.prior).toEqual([])
+  })
+
+  it('lists the leads by currency, that of most leads first, and by value only within one', async () => {
+    const worth = (id: string, valueAmount: number, valueCurrency: string) =>
+      won(id, FROM, { valueAmount, valueCurrency })
+    const figures = await figuresOf([
+      ...[worth('yen', 7_100_000, 'JPY'), worth('small', 100, 'USD'), worth('large', 5_300, 'USD')],
+      ...[won('none', FROM), won('euro', FROM, { valueAmount: 90, valueCurrency: 'EUR' })],
+    ])
+    const changed = figures.changes.kinds.find(({ kind }) => kind === 'won')
+    expect(changed?.rows.map(({ id }) => id)).toEqual(['large', 'small', 'euro', 'yen', 'none'])
+    expect(changed?.value.map(({ currency }) => currency)).toEqual(['USD', 'EUR', 'JPY'])
+    expect(figures.wonValue.current.map(({ currency }) => currency)).toEqual(['USD', 'EUR', 'JPY'])
   })
 })
 

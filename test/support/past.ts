@@ -102,13 +102,12 @@ export async function loadPast(db: Db): Promise<Past> {
   }
 }
 
-/** Sums a currency each, largest first. */
+/** Sums a currency each, that of most values first. */
 export function sumOf(values: readonly (Money | null)[]): Money[] {
-  const sums = new Map<string, number>()
-  for (const value of values) {
-    if (value) sums.set(value.currency, (sums.get(value.currency) ?? 0) + value.amount)
-  }
-  return [...sums]
-    .map(([currency, amount]) => ({ amount: Math.round(amount * 100) / 100, currency }))
-    .sort((a, b) => b.amount - a.amount || (a.currency < b.currency ? -1 : 1))
+  const known = values.filter((value) => value !== null)
+  return [...Map.groupBy(known, ({ currency }) => currency)]
+    .sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1))
+    .map(([currency, all]) => {
+      return { amount: Math.round(all.reduce((sum, { amount }) => sum + amount, 0) * 100) / 100, currency }
+    })
 }

@@ -1,4 +1,4 @@
-/** What leads went through since the last report, by kind, the most valuable first. */
+/** What leads went through since the last report, by kind, and within one by currency, the most valuable first. */
 import type { ChangedLead, ReportFigures } from '../../figures.ts'
 import type { ReportContext } from '../context.ts'
 import { joined, linkTo, NAME_LENGTH, pipelineOf } from '../lead-line.ts'

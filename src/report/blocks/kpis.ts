@@ -59,6 +59,8 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
   const line = (name: ChartName, points: readonly (number | null)[], write: (value: number) => string) =>
     lineOf(context.charts.get(name), points, write, figures, voice)
   const currency = openValue.current[0]?.currency ?? ''
+  const inCurrency = (moneys: readonly Money[]) =>
+    currency === '' ? moneys : moneys.filter((money) => money.currency === currency)
   const tiles = [
     {
       label: kpi.newLeads,
@@ -87,7 +89,7 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
       label: kpi.openValue,
       ...moneyOf(openValue.current, voice),
       ...moved(changeOfMoney(openValue, null, voice)),
-      basis: basis(formatMoneys(openValue.prior, voice).largest ?? kpi.nothing),
+      basis: basis(formatMoneys(inCurrency(openValue.prior), voice).largest ?? kpi.nothing),
       line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
     },
   ].map((tile, _, all) => ({

@@ -135,9 +135,10 @@ function hasNews({ newLeads, won, winRate }: Pick<PipelineLine, 'newLeads' | 'wo
   return [newLeads.current, newLeads.prior, won.current, won.prior, winRate.whole].some((count) => count > 0)
 }
 
+/** That of most leads first: amounts of two currencies are never compared. */
 export function openValueOf(levels: readonly Level[]): Money[] {
   return levels
     .filter(({ currency, open }) => currency !== '' && open > 0)
+    .sort((a, b) => b.open - a.open || (a.currency < b.currency ? -1 : 1))
     .map(({ currency, amount }) => ({ amount, currency }))
-    .sort((a, b) => b.amount - a.amount || (a.currency < b.currency ? -1 : 1))
 }

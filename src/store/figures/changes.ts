@@ -15,18 +15,19 @@ export const CHANGE_COUNTS = {
   meaning: `${MEANING}; how many, and their value by currency`,
   reads: ['change'],
   sql: `SELECT kind, value_currency AS currency, count(*) AS total, ${toCents('sum(value_amount)')} AS amount
-  FROM change GROUP BY kind, value_currency ORDER BY kind, amount DESC NULLS LAST, value_currency NULLS FIRST`,
+  FROM change GROUP BY kind, value_currency ORDER BY kind, total DESC, value_currency NULLS FIRST`,
 } as const
 
 export const CHANGED_LEADS = {
   title: 'Changed leads',
-  meaning: `${MEANING}; those of the highest value of each`,
+  meaning: `${MEANING}; of each those with a value first, by currency, that of most leads first, and by value`,
   reads: ['change'],
   sql: `SELECT kind, lead_id AS id, coalesce(company_name, lead_id) AS "companyName", pipeline.name AS "pipelineName",
     iif(kind IN ('gone', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
     change.value_currency AS currency
-  FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY value_amount DESC NULLS LAST, at DESC, lead_id) AS place FROM change)
-    AS change
+  FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY value_amount IS NULL OR value_currency IS NULL,
+      alike DESC, value_currency, value_amount DESC NULLS LAST, at DESC, lead_id) AS place
+    FROM (SELECT *, count(*) OVER (PARTITION BY kind, value_currency) AS alike FROM change) AS change) AS change
   JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = change.pipeline_id
   WHERE place <= :rows ORDER BY kind, place`,
 } as const

@@ -97,7 +97,7 @@ export const FIGURES = [
     sql: `SELECT value_currency AS "of", ${toCents('sum(value_amount)')} AS value
     FROM closed JOIN lead_then USING (lead_id)
     WHERE closed.outcome = 'won' AND closed_at >= :from AND value_amount IS NOT NULL AND value_currency IS NOT NULL
-    GROUP BY value_currency ORDER BY value DESC, value_currency`,
+    GROUP BY value_currency ORDER BY count(*) DESC, value_currency`,
   },
   {
     name: 'win_rate',
@@ -148,7 +148,7 @@ export const FIGURES = [
     reads: ['level'],
     sql: `SELECT value_currency AS "of", ${toCents('sum(value_amount)')} AS value FROM level
     WHERE outcome = 'open' AND value_currency <> ''
-    GROUP BY value_currency HAVING sum(leads) > 0 ORDER BY value DESC, value_currency`,
+    GROUP BY value_currency HAVING sum(leads) > 0 ORDER BY sum(leads) DESC, value_currency`,
   },
   {
     name: 'stalled',
@@ -191,7 +191,7 @@ export const FIGURES = [
       WHERE outcome IN ('won', 'lost') AND closed_at >= ${RECENT}) AS share
     CROSS JOIN (SELECT avg(days) AS cycle FROM (
       SELECT days, row_number() OVER (ORDER BY days) AS place, count(*) OVER () AS rows FROM win) AS won WHERE ${MIDDLE}) AS speed
-    WHERE cycle > 0 ORDER BY value DESC, value_currency`,
+    WHERE cycle > 0 ORDER BY open.leads DESC, value_currency`,
   },
 ] as const satisfies readonly FigureDefinition[]
 

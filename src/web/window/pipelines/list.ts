@@ -101,11 +101,9 @@ function sumOf(pipelines: readonly PipelineOverview[]): Counted {
   }
 }
 
-/** The largest first; currencies are never added up. */
+/** That of most pipelines first; currencies are never added up or compared. */
 function sumMoneys(values: readonly Money[]): Money[] {
-  const sums = new Map<string, number>()
-  for (const { amount, currency } of values) sums.set(currency, (sums.get(currency) ?? 0) + amount)
-  return [...sums]
-    .map(([currency, amount]) => ({ amount, currency }))
-    .sort((one, other) => other.amount - one.amount)
+  return [...Map.groupBy(values, ({ currency }) => currency)]
+    .sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1))
+    .map(([currency, all]) => ({ amount: all.reduce((sum, { amount }) => sum + amount, 0), currency }))
 }

@@ -15,7 +15,7 @@ export function share({ part, whole }: Ratio): string {
   return whole < FEW ? `${count(part)} of ${count(whole)}` : numbers.percent(part / whole)
 }
 
-/** `€1.2m, US$300k`, the largest first. */
+/** `€1.2m, US$300k`, that of most leads first. */
 export function moneys(values: readonly Money[]): string {
   const there = values.filter(({ amount }) => amount !== 0)
   const told = there.slice(0, CURRENCIES).map(numbers.money)
