@@ -10,6 +10,7 @@ export const FEW = 10
 
 const CURRENCY_LENGTH = 12
 const MILLION = 1_000_000
+const ROOM_FOR = 1e18
 
 export interface Numbers {
   /** `1,284` */
@@ -69,21 +70,26 @@ function createNumbers(locale: string): Numbers {
   })
   const percentExact = new Intl.NumberFormat(locale, { style: 'percent', minimumFractionDigits: 2 })
   return {
-    count: (count) => minus(whole.format(count)),
-    decimal: (value, digits) => minus((decimals[digits] ?? whole).format(value)),
-    fixed: (value, digits) => minus(fixed[digits].format(value)),
-    rate: (rate) => minus(permille.format(rate)),
-    percent: (share) => minus(percent.format(share)),
+    count: (count) => inRoom(count, whole),
+    decimal: (value, digits) => inRoom(value, decimals[digits] ?? whole),
+    fixed: (value, digits) => inRoom(value, fixed[digits]),
+    rate: (rate) => inRoom(rate, permille),
+    percent: (share) => inRoom(share, percent),
     share(share) {
       if (share > 0 && share < 0.01) return `<${percent.format(0.01)}`
       if (share < 1 && share > 0.99) return `>${percent.format(0.99)}`
-      return minus(percent.format(share))
+      return inRoom(share, percent)
     },
     money: (money) => writeMoney(money, (currency) => writeAmount(locale, currency, money.amount)),
     exactMoney: (money) =>
-      writeMoney(money, (currency) => amountFormat(locale, currency, 'exact').format(money.amount)),
-    exactRate: (rate) => minus(percentExact.format(rate)),
+      writeMoney(money, (currency) => inRoom(money.amount, amountFormat(locale, currency, 'exact'))),
+    exactRate: (rate) => inRoom(rate, percentExact),
   }
+}
+
+/** Numbers that a column has room for; what is far beyond is written with its power of ten: `1e+60`. */
+function inRoom(value: number, format: Pick<Intl.NumberFormat, 'format'>): string {
+  return minus(Math.abs(value) < ROOM_FOR ? format.format(value) : String(value))
 }
 
 function minus(text: string): string {
@@ -98,6 +104,7 @@ function writeMoney({ currency }: Money, write: (code: string | null) => string)
 
 /** `$4.0m`, not `$4m`, beside `$4.2m`: so few millions have a digit behind the point. */
 function writeAmount(locale: string, currency: string | null, amount: number): string {
+  if (Math.abs(amount) >= ROOM_FOR) return `${amount}${currency === null ? '' : ` ${currency}`}`
   const parts = amountFormat(locale, currency, 'short').formatToParts(amount)
   const has = (type: Intl.NumberFormatPartTypes) => parts.some((part) => part.type === type)
   const isOneDigit = parts.find((part) => part.type === 'integer')?.value.length === 1

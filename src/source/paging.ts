@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
 import { unexpected } from './failure.ts'
 import { pathText, readPath } from './field-path.ts'
-import { toNumber } from './number.ts'
+import { COUNT, isOutside, toNumber } from './number.ts'
 import type { PagingProfile, Place } from './profile.ts'
 import type { RawRecord } from './raw-record.ts'
 
@@ -91,16 +91,21 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
   }
 }
 
-/** How many records there are in all, as far as the upstream says. */
+/** How many records there are in all, as far as the upstream says: a whole number that can be meant. */
 export function readTotal(
   place: Place | undefined,
   answer: Pick<PageAnswer, 'body' | 'headers'>,
 ): number | null {
   if (place === undefined) return null
-  if ('path' in place) return toNumber(readPath(answer.body, place.path))
+  if ('path' in place) return toCount(readPath(answer.body, place.path))
   const header = answer.headers[place.header.toLowerCase()]
   // Content-Range: items 0-24/319
-  return toNumber(String(header ?? '').replace(/^.*\//, ''))
+  return toCount(String(header ?? '').replace(/^.*\//, ''))
+}
+
+function toCount(value: unknown): number | null {
+  const number = toNumber(value)
+  return Number.isInteger(number) && !isOutside(number, COUNT) ? number : null
 }
 
 /** The address of rel="next" in a Link header, RFC 8288. */

@@ -210,7 +210,9 @@ function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   })
 }
 
+/** Nothing is known of what is no finite number: `9e999` is none. */
 function plain(cell: Cell): string | number | null {
+  if (typeof cell === 'number' && !Number.isFinite(cell)) return null
   if (typeof cell !== 'bigint') return cell
   return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
 }

@@ -149,3 +149,18 @@ describe('another locale', () => {
     expect(changeOfCount({ current: 59, prior: 0 }, 'up', german).text).toBe('+59 (neu)')
   })
 })
+
+it.each([1e18, -1e60, 1e308, -Number.MAX_VALUE])(
+  '%d has room in a column, however it is written',
+  (value) => {
+    for (const { numbers } of [voice, german]) {
+      const { count, decimal, fixed, rate, percent, share, exactRate, money, exactMoney } = numbers
+      const amounts = ['EUR', 'W'.repeat(300)].flatMap((currency) => [
+        ...[money({ amount: value, currency }), exactMoney({ amount: value, currency })],
+      ])
+      const written = [count, rate, percent, share, exactRate].map((write) => write(value))
+      for (const text of [...written, ...amounts, decimal(value, 1), fixed(value, 2)])
+        expect(text.length).toBeLessThan(40)
+    }
+  },
+)

@@ -14,6 +14,8 @@ export interface Upstream extends AsyncDisposable {
   readonly leads: Map<string, WireLead>
   /** Taken from the front, one a request. */
   readonly faults: Fault[]
+  /** What it says at a path below /api/v1, as it is sent, in the place of its own answer; null where it has its own. */
+  answer: (path: string) => string | null
   /** By lead: met by each request for its details. */
   readonly detailFaults: Map<string, Fault>
   /** By lead: what its details have beside the fields of the list. */
@@ -40,6 +42,8 @@ export async function startUpstream(count: number): Promise<Upstream> {
     requests.push({ path: request.url ?? '', headers: request.headers })
     if (faults.shift()?.(request, response)) return
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    const said = upstream.answer(decodeURIComponent(url.pathname.slice('/api/v1'.length)))
+    if (said !== null) return void body(said)(request, response)
     if (url.pathname.endsWith('/leads')) return json(response, pageOf([...leads.values()], url.searchParams))
     if (url.pathname.endsWith('/agents/status')) return json(response, { data: [] })
     const lead = leads.get(/\/leads\/(\w+)$/.exec(url.pathname)?.[1] ?? '')
@@ -53,8 +57,9 @@ export async function startUpstream(count: number): Promise<Upstream> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const port = address !== null && typeof address === 'object' ? address.port : 0
-  return {
+  const upstream: Upstream = {
     url: `http://127.0.0.1:${port}`,
+    answer: () => null,
     leads,
     faults,
     detailFaults,
@@ -66,6 +71,7 @@ export async function startUpstream(count: number): Promise<Upstream> {
       await new Promise((resolve) => server.close(resolve))
     },
   }
+  return upstream
 }
 
 /** A fault that answers with a status. */

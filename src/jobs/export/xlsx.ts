@@ -127,7 +127,8 @@ function* sheetXml(
       return day === null ? textOf(cell, onCut) : `s="${STYLE.date}"><v>${day}</v>`
     }
     const digits = String(cell)
-    const isExact = typeof cell === 'number' || digits.replace('-', '').length <= DIGITS_MAX
+    const isExact =
+      typeof cell === 'number' ? Number.isFinite(cell) : digits.replace('-', '').length <= DIGITS_MAX
     return isExact ? `><v>${digits}</v>` : textOf(digits, onCut)
   }
 }

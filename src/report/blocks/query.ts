@@ -114,15 +114,11 @@ function moreOf(
 type QueryCell = QueryTable['rows'][number][number]
 
 /** The numbers of a column all have as many digits behind the point. */
-function writerOf(cells: readonly QueryCell[], { locale, numbers }: Voice): (value: number) => string {
+function writerOf(cells: readonly QueryCell[], { numbers }: Voice): (value: number) => string {
   const values = cells.filter((cell) => typeof cell === 'number')
   if (values.every(Number.isInteger)) return numbers.count
   const digits = values.some((value) => Math.abs(value) >= 10) ? 1 : 2
-  const format = new Intl.NumberFormat(locale, {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  })
-  return (value) => format.format(value).replace('-', '−')
+  return (value) => numbers.fixed(value, digits)
 }
 
 function cellText(cell: QueryCell, write: (value: number) => string, { words, dates }: Voice): string {
