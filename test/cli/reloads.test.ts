@@ -190,11 +190,20 @@ snapshot: { when: never }
   await daemon.stop()
 })
 
+/** It is named, so that the store does not move with the data directory. */
+const ELSEWHERE = `${SETTINGS}store: postgres://leadsheet@db.example.com/leadsheet\n`
+
 describe('new settings that are wrong', () => {
   it.each([
     ['a mistake', `${SETTINGS}time_zone: Mars/Olympus\n`, 'time_zone'],
     ['a requirement that is not met', SETTINGS.replace('[]', '[{ name: daily }]'), 'mail.url'],
-    ['another data directory', SETTINGS.replace('data_dir: .', 'data_dir: other'), 'data_dir cannot change'],
+    [
+      'another data directory',
+      ELSEWHERE.replace('data_dir: .', 'data_dir: other'),
+      'data_dir cannot change',
+      ELSEWHERE,
+    ],
+    ['another store', ELSEWHERE, 'store cannot change'],
     [
       'a report whose template is not there',
       SETTINGS.replace(
@@ -203,18 +212,21 @@ describe('new settings that are wrong', () => {
       ),
       'none-such',
     ],
-  ])('are refused with %s, and those of before stay in force', async (_name, settings, why) => {
-    const daemon = await start()
-    await daemon.reload(settings)
-    const [first, second] = await readingsIn(daemon.store)
-    expect(first).toBeNull()
-    expect(second).toContain(why)
-    expect(daemon.pages).toHaveLength(1)
-    expect((await fetch(`${daemon.pages[0]}/web.css`)).status).toBe(200)
-    expect(daemon.lines.join('')).toContain('the settings of before stay in force')
-    await daemon.reload(SETTINGS)
-    expect(await readingsIn(daemon.store)).toEqual([null, second, null])
-  })
+  ])(
+    'are refused with %s, and those of before stay in force',
+    async (_name, settings, why, before = SETTINGS) => {
+      const daemon = await start(before)
+      await daemon.reload(settings)
+      const [first, second] = await readingsIn(daemon.store)
+      expect(first).toBeNull()
+      expect(second).toContain(why)
+      expect(daemon.pages).toHaveLength(1)
+      expect((await fetch(`${daemon.pages[0]}/web.css`)).status).toBe(200)
+      expect(daemon.lines.join('')).toContain('the settings of before stay in force')
+      await daemon.reload(before)
+      expect(await readingsIn(daemon.store)).toEqual([null, second, null])
+    },
+  )
 
   it('are left again where the daemon cannot start with them', async () => {
     const other = createServer().listen(0, '127.0.0.1')

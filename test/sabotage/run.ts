@@ -2,11 +2,14 @@
  * `npm run test:sabotage`: breaks the program on purpose, in a copy, one bug at a time, and asks whether the tests
  * notice: those named with each bug are green without the bug and red with it, because of it.
  *
- *     npm run test:sabotage -- [WORD]     only those with this in their name
+ *     npm run test:sabotage -- [WORD]        only those with this in their name
+ *     npm run test:sabotage -- --sample 4    so many of them, by the day or by SEED
  */
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { NamedTest } from '../support/named-test.ts'
+import { random } from '../support/random.ts'
 import { applyEdits, copyProject } from './project-copy.ts'
 import type { Sabotage } from './sabotage.ts'
 import { SABOTAGES } from './sabotages.ts'
@@ -16,14 +19,24 @@ const ROOT = join(import.meta.dirname, '../..')
 const LANES = Math.min(2, cpus().length)
 const NOT_RUN = 'it was not run: skipped on this machine, or not loaded'
 
-const word = process.argv[2] ?? ''
-const chosen = SABOTAGES.filter(({ name }) => name.includes(word))
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { sample: { type: 'string' } } })
+const named = SABOTAGES.filter(({ name }) => name.includes(positionals[0] ?? ''))
+const chosen = values.sample === undefined ? named : sampleOf(named, Number(values.sample))
 const copies = Array.from({ length: LANES }, () => copyProject(ROOT))
 try {
   process.exitCode =
     (await areGreen(chosen.flatMap(({ caughtBy }) => caughtBy))) && (await areCaught()) ? 0 : 1
 } finally {
   for (const copy of copies) copy[Symbol.dispose]()
+}
+
+/** Others each day. */
+function sampleOf(sabotages: readonly Sabotage[], count: number): Sabotage[] {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000))
+  say(`a sample of ${count} of ${sabotages.length} (SEED=${seed})`)
+  const next = random(seed)
+  const ranked = sabotages.map((sabotage) => ({ sabotage, rank: next() })).sort((a, b) => a.rank - b.rank)
+  return ranked.slice(0, count).map(({ sabotage }) => sabotage)
 }
 
 /** Whether the tests pass while nothing is broken: else their failure would prove nothing. */

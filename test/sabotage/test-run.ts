@@ -52,11 +52,12 @@ export async function runTests(folder: string, tests: readonly NamedTest[]): Pro
   const [said] = await Promise.all([text(child.stderr), once(child, 'close')])
   const results = readReport(report, said)
   return tests.map(({ file, title }) => {
-    const ofFile = results.find(({ name }) => name === join(folder, file))
+    // One of each project that has the file: what the first one skips may be tested in the other.
+    const ofFile = results.filter(({ name }) => name === join(folder, file))
     const pattern = new RegExp(`^${titlePattern(title)}$`)
-    const ran = (ofFile?.assertionResults ?? []).filter(
-      (one) => pattern.test(one.title) && one.status !== 'skipped',
-    )
+    const ran = ofFile
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter((one) => pattern.test(one.title) && one.status !== 'skipped')
     return ran.map((one) => ({
       title: one.title,
       status: one.status,
