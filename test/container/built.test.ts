@@ -14,6 +14,7 @@ import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
+import { isSkipped } from '../support/programs.ts'
 import { startService } from '../support/service.ts'
 import { layOut, npm, packInto } from './support/built.ts'
 import { CAN_CONTAIN, type Mounts, signal, startContained } from './support/container.ts'
@@ -26,12 +27,8 @@ const OLD_NODE = (process.env['PATH'] ?? '')
   .map((folder) => join(folder, 'node'))
   .find(isOld)
 
-const skipped = [
-  ...(CAN_CONTAIN ? [] : ['the program in a container, which needs root and unshare']),
-  ...(OLD_NODE === undefined ? ['the program under an older Node, which is not on this machine'] : []),
-]
-// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
-for (const what of skipped) console.warn(`SKIPPED: ${what}`)
+isSkipped('the program in a container', CAN_CONTAIN ? null : 'it needs root and unshare')
+isSkipped('the program under an older Node', OLD_NODE === undefined ? 'there is none' : null)
 
 const run = promisify(execFile)
 const built = mkdtempSync(join(tmpdir(), 'leadsheet-built-'))

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
+import { isSkipped } from '../support/programs.ts'
 import { ROOT, readImage } from './support/image.ts'
 import { schemaCheck } from './support/schema.ts'
 import { settingsWith } from './support/settings.ts'
@@ -16,9 +17,7 @@ const FILES = [
 ]
 const LAYERS = ['base', 'daemon', 'cron', 'scale']
 const HAS_KUBECTL = spawnSync('kubectl', ['kustomize', '--help']).status === 0
-
-// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
-if (!HAS_KUBECTL) console.warn('SKIPPED: manifests put together by kubectl, which is not there')
+const IS_SKIPPED = isSkipped('manifests put together by kubectl', HAS_KUBECTL ? null : 'kubectl is not there')
 
 interface Container {
   readonly image: string
@@ -146,7 +145,7 @@ describe('the workers', () => {
     expect(new Set(paths)).toEqual(new Set(['"path":"/healthz"']))
   })
 
-  it.skipIf(!HAS_KUBECTL)('are put together without the volume of the one daemon', () => {
+  it.skipIf(IS_SKIPPED)('are put together without the volume of the one daemon', () => {
     const { stdout } = spawnSync('kubectl', ['kustomize', join(FOLDER, 'scale')], { encoding: 'utf8' })
     const kinds = parseAllDocuments(stdout).map((document) => document.toJS().kind)
     expect(kinds.sort()).toEqual(['ConfigMap', 'Deployment', 'PodDisruptionBudget', 'Service'])
@@ -166,7 +165,7 @@ describe.each(LAYERS)('deploy/kubernetes/%s/kustomization.yaml', (layer) => {
     for (const { newTag } of images) expect(newTag).toBe(version)
   })
 
-  it.skipIf(!HAS_KUBECTL)('is put together by kubectl, with the settings under a name of their own', () => {
+  it.skipIf(IS_SKIPPED)('is put together by kubectl, with the settings under a name of their own', () => {
     const { stdout, stderr } = spawnSync('kubectl', ['kustomize', join(FOLDER, layer)], { encoding: 'utf8' })
     expect(stderr).toBe('')
     const manifests: Manifest[] = parseAllDocuments(stdout).map((document) => document.toJS())

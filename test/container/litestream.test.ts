@@ -9,17 +9,15 @@ import { parse } from 'yaml'
 import { checkBackup } from '../../src/store/backup-check.ts'
 import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
+import { isSkipped } from '../support/programs.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { ROOT } from './support/image.ts'
 
 const PROGRAM = join(ROOT, 'test/foreign/node_modules/@flydotio/litestream-linux-x64/litestream')
-const IS_THERE = existsSync(PROGRAM)
+const MISSING = existsSync(PROGRAM) ? null : 'npm ci --prefix test/foreign'
 const TEXT = readFileSync(join(ROOT, 'deploy/litestream/litestream.yml'), 'utf8')
 const COPIED_WITHIN_MS = 60_000
-
-// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
-if (!IS_THERE) console.warn('SKIPPED: Litestream, for want of: npm ci --prefix test/foreign')
 
 describe('deploy/litestream/litestream.yml', () => {
   it('copies the database of the volume to where the environment says', () => {
@@ -29,7 +27,7 @@ describe('deploy/litestream/litestream.yml', () => {
     })
   })
 
-  it.skipIf(!IS_THERE)(
+  it.skipIf(isSkipped('copies by Litestream', MISSING))(
     'has all of it elsewhere, however leadsheet empties its log, and gives back what `leadsheet restore` takes',
     async () => {
       await using upstream = await startUpstream(400)

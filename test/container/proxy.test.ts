@@ -1,5 +1,5 @@
 /** deploy/proxy before the window of operators, with the real nginx. Caddy's file is not run. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -8,16 +8,14 @@ import { startProcess, untilTrue } from '../foreign/server-process.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
+import { findInstalled, isSkipped } from '../support/programs.ts'
 import { eventBody, OTHER_SECRET, SECRET } from '../support/webhook-receiver.ts'
 import { openWindow, TOKEN } from '../support/window.ts'
 import { ROOT } from './support/image.ts'
 
 const NGINX = '/usr/sbin/nginx'
 const HOST = 'reports.example.com'
-const IS_THERE = existsSync(NGINX)
-
-// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
-if (!IS_THERE) console.warn(`SKIPPED: the window behind nginx, for want of ${NGINX}`)
+const MISSING = findInstalled(NGINX) ? null : 'apt-get install nginx-light'
 
 interface Answer {
   readonly status: number | undefined
@@ -26,7 +24,7 @@ interface Answer {
   readonly begin: string
 }
 
-describe.skipIf(!IS_THERE)('deploy/proxy/nginx.conf', () => {
+describe.skipIf(isSkipped('the window behind nginx', MISSING))('deploy/proxy/nginx.conf', () => {
   it('has operators sign in over TLS, and knows them by an address that they cannot make up', async () => {
     const window = await openWindow(`public_url: https://${HOST}\ntoken: ${TOKEN}`)
     const port = await startNginx(window.url)

@@ -3,14 +3,18 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { folderWith } from '../support/folder.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
+import { isInPath, isSkipped } from '../support/programs.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { hashTables } from './support/contents.ts'
 import { MAIN, type Program, run } from './support/program.ts'
 import { expectSound } from './support/store.ts'
 
 const LEADS = 1_200
-const HAS_PRLIMIT = spawnSync('prlimit', ['--version']).status === 0
-const CAN_MOUNT = canMount()
+const HAS_PRLIMIT = !isSkipped(
+  'files that may not grow',
+  isInPath('prlimit') ? null : 'apt-get install util-linux',
+)
+const CAN_MOUNT = !isSkipped('a disk that is full', canMount() ? null : 'it needs root and unshare')
 
 function syncIn(cwd: string, upstream: Upstream): Program {
   return {

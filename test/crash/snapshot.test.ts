@@ -10,6 +10,7 @@ import { publishSnapshot } from '../../src/jobs/publish.ts'
 import { fileOf } from '../../src/store/place.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { isInPath, isSkipped } from '../support/programs.ts'
 import { ask, publishing } from '../support/publishing.ts'
 import { random } from '../support/random.ts'
 import { hasSqlite3 } from '../support/sqlite3.ts'
@@ -113,7 +114,7 @@ it(`a reader goes on reading the moment that it opened while ${REPLACEMENTS} sna
 })
 
 const NOBODY = 65_534
-const isRoot = process.getuid?.() === 0
+const isRoot = !isSkipped('a snapshot of another user', process.getuid?.() === 0 ? null : 'it needs root')
 const hasSqlite = hasSqlite3()
 
 it.skipIf(!isRoot || !hasSqlite)(
@@ -146,7 +147,10 @@ it.skipIf(!isRoot || !hasSqlite)(
   },
 )
 
-const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0
+const hasPrlimit = !isSkipped(
+  'a disk without room',
+  isInPath('prlimit') ? null : 'apt-get install util-linux',
+)
 
 it.skipIf(!hasPrlimit)(
   'a snapshot for which the disk has no room leaves the one before; needs prlimit',

@@ -13,8 +13,10 @@ import { folderWith } from '../support/folder.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
 import { type MailServer, openMailServer } from '../support/mail-server.ts'
 import { FIRST_SCHEMA, makeOlderStore } from '../support/older-store.ts'
+import { isSkipped } from '../support/programs.ts'
 import { random } from '../support/random.ts'
 import { startService } from '../support/service.ts'
+import { HAS_TERMINAL } from '../support/typed.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { MAIN, type Program, start } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
@@ -24,16 +26,11 @@ import { expectSound } from './support/store.ts'
 const STOPS = IS_FULL ? 10 : 2
 const STOPPED_WITHIN_MS = 10_000
 const CAN_UNSHARE = spawnSync('unshare', ['--fork', '--pid', 'true']).status === 0
-/** Gives a program a terminal. */
-const HAS_SCRIPT = spawnSync('script', ['--version']).status === 0
 /** By the first sync of a daemon: no other one is due while the test looks on. */
 const SYNCED_ONCE = `data_dir: .\nsync: { every: '${hourlyNotNow()}' }\n`
 const RECIPIENTS = ['ana', 'ben', 'cem', 'dia', 'eva'].map((name) => `${name}@example.com`)
 
-// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
-if (!CAN_UNSHARE) console.warn('SKIPPED: the daemon as process 1, which needs root and unshare')
-// biome-ignore lint/suspicious/noConsole: what is skipped is to be seen
-if (!HAS_SCRIPT) console.warn('SKIPPED: the daemon on a terminal, which needs script')
+isSkipped('the daemon as process 1', CAN_UNSHARE ? null : 'it needs root and unshare')
 
 interface Daemon {
   readonly child: ChildProcess
@@ -171,7 +168,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     expect(query(file, 'SELECT * FROM lease')).toEqual([])
   })
 
-  it.skipIf(!HAS_SCRIPT)('or whose terminal is closed, stops as well', async () => {
+  it.skipIf(!HAS_TERMINAL)('or whose terminal is closed, stops as well', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
     await using upstream = await startUpstream(5)
     const { args, env } = daemonOf(cwd, { LEADSHEET_API_URL: upstream.url })

@@ -1,9 +1,10 @@
 /** PowerDNS from Debian: X-API-Key, and thousands of zones in one bare array without pages. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
+import { findInstalled } from '../support/programs.ts'
 import type { RealServer, RealServerKind } from './real-server.ts'
 import { readList, send } from './server-api.ts'
 import { startProcess, untilTrue } from './server-process.ts'
@@ -16,7 +17,7 @@ const HEADERS = { 'x-api-key': KEY }
 export const POWERDNS: RealServerKind = {
   name: 'PowerDNS',
   missing: () =>
-    existsSync(BIN) && existsSync(SCHEMA) ? null : 'apt-get install pdns-server pdns-backend-sqlite3',
+    findInstalled(BIN) && findInstalled(SCHEMA) ? null : 'apt-get install pdns-server pdns-backend-sqlite3',
   start: startPowerDns,
 }
 

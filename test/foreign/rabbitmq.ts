@@ -2,10 +2,11 @@
  * RabbitMQ from Debian, its management API: Basic, pages by number with an envelope of their own (a bare list
  * without them), at most 500 a page, and an error behind the last one.
  */
-import { globSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
+import { findInstalled } from '../support/programs.ts'
 import type { RealServer, RealServerKind } from './real-server.ts'
 import { readList, send } from './server-api.ts'
 import { startProcess, untilTrue } from './server-process.ts'
@@ -18,7 +19,7 @@ const HEADERS = { authorization: `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toS
 
 export const RABBITMQ: RealServerKind = {
   name: 'RabbitMQ',
-  missing: () => (globSync(BINS).length > 0 ? null : 'apt-get install rabbitmq-server'),
+  missing: () => (findInstalled(BINS) ? null : 'apt-get install rabbitmq-server'),
   start: startRabbitMq,
 }
 
@@ -29,7 +30,7 @@ async function startRabbitMq(records: number): Promise<RealServer> {
   writeSettings(folder, port, records)
   // The registry of Erlang's names would stay behind if it were left to the server to start it.
   startProcess('epmd', ['-address', '127.0.0.1', '-port', String(namesPort)])
-  const server = startProcess(globSync(BINS)[0] ?? '', [], {
+  const server = startProcess(findInstalled(BINS) ?? '', [], {
     HOME: folder,
     ERL_EPMD_PORT: String(namesPort),
     RABBITMQ_BASE: folder,

@@ -1,4 +1,5 @@
 /** What a test needs of a server that nobody here wrote, whichever it is. */
+import { isSkipped } from '../support/programs.ts'
 
 export type UpstreamRecord = Readonly<Record<string, unknown>>
 
@@ -23,11 +24,7 @@ export interface RealServerKind {
   readonly start: (records: number) => Promise<RealServer>
 }
 
-/** For `test.skipIf`: says so aloud, for a skip that nobody reads about is a test that nobody runs. */
+/** For `test.skipIf`. */
 export function isMissing({ name, missing }: RealServerKind): boolean {
-  const remedy = missing()
-  if (remedy === null) return false
-  // biome-ignore lint/suspicious/noConsole: see above
-  console.warn(`SKIPPED: ${name} is not installed, so no sync from it was tried. ${remedy}`)
-  return true
+  return isSkipped(`a sync from ${name}`, missing())
 }

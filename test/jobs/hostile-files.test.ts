@@ -11,6 +11,7 @@ import type { LetterFile } from '../../src/model.ts'
 import { createVoice } from '../../src/report/voice.ts'
 import { folderWith } from '../support/folder.ts'
 import { PAYLOADS } from '../support/payloads.ts'
+import { hasSqlite3 } from '../support/sqlite3.ts'
 
 const NOW = '2026-11-21T05:04:00.000Z'
 const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
@@ -77,17 +78,20 @@ describe('names that are meant to do harm', () => {
     }
   })
 
-  it('are text in every cell of an Excel file, which has no formula and no link (row 62)', async () => {
-    for (const file of await filesOf('xlsx')) {
-      const content = Buffer.from(file.content)
-      const rows = await readSheet(content)
-      expect(rows).toHaveLength(NAMES.length + 1)
-      expect(textsIn(rows).filter((text) => UNFIT.test(text))).toEqual([])
-      const parts = unzip(content)
-      expect(parts).toContain('<row')
-      expect(parts).not.toMatch(/<f[ >]|<hyperlink|<!ENTITY|<!DOCTYPE/)
-    }
-  })
+  it.skipIf(!hasSqlite3())(
+    'are text in every cell of an Excel file, which has no formula and no link (row 62)',
+    async () => {
+      for (const file of await filesOf('xlsx')) {
+        const content = Buffer.from(file.content)
+        const rows = await readSheet(content)
+        expect(rows).toHaveLength(NAMES.length + 1)
+        expect(textsIn(rows).filter((text) => UNFIT.test(text))).toEqual([])
+        const parts = unzip(content)
+        expect(parts).toContain('<row')
+        expect(parts).not.toMatch(/<f[ >]|<hyperlink|<!ENTITY|<!DOCTYPE/)
+      }
+    },
+  )
 })
 
 function textsIn(rows: readonly (readonly unknown[])[]): readonly string[] {

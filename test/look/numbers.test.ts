@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { daysUpTo, periodsUpTo } from '../../src/report/period.ts'
 import { explainReport } from '../../src/store/figures/explain-report.ts'
 import { wordsOf } from '../support/report.ts'
+import { hasSqlite3 } from '../support/sqlite3.ts'
 import { DEMO_MS, type Demo, openDemo } from './demo.ts'
 import type { MailPage } from './pages.ts'
 
@@ -84,7 +85,7 @@ describe('the numbers of a mail', () => {
     }
   })
 
-  describe('are what sqlite3 counts', () => {
+  describe('are what sqlite3 counts', { skip: !hasSqlite3() }, () => {
     type Row = Readonly<Record<string, string | number | null>>
     let answers: ReadonlyMap<string, { readonly now: readonly Row[]; readonly before: readonly Row[] }>
     let text: string

@@ -2,10 +2,10 @@
  * A real Chromium for looking at pages. Where the machine has none, tests that need it are skipped and say so;
  * on a build server, where nobody would notice, they fail.
  */
-import { existsSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { findInstalled, isSkippedButInCi } from './programs.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
+const CHROMIUM = findInstalled('/usr/bin/chromium')
 /** For what a page is waited for; it is longer than a busy machine makes anybody wait. */
 const WITHIN_MS = 120_000
 const ARGUMENTS = [
@@ -28,15 +28,13 @@ export const FRAMES_IN_PROCESS: readonly string[] = [
 
 /** False where there is no Chromium; for `describe.skipIf(!hasBrowser())`. */
 export function hasBrowser(): boolean {
-  if (existsSync(CHROMIUM)) return true
-  if (process.env.CI) throw new Error(`${CHROMIUM} is missing, and CI must look at the pages`)
-  // biome-ignore lint/suspicious/noConsole: a skip that nobody reads about is a test that nobody runs
-  console.warn(`SKIPPED: ${CHROMIUM} is missing, so no page was looked at`)
-  return false
+  const remedy = CHROMIUM === null ? 'apt-get install chromium fonts-dejavu-core' : null
+  return !isSkippedButInCi('pages and mails in a browser', remedy)
 }
 
 /** Headless, with a profile of its own that is thrown away, and with these command line arguments too. */
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
+  if (CHROMIUM === null) throw new Error('Chromium is not installed')
   const browser = await chromium.launch({
     ...{ executablePath: CHROMIUM, args: [...ARGUMENTS, ...more], headless: true },
     timeout: WITHIN_MS,

@@ -1,10 +1,11 @@
 /** Where PostgreSQL's programs are on this machine, whom they are run as, and how they are told to sort. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, globSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { findInstalled } from './programs.ts'
 
 /** As Debian has them, whose path names none but those of clients. */
-const DEBIAN = '/usr/lib/postgresql/*/bin'
+const DEBIAN = '/usr/lib/postgresql/*/bin/postgres'
 const NEEDED = ['initdb', 'pg_ctl', 'postgres']
 
 export interface Programs {
@@ -15,22 +16,22 @@ export interface Programs {
 
 /** How to get them; null where they are there. */
 export function missingPostgres(): string | null {
-  return findFolder() === null ? 'PostgreSQL is not installed: apt-get install postgresql' : null
+  return findFolder() === null ? 'apt-get install postgresql' : null
 }
 
 /** @throws Error where there are none */
 export function findPrograms(): Programs {
   const folder = findFolder()
-  if (folder === null) throw new Error(missingPostgres() ?? '')
+  if (folder === null) throw new Error('PostgreSQL is not installed')
   return { folder, user: process.getuid?.() === 0 ? findUser() : null }
 }
 
 /** That of the path, or else the one of the highest version. */
 function findFolder(): string | null {
   const inPath = (process.env['PATH'] ?? '').split(delimiter)
-  const byVersion = globSync(DEBIAN).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+  const installed = findInstalled(DEBIAN)
   const hasAll = (folder: string) => NEEDED.every((name) => existsSync(join(folder, name)))
-  return [...inPath, ...byVersion].find(hasAll) ?? null
+  return [...inPath, ...(installed === null ? [] : [dirname(installed)])].find(hasAll) ?? null
 }
 
 /** The package's own; nobody where PostgreSQL came another way. */

@@ -4,12 +4,16 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { COMPILED } from './leadsheet.ts'
+import { isSkipped } from './programs.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 
 /** Whether this machine can make one. */
-export const HAS_TERMINAL = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes(
-  'util-linux',
+export const HAS_TERMINAL = !isSkipped(
+  'the program on a terminal',
+  spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux')
+    ? null
+    : 'apt-get install bsdutils',
 )
 
 export interface Typing {

@@ -1,9 +1,10 @@
 /** Dovecot from Debian as everybody's mailbox: takes mail over LMTP and shows it over IMAP. */
-import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startProcess, untilTrue } from '../../foreign/server-process.ts'
 import { folderWith } from '../../support/folder.ts'
 import { freePort } from '../../support/free-port.ts'
+import { findInstalled } from '../../support/programs.ts'
 import { canConnect } from './ports.ts'
 
 const BIN = '/usr/sbin/dovecot'
@@ -18,7 +19,7 @@ export interface Mailboxes {
 
 export function missingDovecot(): string | null {
   const parts = [BIN, '/usr/lib/dovecot/lmtp', '/usr/lib/dovecot/imap']
-  return parts.every(existsSync) ? null : 'apt-get install dovecot-imapd dovecot-lmtpd'
+  return parts.every(findInstalled) ? null : 'apt-get install dovecot-imapd dovecot-lmtpd'
 }
 
 /** For the test that runs, which must be root's. */

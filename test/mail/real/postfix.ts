@@ -1,10 +1,11 @@
 /** Postfix from Debian as the mail server that takes letters and passes them on to the mailboxes. Only root can start it. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ServerProcess, startProcess, untilTrue } from '../../foreign/server-process.ts'
 import { folderWith } from '../../support/folder.ts'
 import { freePort } from '../../support/free-port.ts'
+import { findInstalled } from '../../support/programs.ts'
 import { canConnect } from './ports.ts'
 
 const BIN = '/usr/sbin/postfix'
@@ -16,7 +17,7 @@ export const GONE = 'gone@example.org'
 export const BUSY = 'busy@example.org'
 
 export function missingPostfix(): string | null {
-  if (!existsSync(BIN)) return 'apt-get install postfix'
+  if (!findInstalled(BIN)) return 'apt-get install postfix'
   return process.getuid?.() === 0 ? null : 'only root can start it'
 }
 

@@ -1,8 +1,9 @@
 /** Postfix before Dovecot: the whole way of a letter on one machine. */
+
+import { isSkipped } from '../../support/programs.ts'
 import { missingDovecot, PASSWORD, startDovecot } from './dovecot.ts'
 import { type Mailbox, openMailbox } from './imap.ts'
 import { missingPostfix, type Postfix, startPostfix } from './postfix.ts'
-import { isSkipped } from './skipping.ts'
 
 const POLL_MS = 100
 

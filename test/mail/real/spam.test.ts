@@ -9,7 +9,7 @@ import { DKIM_KEY } from '../../support/dkim.ts'
 import { busyDay, busyWeek, emptyDay, GENERATED_AT, quietDay } from '../../support/figures.ts'
 import { LETTER, SENDER } from '../../support/letter.ts'
 import { DAILY } from '../../support/mailing.ts'
-import { isSkipped } from './skipping.ts'
+import { isSkipped } from '../../support/programs.ts'
 import { judge, missingSpamAssassin } from './spamassassin.ts'
 
 const SCORE_MAX = 0.5

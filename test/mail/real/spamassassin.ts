@@ -1,7 +1,7 @@
 /** SpamAssassin from Debian, with the rules that come with it and without asking the network. */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { folderWith } from '../../support/folder.ts'
+import { findInstalled } from '../../support/programs.ts'
 
 const BIN = '/usr/bin/spamassassin'
 
@@ -12,7 +12,7 @@ export interface Judgement {
 }
 
 export function missingSpamAssassin(): string | null {
-  return existsSync(BIN) ? null : 'apt-get install spamassassin'
+  return findInstalled(BIN) ? null : 'apt-get install spamassassin'
 }
 
 export async function judge(message: Buffer): Promise<Judgement> {
