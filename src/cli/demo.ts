@@ -14,7 +14,7 @@ import { writeArchiveIndex } from '../jobs/archive-index.ts'
 import { deliverEditions } from '../jobs/deliver.ts'
 import { enqueueReportNow } from '../jobs/mailing.ts'
 import { publishIfDue } from '../jobs/publish.ts'
-import { SYNC_PARTS, sync } from '../jobs/sync.ts'
+import { sync } from '../jobs/sync.ts'
 import type { Log } from '../log.ts'
 import { fileNameOf } from '../mail/directory.ts'
 import { openTransport } from '../mail/transport.ts'
@@ -34,15 +34,15 @@ import { CALLED, COMPANIES, openData, pathsIn } from './installation.ts'
 import { deliveryPolicyOf } from './mail.ts'
 import { publishDeps } from './publishing.ts'
 import { openMailing, reportOf } from './reports.ts'
-import { endingOf, summary, withProgress } from './sync.ts'
+import { endingOf, summary, syncOptions, withProgress } from './sync.ts'
 import { openTemplatesOf } from './templates.ts'
 import type { Terminal } from './terminal.ts'
 
 const FOLDER = 'data/demo'
 const POSTGRES_FOLDER = 'data/demo/postgres'
 const SEED = 1
-/** Leads, the best ones, whose details are read. */
-const DETAILS = 200
+/** Of the service that is the demo's alone: the details of all leads are read, one request each. */
+const REQUESTS_PER_MINUTE = 1_000_000
 const QUERIES = [
   'SELECT name, leads, open, won, lost FROM pipeline_overview ORDER BY name',
   "SELECT company_name, score, status FROM lead_now WHERE outcome = 'open' ORDER BY score DESC LIMIT 10",
@@ -147,6 +147,7 @@ async function startService(terminal: Terminal, folder: string): Promise<Service
     companiesFile: COMPANIES,
     port: 0,
     seed: SEED,
+    rateLimitPerMinute: REQUESTS_PER_MINUTE,
     onProgress: (done, total) => bar.update(done, total),
     signal: terminal.signal,
   })
@@ -168,13 +169,8 @@ async function syncAndReport(terminal: Terminal, { config, store, service, log }
       sync(
         { source, store, log, now },
         {
-          full: false,
-          parts: SYNC_PARTS,
+          ...syncOptions(config, terminal.signal),
           pageSize: 100,
-          overlapMs: 10 * 60_000,
-          pipelineIds: [],
-          details: { top: DETAILS, perRun: DETAILS, concurrency: 4 },
-          signal: terminal.signal,
           onProgress,
         },
       ),

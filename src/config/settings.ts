@@ -136,15 +136,15 @@ export const settingsSchema = section({
   details: section({
     policy: z.enum(['changed', 'top', 'none'], { error: 'changed, top or none' }).default('changed').meta({
       description:
-        'Of which leads enrichment and activity are read, the best by score first: changed (all that are new or changed), top (of these, the ones with the best scores) or none.',
+        'Of which leads enrichment and activity are read, open and new ones first: changed (all that are new or changed), top (of these, the ones with the best scores, the best first) or none.',
     }),
     top: wholeNumber(1, 1_000_000)
       .default(1000)
       .meta({ description: 'With the policy top: how many leads have the best scores.' }),
-    per_run: wholeNumber(1, 100_000).default(200).meta({
-      description: 'The most leads that one sync asks for, a request each; the next one goes on from there.',
+    per_run: wholeNumber(1, 100_000).default(10_000).meta({
+      description: 'The most leads that one sync asks for, a request each, until api.run_minutes are over or something else is due; the next one goes on from there.',
     }),
-    concurrency: wholeNumber(1, 8).default(4).meta({ description: 'How many are asked for at once.' }),
+    concurrency: wholeNumber(1, 8).default(8).meta({ description: 'How many are asked for at once.' }),
   })
     .prefault({})
     .meta({ description: 'What only the single lead tells: its enrichment and its activity history.' }),

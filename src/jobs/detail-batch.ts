@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 import type { Job } from '../queue/queue.ts'
 import type { QueueData } from '../queue/queues.ts'
 import type { Source } from '../source/open.ts'
-import { putOffDetail, saveDetail, type WaitingLead } from '../store/detail.ts'
+import { putOffDetail, saveDetails, type WaitingLead } from '../store/detail.ts'
 import {
   findReading,
   listWanted,
@@ -55,7 +55,7 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
   try {
     const detail = await source.fetchDetail(lead.id, signal)
     await keep(deps, lead, asking, { failure: null, isGone: false, held: detail.held.length }, (trx) =>
-      saveDetail(trx, lead, detail, { runId, at: now().toISOString() }),
+      saveDetails(trx, [{ lead, detail }], { runId, at: now().toISOString() }),
     )
   } catch (thrown) {
     if (signal.aborted) throw thrown

@@ -110,7 +110,7 @@ async function readShared(
       tellProgress(run, leads.length, left)
       if (reading === undefined) throw new Error(`the details of ${runId} are read by another sync`)
       if (reading.ended !== null) throw errorOf(reading.ended)
-      if (left.size === 0) break
+      if (left.size === 0 || (await options.isOtherDue?.())) break
       await offer([...left.keys()].toSorted((a, b) => a - b))
       await delay(LOOK_MS, undefined, { signal: options.signal })
     }

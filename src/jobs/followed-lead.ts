@@ -1,7 +1,7 @@
 /** A lead that an event told of, merged as a page of a scan merges it, so that the next scan finds it unchanged. */
 import type { HeldRow, Lead } from '../model.ts'
 import type { SingleLead } from '../source/single-lead.ts'
-import { outdateDetails, saveDetail } from '../store/detail.ts'
+import { outdateDetails, saveDetails } from '../store/detail.ts'
 import { releaseHeldRows, saveHeldRows } from '../store/held-row.ts'
 import { forgetFingerprints, saveFingerprints } from '../store/known-leads.ts'
 import { type FoundLead, findLeadNos, saveLeads } from '../store/lead.ts'
@@ -31,7 +31,8 @@ export async function keepLead(
   }
   if (change === 'updated') await outdateDetails(trx, [no], seen.at)
   if (hasDetails && !isLate && !('reason' in detail)) {
-    await saveDetail(trx, { no, id: lead.id, updatedAt: lead.updatedAt ?? seen.at }, detail, seen)
+    const known = { no, id: lead.id, updatedAt: lead.updatedAt ?? seen.at }
+    await saveDetails(trx, [{ lead: known, detail }], seen)
   }
   await noteReadByEvent(trx, no)
   return change

@@ -1,13 +1,14 @@
 /**
- * The details part of a sync: asks for single leads that are new or have changed, the best first, as many as one
- * run may. Each answer is kept by itself, so that a run that stops has lost nothing; the rest waits for the next.
- * Where there are other workers, they ask beside it.
+ * The details part of a sync: asks for single leads that are new or have changed, open and new ones first, as many as
+ * one run may, until its time is over or something else is due. Answers are kept as they come, so that a run that
+ * stops has lost nothing; the rest waits for the next. Where there are other workers, they ask beside it.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ErrorCode, errorText, LeadsheetError } from '../errors.ts'
 import type { LeadDetail, SyncProblem } from '../model.ts'
-import { listWaitingLeads, putOffDetail, saveDetail, type WaitingLead } from '../store/detail.ts'
+import { listWaitingLeads, putOffDetail, saveDetails, type WaitingLead } from '../store/detail.ts'
 import { addDetailCounts } from '../store/sync-run.ts'
-import { type DetailOptions, type DetailsDone, type SyncRun, writeHolding } from './sync-run.ts'
+import { type DetailOptions, type DetailsDone, type SyncRun, writePageHolding } from './sync-run.ts'
 
 /** Failures that may be the lead's own, so that the next one is worth asking for. */
 export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
@@ -39,16 +40,19 @@ async function readAlone(
   leads: readonly WaitingLead[],
   { concurrency }: DetailOptions,
 ): Promise<DetailsDone> {
-  const { signal, onProgress } = run.options
+  const { signal, onProgress, isOtherDue = async () => false } = run.options
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])
   const rest = leads.values()
+  const keep = createKeeper(run)
   let done = 0
   let held = 0
   let failuresInRow = 0
   const readRest = async (): Promise<void> => {
     for (const lead of rest) {
-      const outcome = await readOne(run, lead, ended)
+      if (await isOtherDue()) return
+      const outcome = await fetchOne(run, lead, ended)
+      await keep({ lead, outcome })
       if (outcome instanceof LeadsheetError) {
         if (++failuresInRow >= FAILURES_MAX) throw allFailing(outcome)
       } else {
@@ -66,31 +70,52 @@ async function readAlone(
   return { held, end: isAsPlanned ? null : stop.signal.reason }
 }
 
-/** What was read, or why it could not be. */
-async function readOne(
-  run: SyncRun,
-  lead: WaitingLead,
-  signal: AbortSignal,
-): Promise<LeadDetail | LeadsheetError> {
+/** A lead, and what was read of it, or why it could not be. */
+interface Answered {
+  readonly lead: WaitingLead
+  readonly outcome: LeadDetail | LeadsheetError
+}
+
+async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): Promise<Answered['outcome']> {
   try {
-    const detail = await run.source.fetchDetail(lead.id, signal)
-    const seen = { runId: run.runId, at: run.now().toISOString() }
-    await writeHolding(run, async (trx) => {
-      await saveDetail(trx, lead, detail, seen)
-      await addDetailCounts(trx, run.runId, { read: 1, gone: 0, failed: 0 })
-    })
-    return detail
+    return await run.source.fetchDetail(lead.id, signal)
   } catch (thrown) {
     // Ended by another reader's failure, it throws that: this lead had no fault in it.
     if (signal.aborted || !(thrown instanceof LeadsheetError) || !OF_ONE_LEAD.has(thrown.code)) throw thrown
-    const isGone = thrown.code === 'api_not_found'
     run.log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
-    await writeHolding(run, async (trx) => {
-      await putOffDetail(trx, lead, thrown.message, run.now())
-      await addDetailCounts(trx, run.runId, { read: 0, gone: isGone ? 1 : 0, failed: isGone ? 0 : 1 })
-    })
     return thrown
   }
+}
+
+/** Answers that come while others are written are kept together after them, since a commit costs more than its rows. */
+function createKeeper(run: SyncRun): (answered: Answered) => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve()
+  const next: Answered[] = []
+  return async (answered) => {
+    if (next.push(answered) === 1) {
+      last = last
+        .catch(() => undefined)
+        .then(() => nextTurn())
+        .then(() => keepAll(run, next.splice(0)))
+    }
+    await last
+  }
+}
+
+async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void> {
+  const counts = { gone: 0, failed: 0 }
+  const read = answers.flatMap(({ lead, outcome }) =>
+    outcome instanceof LeadsheetError ? [] : [{ lead, detail: outcome }],
+  )
+  await writePageHolding(run, async (trx) => {
+    await saveDetails(trx, read, { runId: run.runId, at: run.now().toISOString() })
+    for (const { lead, outcome } of answers) {
+      if (!(outcome instanceof LeadsheetError)) continue
+      await putOffDetail(trx, lead, outcome.message, run.now())
+      counts[outcome.code === 'api_not_found' ? 'gone' : 'failed']++
+    }
+    await addDetailCounts(trx, run.runId, { ...counts, read: read.length })
+  })
 }
 
 /** @param last what the last of them met */

@@ -21,6 +21,8 @@ export interface SyncOptions {
   readonly pipelineIds: readonly string[]
   /** None are read without. */
   readonly details?: DetailOptions
+  /** Whether something else waits for this sync to end: the details then wait for the next one. */
+  readonly isOtherDue?: () => Promise<boolean>
   readonly signal: AbortSignal
   readonly onProgress?: (progress: SyncProgress) => void
 }
@@ -110,8 +112,8 @@ export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): P
   return run.store.write(holding(run, work))
 }
 
-/** The same for a page of a list: what a power cut undoes of them, the next run reads again. */
-function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
+/** The same for a page of a list, or for details: what a power cut undoes of them, the next run reads again. */
+export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
   return run.store.writeSoon(holding(run, work))
 }
 

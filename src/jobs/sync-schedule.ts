@@ -1,6 +1,7 @@
 /** What the daemon does when a sync is due. */
 import { LeadsheetError } from '../errors.ts'
 import type { SyncResult } from '../model.ts'
+import { isAnyDue } from '../store/schedule-slot.ts'
 import { mayPass, tryAgain } from './failure.ts'
 import { prune } from './prune.ts'
 import type { Schedule, ScheduleSettings } from './schedule.ts'
@@ -16,7 +17,8 @@ export function syncSchedule(
     leaseName: SYNC_LEASE,
     runsAtFirstSight: !full,
     async run({ attempt }, lease, signal) {
-      const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full })
+      const isOtherDue = () => isAnyDue(work.store.db, work.now().toISOString())
+      const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full, isOtherDue })
       const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
       if (signal.aborted) return { state: 'again', message, notBefore: null }
       if (full) await pruneQuietly(work, signal)

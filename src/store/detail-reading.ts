@@ -66,7 +66,7 @@ export async function countWanted(db: Db, runId: string): Promise<ReadonlyMap<nu
   return new Map(rows.map(({ batch, leads }) => [batch, leads]))
 }
 
-/** The best first. */
+/** The newest first. */
 export async function listWanted(db: Db, runId: string, batch: number): Promise<WaitingLead[]> {
   return db
     .selectFrom('detail_wanted')
@@ -74,7 +74,7 @@ export async function listWanted(db: Db, runId: string, batch: number): Promise<
     .where('detail_wanted.run_id', '=', runId)
     .where('detail_wanted.batch', '=', batch)
     .select(['lead.no', 'lead.id', 'lead.updated_at as updatedAt'])
-    .orderBy('lead.score', 'desc')
+    .orderBy('lead.created_at', 'desc')
     .orderBy('lead.no', 'desc')
     .execute()
 }

@@ -5,11 +5,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Instant, LeadDetail } from '../model.ts'
-import { holdActivity, saveActivity } from './activity.ts'
+import { saveActivity } from './activity.ts'
 import type { Observation } from './observation.ts'
 import type { Db, Trx } from './open.ts'
 import { isPostgres } from './postgres.ts'
-import { insertRows, numbersOf } from './rows.ts'
+import { insertRows, numbersOf, type Rows } from './rows.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
 /** Looked at by one statement, so that it stops the process for some 10 ms. */
@@ -25,8 +25,9 @@ export interface WaitingLead {
 }
 
 /**
- * Leads that are new, have changed or are to be tried again, the best by score first.
- * @param top only among so many with the best scores; null for all
+ * Leads that are new, have changed or are to be tried again: first those that are open, then the closed ones, the newest
+ * of each first.
+ * @param top only among so many with the best scores, and the best of each first; null for all
  */
 export async function listWaitingLeads(
   db: Db,
@@ -37,22 +38,29 @@ export async function listWaitingLeads(
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   const end = Math.min(n, top ?? n)
-  const waiting: WaitingLead[] = []
-  // Of leads with the same score the later one comes first; SQLite's index has them so, and to be told would sort anew.
+  // Of equal leads the later one comes first; SQLite's indexes have them so, and to be told would sort anew.
   const later = isPostgres(db) ? sql`, no DESC` : sql``
-  for (let from = 0; from < end && waiting.length < limit; from += CHUNK_LEADS) {
-    const { rows } = await sql<WaitingLead>`SELECT lead.no, lead.id, lead.updated_at AS "updatedAt"
-      FROM (SELECT ranked.no
-        FROM (SELECT no FROM lead WHERE removed_at IS NULL ORDER BY score DESC NULLS LAST${later}
-          LIMIT ${Math.min(CHUNK_LEADS, end - from)} OFFSET ${from}) AS ranked
-        LEFT JOIN detail_queue AS known ON known.lead_no = ranked.no
-        WHERE known.lead_no IS NULL OR known.due_at <= ${now} LIMIT ${limit - waiting.length}) AS waiting
-      JOIN lead ON lead.no = waiting.no
-      ORDER BY lead.score DESC NULLS LAST, lead.no DESC`.execute(db)
-    waiting.push(...rows)
+  const ranking =
+    top === null
+      ? sql`FROM lead ORDER BY created_at DESC${later}`
+      : sql`FROM lead WHERE removed_at IS NULL ORDER BY score DESC NULLS LAST${later}`
+  const order = top === null ? sql`lead.created_at DESC` : sql`lead.score DESC NULLS LAST`
+  const open: WaitingLead[] = []
+  const closed: WaitingLead[] = []
+  for (let from = 0; from < end && open.length < limit; from += CHUNK_LEADS) {
+    const { rows } = await sql<WaitingLead & { readonly isOpen: number }>`
+      SELECT lead.no, lead.id, lead.updated_at AS "updatedAt",
+        CASE WHEN stage.outcome = 'open' THEN 1 ELSE 0 END AS "isOpen"
+      FROM (SELECT no ${ranking} LIMIT ${Math.min(CHUNK_LEADS, end - from)} OFFSET ${from}) AS ranked
+      LEFT JOIN detail_queue AS known ON known.lead_no = ranked.no
+      JOIN lead ON lead.no = ranked.no
+      LEFT JOIN stage ON stage.status = lead.status
+      WHERE (known.lead_no IS NULL OR known.due_at <= ${now}) AND lead.removed_at IS NULL
+      ORDER BY "isOpen" DESC, ${order}, lead.no DESC LIMIT ${limit}`.execute(db)
+    for (const { isOpen, ...lead } of rows) (isOpen === 1 ? open : closed).push(lead)
     await nextTurn()
   }
-  return waiting
+  return [...open, ...closed].slice(0, limit)
 }
 
 export interface DetailCount {
@@ -87,25 +95,37 @@ export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
   await trx.updateTable('detail_queue').set({ due_at: at, failures: 0 }).execute()
 }
 
-export async function saveDetail(
-  trx: Trx,
-  lead: WaitingLead,
-  detail: LeadDetail,
-  seen: Observation,
-): Promise<void> {
-  const row = {
+/** A lead, and what was read of it. */
+export interface DetailRead {
+  readonly lead: WaitingLead
+  readonly detail: LeadDetail
+}
+
+export async function saveDetails(trx: Trx, read: readonly DetailRead[], seen: Observation): Promise<void> {
+  const rows = read.map(({ lead, detail }) => ({
     lead_id: lead.id,
     fetched_at: seen.at,
     lead_updated_at: detail.updatedAt ?? lead.updatedAt,
     run_id: seen.runId,
     enrichment: detail.enrichment,
     raw: detail.raw,
-  }
-  await insertRows(trx, 'lead_detail', [row], { key: ['lead_id'] })
-  await saveActivity(trx, lead.id, detail.activity, seen)
-  await holdActivity(trx, lead.id, detail.held, seen.at)
-  await refreshStageMoves(trx, [lead.id])
-  await noteAsked(trx, lead.no, { asked_at: seen.at, due_at: null, failures: 0, last_error: null })
+  }))
+  await insertRows(trx, 'lead_detail', rows, { key: ['lead_id'] })
+  const activity = read.map(({ lead, detail: { activity: entries, held } }) => ({
+    leadId: lead.id,
+    entries,
+    held,
+  }))
+  await saveActivity(trx, activity, seen)
+  await refreshStageMoves(
+    trx,
+    read.map(({ lead }) => lead.id),
+  )
+  const asked = { asked_at: seen.at, due_at: null, failures: 0, last_error: null }
+  await noteAsked(
+    trx,
+    read.map(({ lead }) => ({ lead_no: lead.no, ...asked })),
+  )
 }
 
 /** Puts the lead off, longer with each failure in a row. */
@@ -117,22 +137,15 @@ export async function putOffDetail(trx: Trx, lead: WaitingLead, reason: string, 
     .executeTakeFirst()
   const failures = (before?.failures ?? 0) + 1
   const pauseMs = Math.min(FIRST_PAUSE_MS * 4 ** (failures - 1), LONGEST_PAUSE_MS)
-  await noteAsked(trx, lead.no, {
+  const asked = {
     asked_at: now.toISOString(),
     due_at: new Date(now.getTime() + pauseMs).toISOString(),
     failures,
     last_error: reason,
-  })
+  }
+  await noteAsked(trx, [{ lead_no: lead.no, ...asked }])
 }
 
-async function noteAsked(
-  trx: Trx,
-  leadNo: number,
-  state: { asked_at: Instant; due_at: Instant | null; failures: number; last_error: string | null },
-): Promise<void> {
-  await trx
-    .insertInto('detail_queue')
-    .values({ lead_no: leadNo, ...state })
-    .onConflict((conflict) => conflict.column('lead_no').doUpdateSet(state))
-    .execute()
+async function noteAsked(trx: Trx, rows: Rows<'detail_queue'>): Promise<void> {
+  await insertRows(trx, 'detail_queue', rows, { key: ['lead_no'] })
 }

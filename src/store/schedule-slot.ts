@@ -55,6 +55,14 @@ export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<
   return open.some(({ not_before }) => not_before === null || not_before <= at)
 }
 
+/** Whether a slot of any schedule waits for its turn: one that is held does not, unless it was let go. */
+export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM schedule_slot ${indexedBy(db, 'schedule_slot_open')}
+    WHERE state IN ('due', 'running', 'held') AND (state = 'due' OR (state = 'held' AND released_at IS NOT NULL))
+      AND slot <= ${at} AND (not_before IS NULL OR not_before <= ${at}) LIMIT 1`.execute(db)
+  return rows.length > 0
+}
+
 /**
  * Those of a schedule that have come and of which something is still to come, oldest first. SQLite is told by which
  * index, since it would go through all due times that the schedule ever had, which come in order.

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { saveDetail } from '../../src/store/detail.ts'
+import { saveDetails } from '../../src/store/detail.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { placeOf } from '../../src/store/place.ts'
 import { isStoreThere } from '../../src/store/there.ts'
@@ -39,7 +39,7 @@ async function installWithLeads() {
     const enrichment = JSON.stringify({ funding: { total_usd: 1_500_000 }, hiring: { is_hiring: true } })
     const detail = { leadId: 'l1', updatedAt: null, enrichment, activity: [], held: [], raw: '{}' }
     const waiting = { no: 1, id: 'l1', updatedAt: '2026-11-01T00:00:00.000Z' }
-    await saveDetail(trx, waiting, detail, seenAt('2026-11-21T06:00:00Z'))
+    await saveDetails(trx, [{ lead: waiting, detail }], seenAt('2026-11-21T06:00:00Z'))
   })
   await saveEndedRun(store, new Date().toISOString())
   await addWaitingLetter(store)

@@ -51,7 +51,7 @@ describe('without a file and without variables', () => {
       templatesDir: `${cwd}/templates`,
       jitterSeconds: 0,
       sync: { every: '*/15 * * * *', full: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
-      details: { top: null, perRun: 200, concurrency: 4 },
+      details: { top: null, perRun: 10_000, concurrency: 8 },
       snapshot: { when: 'after_sync', keep: 0 },
       retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
       reports: [

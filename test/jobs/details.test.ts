@@ -36,6 +36,14 @@ function askedOf(upstream: Upstream): string[] {
   return upstream.requests.flatMap(({ path }) => /\/leads\/(\w+)$/.exec(path)?.[1] ?? [])
 }
 
+function isOpen({ status }: WireLead): boolean {
+  return !['won', 'lost', 'disqualified'].includes(status)
+}
+
+function newestFirst(leads: readonly WireLead[]): WireLead[] {
+  return leads.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
+}
+
 function bestFirst(upstream: Upstream): WireLead[] {
   return [...upstream.leads.values()].sort((a, b) => (b.score ?? -1) - (a.score ?? -1))
 }
@@ -87,7 +95,7 @@ describe('the details of leads', () => {
     expect(again).toMatchObject({ outcome: 'ok_no_change', details: { read: 0, gone: 0, failed: 0 } })
   })
 
-  it('are read of the best leads first, as many as a run may ask for, until none is left', async () => {
+  it('are read of open leads first, then of closed ones, the newest of each first, as many as a run may ask for', async () => {
     await using upstream = await startUpstream(35)
     await using syncing = await openSyncing(upstream.url)
     const details = { ...IN_ORDER, perRun: 15 }
@@ -103,8 +111,14 @@ describe('the details of leads', () => {
       [5, 'ok'],
       [0, 'ok_no_change'],
     ])
-    const scores = runs.flatMap((run) => run.asked.map((id) => upstream.leads.get(id)?.score))
-    expect(scores).toEqual(bestFirst(upstream).map((lead) => lead.score))
+    const asked = runs.flatMap((run) => run.asked.flatMap((id) => upstream.leads.get(id) ?? []))
+    expect(asked.filter(isOpen).length).toBeGreaterThan(5)
+    expect(asked.filter(isOpen).length).toBeLessThan(30)
+    const wanted = [
+      ...newestFirst(asked.filter(isOpen)),
+      ...newestFirst(asked.filter((lead) => !isOpen(lead))),
+    ]
+    expect(asked.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
     expect(await detailsOf(syncing)).toHaveLength(35)
   })
 
@@ -434,19 +448,19 @@ describe('a run that ends among the details', () => {
       const activity = [1, 2, 3].map((number) => ({ id: `${number}`, at: '2026-11-01T08:00:00.000Z' }))
       upstream.details.set(id, { enrichment: { hiring: { is_hiring: true } }, activity })
     }
-    const folder = folderWith({ 'all.yaml': `details: { per_run: ${LEADS} }` })
+    const folder = folderWith()
     const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key', LEADSHEET_DATA_DIR: folder }
     for (let kill = 1; kill <= KILLS; kill++) {
-      const child = startLeadsheet(['sync', '--config', 'all.yaml'], { cwd: folder, env })
+      const child = startLeadsheet(['sync'], { cwd: folder, env })
       while (askedOf(upstream).length < kill * 50 && child.exitCode === null) await delay(1)
       child.kill('SIGKILL')
       await once(child, 'exit')
       expect(child.signalCode).toBe('SIGKILL')
     }
-    const { stdout } = await runLeadsheet(['sync', '--json', '--config', 'all.yaml'], { cwd: folder, env })
+    const { stdout } = await runLeadsheet(['sync', '--json'], { cwd: folder, env })
     expect(JSON.parse(stdout).details).toMatchObject({ gone: 0, failed: 0 })
     // Asked for twice are only those that a kill met between the answer and the write.
-    expect(askedOf(upstream).length).toBeLessThanOrEqual(LEADS + KILLS * 4)
+    expect(askedOf(upstream).length).toBeLessThanOrEqual(LEADS + KILLS * 8 * 2)
 
     await using whole = await openSyncing(upstream.url)
     await whole.sync({ parts: PARTS, details: ALL })

@@ -3,12 +3,14 @@ import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 import { reportSchedule } from '../../src/jobs/report-schedule.ts'
 import { SYNC_PARTS } from '../../src/jobs/sync.ts'
+import type { SyncOptions } from '../../src/jobs/sync-run.ts'
 import { syncSchedule } from '../../src/jobs/sync-schedule.ts'
 import type { Work } from '../../src/jobs/work.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openSource } from '../../src/source/open.ts'
 import { claimLease } from '../../src/store/lease.ts'
 import { openStore } from '../../src/store/open.ts'
+import { addSlot } from '../../src/store/schedule-slot.ts'
 import { folderWith } from '../support/folder.ts'
 import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
 import { dueAt, scheduleOf } from '../support/schedule.ts'
@@ -22,6 +24,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   await using store = await openStore(join(folder, 'leadsheet.db'), now)
   await using transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT })
+  let onProgress: NonNullable<SyncOptions['onProgress']> = () => undefined
   const work: Work = {
     ...mailingDeps(store, () => now),
     ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => {} },
@@ -29,6 +32,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
     syncOptions: (signal) => ({
       ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal },
       details: { top: null, perRun: 5, concurrency: 1 },
+      onProgress,
     }),
   }
   const countDetails = async () =>
@@ -43,6 +47,22 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
 
   await syncSchedule(work, { ...scheduleOf({ name: 'sync' }), full: false }).run(due, lease, signal)
   expect(await countDetails()).toBe(5)
+
+  // A report that comes due meanwhile does not wait for the rest.
+  const asked: Promise<unknown>[] = []
+  onProgress = ({ part, done }) => {
+    if (part !== 'details' || done !== 2) return
+    const slot = { schedule: 'report:daily', slot: now.toISOString(), noted_at: now.toISOString() }
+    asked.push(store.write((trx) => addSlot(trx, { ...slot, state: 'due', not_before: null, message: null })))
+  }
+  const ended = await syncSchedule(work, { ...scheduleOf({ name: 'sync' }), full: false }).run(
+    due,
+    lease,
+    signal,
+  )
+  expect(ended.state).toBe('done')
+  await Promise.all(asked)
+  expect(await countDetails()).toBeLessThan(5 + 5)
   await lease.release()
   await source.close()
 })
