@@ -27,12 +27,13 @@ LABEL org.opencontainers.image.title="leadsheet" \
 # Nothing that could install anything; `leadsheet` for `docker exec`; and the folder that a new volume takes its owner from.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-* \
-    && ln -s /app/dist/leadsheet.js /usr/local/bin/leadsheet \
+    && ln -s /app/bin/leadsheet.js /usr/local/bin/leadsheet \
     && install -d -m 0700 -o 10001 -g 10001 /data
 
 # All of it belongs to root, and is never written.
 COPY --from=dependencies /app/node_modules/ /app/node_modules/
 COPY --from=build /app/dist/ /app/dist/
+COPY bin/ /app/bin/
 COPY package.json LICENSE CHANGELOG.md leadsheet.example.yaml /app/
 COPY templates/ /app/templates/
 COPY profiles/ /app/profiles/

@@ -1,6 +1,6 @@
 /** Makes dist/ of src/: JavaScript and types as tsc writes them, and beside them what the program reads there. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, rmSync, statSync } from 'node:fs'
+import { cpSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -21,4 +21,3 @@ cpSync(SOURCES, BUILT, {
   ...{ recursive: true, force: false, errorOnExist: true },
   filter: (path) => statSync(path).isDirectory() || !path.endsWith('.ts'),
 })
-chmodSync(join(BUILT, 'leadsheet.js'), 0o755)

@@ -1,5 +1,5 @@
 /**
- * The one error class for what a person can act on, and the list of its codes.
+ * The one error class for what a person can act on, the list of its codes, and how the commands in hints are written.
  * Anything else that is thrown is a bug and shows its stack.
  */
 
@@ -77,4 +77,12 @@ export class LeadsheetError extends Error {
 export function errorText(thrown: unknown): string {
   if (thrown instanceof AggregateError && !thrown.message) return errorText(thrown.errors[0])
   return thrown instanceof Error ? thrown.message : String(thrown)
+}
+
+/** How the program is called where it runs: in a clone, where npx finds its sources, or installed, as in a container. */
+export const CALLED = import.meta.url.endsWith('.ts') ? 'npx leadsheet' : 'leadsheet'
+
+/** A command for a hint, in backticks, in the form that can be pasted where the program runs. */
+export function shellCommand(args: string): string {
+  return `\`${CALLED} ${args}\``
 }

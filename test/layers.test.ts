@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { COMMANDS } from '../src/cli/commands.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -40,7 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'retry',
     ],
   ],
-  notify: ['choices'],
+  notify: ['choices', 'errors'],
   service: ['contract', 'errors', 'log', 'retry'],
   web: [
     ...['errors', 'model', 'choices', 'figures', 'log'],
@@ -51,7 +52,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['source', 'store', 'queue', 'report', 'mail', 'notify', 'schedule', 'jobs', 'service', 'web'],
   ],
   main: ['cli', 'errors'],
-  leadsheet: ['main'],
 }
 
 /** Packages that only some may import, and text that only some may hold; paths begin there. */
@@ -92,7 +92,7 @@ describe('the table of layers', () => {
       /^\| `(\w+)(?:\/|\.ts)` \| .* \| (.*?) ?\|$/gm,
     )
     const written = Object.fromEntries([...rows].map(([, area, may = '']) => [area, sorted(may.split(', '))]))
-    const all = Object.keys(MAY_IMPORT).filter((area) => !['cli', 'main', 'leadsheet'].includes(area))
+    const all = Object.keys(MAY_IMPORT).filter((area) => !['cli', 'main'].includes(area))
     const held = Object.entries(MAY_IMPORT).map(([area, may]) => [
       area,
       sorted(area === 'cli' && all.every((each) => may.includes(each)) ? ['all but main'] : may),
@@ -140,6 +140,37 @@ describe('what is kept in one place', () => {
         places,
       ),
     ).toEqual([])
+  })
+})
+
+describe('commands that are shown', () => {
+  const names = COMMANDS.map(({ name }) => name).join('|')
+  const bare = new RegExp(`(?<!npx )\\bleadsheet (?:${names})\\b(?!')`)
+  const withBare = (texts: readonly { readonly path: string; readonly code: string }[]) =>
+    texts.flatMap(({ path, code }) => {
+      const found = bare.exec(code)
+      return found === null ? [] : [`${path}: ${found[0]}`]
+    })
+
+  test('are written by shellCommand, CALLED or the helper shell, which know how the program was started', () => {
+    const templates = globSync('templates/**/*.hbs', { cwd: ROOT }).map((path) => ({
+      path,
+      code: readFileSync(join(ROOT, path), 'utf8'),
+    }))
+    expect(withBare([...sources, ...templates])).toEqual([])
+  })
+
+  test('can be pasted in a clone wherever the README is about one', () => {
+    const sections = readFileSync(join(ROOT, 'README.md'), 'utf8').split(/^#{2,3} /m)
+    const installed =
+      /^(?:As a service of the machine|In a container|From a crontab|By compose, and on Kubernetes)\n/
+    const ofClone = sections.filter((section) => !installed.test(section))
+    expect(sections.length - ofClone.length).toBe(4)
+    expect(withBare(ofClone.map((code) => ({ path: code.split('\n')[0] ?? '', code })))).toEqual([])
+  })
+
+  test('would be told of', () => {
+    expect(withBare([{ path: 'a', code: 'Run `leadsheet sync` first' }])).toEqual(['a: leadsheet sync'])
   })
 })
 

@@ -22,9 +22,9 @@ function readSteps(): Step[] {
   )
 }
 
-/** `npm run -s leadsheet -- report new x  # why` -> `['report', 'new', 'x']` */
+/** `npx leadsheet report new x  # why` -> `['report', 'new', 'x']` */
 function argumentsIn(line: string): string[] {
-  const [, words = ''] = /^npm run -s leadsheet -- (.*?)(?:\s+#.*)?$/.exec(line) ?? []
+  const [, words = ''] = /^npx leadsheet (.*?)(?:\s+#.*)?$/.exec(line) ?? []
   return words.split(/\s+/)
 }
 

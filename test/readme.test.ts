@@ -130,11 +130,13 @@ describe('the README', () => {
 
   it('shows only commands and options that there are', async () => {
     const lines = blocks('sh').flatMap((block) =>
-      block.split('\n').filter((line) => line.includes('npm run -s leadsheet -- ')),
+      block.split('\n').filter((line) => line.includes('npx leadsheet ')),
     )
     expect(lines.length).toBeGreaterThan(5)
     for (const line of lines) {
-      const [name = '', ...rest] = (line.split(' -- ')[1]?.split('#')[0] ?? '').trim().split(/\s+/)
+      const [name = '', ...rest] = (line.split('npx leadsheet ')[1]?.split(/[#|>]/)[0] ?? '')
+        .trim()
+        .split(/\s+/)
       const entry = COMMANDS.find((command) => command.name === name)
       expect(entry, line).toBeDefined()
       const command = new Command(name)

@@ -1,7 +1,10 @@
 /** What comes from others: which versions, under which licences, and which of it may run something when it is installed. */
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { folderWith } from './support/folder.ts'
 
 const packageSchema = z.object({
   version: z.string(),
@@ -65,6 +68,36 @@ describe('all packages', () => {
     const scripts = packages.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name)
     expect(scripts).toEqual(['node'])
     expect(Object.keys(manifest.dependencies)).not.toContain('node')
+  })
+})
+
+describe('npm in a clone', () => {
+  const run = promisify(execFile)
+  const npm = (args: string[], cwd: string, home = folderWith()) =>
+    run('npm', args, {
+      cwd,
+      env: { PATH: process.env['PATH'], HOME: home, npm_config_cache: home, npm_config_offline: 'true' },
+    }).then(
+      (said) => ({ code: 0, ...said }),
+      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+    )
+
+  it('says nothing of packages that want a newer Node', async () => {
+    const root = { name: 'x', version: '1.0.0', engines: { node: '>=99' } }
+    const cwd = folderWith({
+      'package.json': JSON.stringify(root),
+      'package-lock.json': JSON.stringify({ ...root, lockfileVersion: 3, packages: { '': root } }),
+      '.npmrc': readFileSync('.npmrc', 'utf8'),
+    })
+    expect(await npm(['ci'], cwd)).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it('runs the program from its sources by npx, and hints say so', async () => {
+    const { code, stderr } = await npm(['exec', '--', 'leadsheet', 'leads', '--nope'], process.cwd())
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "error: unknown option '--nope'\nhint: `npx leadsheet leads --help` shows what there is.\n",
+    })
   })
 })
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { counted } from '../report/numbers.ts'
 import { makeBackup } from '../store/backup.ts'
 import type { BackupContent } from '../store/backup-check.ts'
@@ -26,7 +26,7 @@ async function backup(terminal: Terminal, file: string, replaces: boolean): Prom
   const database = place.file
   if (!existsSync(database)) {
     throw new LeadsheetError('report_no_data', `there is no database ${database} to back up`, {
-      hint: 'Set data_dir (LEADSHEET_DATA_DIR), or run `leadsheet sync` first.',
+      hint: `Set data_dir (LEADSHEET_DATA_DIR), or run ${shellCommand('sync')} first.`,
     })
   }
   const content = await makeBackup(database, file, { replaces, signal: terminal.signal })

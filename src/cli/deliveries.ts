@@ -1,6 +1,6 @@
 /** `leadsheet deliveries`: where each mail stands, what the server said, and when it is tried again. */
 import { type Command, Option } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { tellDates } from '../report/period.ts'
 import type { DeliveryRowState } from '../store/delivery.ts'
 import { findDeliveries, type ListedDelivery, listRefusing } from '../store/delivery-list.ts'
@@ -161,7 +161,7 @@ function defineSettle(command: Command, terminal: Terminal): void {
     .argument('<report>', 'of which report')
     .argument('<address>', 'whose')
     .option('--arrived', 'they have arrived')
-    .option('--lost', 'they have not; `leadsheet resend` sends such a one again')
+    .option('--lost', `they have not; ${shellCommand('resend')} sends such a one again`)
     .action((report: string, address: string, options: SettleOptions) =>
       settle(terminal, report, address, options),
     )
@@ -186,7 +186,7 @@ async function settle(
   const letters = await findDeliveries(store.db, question, Number.MAX_SAFE_INTEGER)
   if (letters.length === 0) {
     throw new LeadsheetError('report_not_kept', `No letter of ${report} to ${address} is in doubt`, {
-      hint: '`leadsheet deliveries --state in_doubt` lists those that are.',
+      hint: `${shellCommand('deliveries --state in_doubt')} lists those that are.`,
     })
   }
   const at = new Date().toISOString()

@@ -9,7 +9,7 @@ import { join, relative, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
 import { EVENT_TYPES } from '../contract/webhook.ts'
-import { LeadsheetError } from '../errors.ts'
+import { CALLED, LeadsheetError, shellCommand } from '../errors.ts'
 import { registerSelf } from '../jobs/self-registration.ts'
 import { sync } from '../jobs/sync.ts'
 import { registrationFile } from '../jobs/webhook-registration.ts'
@@ -21,7 +21,7 @@ import { findHolder } from '../store/lease.ts'
 import { openStore } from '../store/open.ts'
 import { WEBHOOK_PATH } from '../web/webhooks.ts'
 import { openConfiguredDaemon } from './configured-daemon.ts'
-import { CALLED, COMPANIES, openData, storeAddressOf } from './installation.ts'
+import { COMPANIES, openData, storeAddressOf } from './installation.ts'
 import { createLiveChanges, type LiveChanges } from './live-changes.ts'
 import { localTime } from './local-time.ts'
 import { summary, syncOptions, withProgress } from './sync.ts'
@@ -42,7 +42,7 @@ const PORTS = 100
 
 /** What it runs with lies beside its data, so that other commands can look at it meanwhile. */
 function settingsOf(serviceUrl: string, port: number): string {
-  return `# Of \`demo --live\`, while it runs: \`leadsheet webhooks list --config data/demo/live/leadsheet.yaml\` and others look at it.
+  return `# Of \`demo --live\`, while it runs: ${shellCommand('webhooks list --config data/demo/live/leadsheet.yaml')} and others look at it.
 api: { url: "${serviceUrl}", key_file: ./api-key }
 data_dir: .
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Store } from '../store/open.ts'
 import { nameOf } from '../store/place.ts'
 import { findLastRun } from '../store/sync-run.ts'
@@ -17,7 +17,7 @@ const INSTALLATION_FILE = 'installation'
  * @param folder as people name it
  */
 export function settingsOf(folder: string, isInPostgres: boolean): string {
-  return `# What the demo has made: \`leadsheet report weekly --config ${folder}/leadsheet.yaml\` and others work on it.
+  return `# What the demo has made: ${shellCommand(`report weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
 data_dir: .
 ${isInPostgres ? `store_file: ./${STORE_FILE}\n` : ''}\
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}

@@ -1,5 +1,7 @@
 /** `leadsheet editions`: the editions of the reports that are kept, the newest first, and what became of each. */
+
 import type { Command } from 'commander'
+import { shellCommand } from '../errors.ts'
 import type { LeadFilter } from '../figures.ts'
 import { editionState, variantText } from '../jobs/archive-index.ts'
 import { tellDates } from '../report/period.ts'
@@ -31,7 +33,9 @@ async function runEditions(terminal: Terminal, { report, limit }: Options): Prom
   if (terminal.json) return terminal.printJson(editions.map(editionJson))
   if (editions.length === 0) {
     const which = report === undefined ? 'No edition' : `No edition of ${JSON.stringify(report)}`
-    return terminal.note(`${which} has been made yet: \`leadsheet report ${report ?? 'daily'}\` makes one.`)
+    return terminal.note(
+      `${which} has been made yet: ${shellCommand(`report ${report ?? 'daily'}`)} makes one.`,
+    )
   }
   await terminal.printTable<ListedEdition>(
     [

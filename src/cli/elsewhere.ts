@@ -1,12 +1,12 @@
 /** What PostgreSQL's own programs do, where it has the store: refused, with what to call in its place. */
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { PostgresPlace } from '../store/postgres.ts'
 
 /** As one would type it; the password is asked for, or comes by PGPASSWORD or ~/.pgpass. */
 export function backupElsewhere(place: PostgresPlace): LeadsheetError {
   return new LeadsheetError(
     'store_elsewhere',
-    `\`leadsheet backup\` is for a store in a file; this one is ${place.name}`,
+    `${shellCommand('backup')} is for a store in a file; this one is ${place.name}`,
     {
       hint: `Call pg_dump --format=custom --schema=${place.schema} --file=leadsheet.dump '${addressOf(place)}'`,
     },
@@ -16,9 +16,9 @@ export function backupElsewhere(place: PostgresPlace): LeadsheetError {
 export function restoreElsewhere(place: PostgresPlace): LeadsheetError {
   return new LeadsheetError(
     'store_elsewhere',
-    `\`leadsheet restore FILE\` is for a store in a file; this one is ${place.name}`,
+    `${shellCommand('restore FILE')} is for a store in a file; this one is ${place.name}`,
     {
-      hint: `Stop all workers, call pg_restore --clean --if-exists --single-transaction --dbname='${addressOf(place)}' leadsheet.dump, and then \`leadsheet restore\` without a file, so that nothing is mailed twice.`,
+      hint: `Stop all workers, call pg_restore --clean --if-exists --single-transaction --dbname='${addressOf(place)}' leadsheet.dump, and then ${shellCommand('restore')} without a file, so that nothing is mailed twice.`,
     },
   )
 }

@@ -1,7 +1,9 @@
 /** All that `leadsheet doctor` looks at, in the order in which one thing needs the other. */
+
 import { resolveTxt } from 'node:dns/promises'
 import type { Config } from '../config/config.ts'
 import { TOKEN_REMEDY } from '../config/web-access.ts'
+import { shellCommand } from '../errors.ts'
 import { attempt, type Check, checkUpstream, ok, warn } from '../source/checkup.ts'
 import { compareClocks } from './clock-check.ts'
 import { checkData } from './data-check.ts'
@@ -33,7 +35,7 @@ export async function* examine(
   const config = await patient.config()
   // What it says of the window is told there.
   for (const warning of config.warnings.filter((text) => !text.includes(TOKEN_REMEDY)))
-    yield warn('settings', warning, '`leadsheet config check` shows all of them')
+    yield warn('settings', warning, `${shellCommand('config check')} shows all of them`)
   const now = new Date()
   yield* checkRuntime(config, thisRuntime(), now)
   const profile = await attempt('profile', 'mend the profile', async () =>
@@ -48,7 +50,7 @@ export async function* examine(
     yield* checkWebhook(config, openSource, patient.signal)
   }
   yield checkTimes(config, now)
-  yield await attempt('reports', 'mend it; `leadsheet report NAME --watch` shows it', async () => {
+  yield await attempt('reports', `mend it; ${shellCommand('report NAME --watch')} shows it`, async () => {
     await tryReports(config, patient.signal)
     const names = config.reports.map(({ name }) => name).join(', ')
     return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
@@ -81,7 +83,7 @@ function checkTimes(config: Config, now: Date): Check {
   const [first] = scheduleWarnings(config, now)
   return first === undefined
     ? ok('schedules', 'the clocks of their zones show each of their times once')
-    : warn('schedules', first, 'see `leadsheet schedule`; another time of the day spares it')
+    : warn('schedules', first, `see ${shellCommand('schedule')}; another time of the day spares it`)
 }
 
 async function checkMail({ log, signal }: Patient, { mail, reports }: Config): Promise<Check> {

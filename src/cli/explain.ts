@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander'
 import { nearest } from '../config/nearest.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { FIGURES } from '../store/figures/definition.ts'
 import { explainFigure, readFigure } from '../store/figures/query.ts'
 import { listPipelines } from '../store/figures/read.ts'
@@ -75,6 +75,6 @@ function requireFigure(name: string): (typeof FIGURES)[number] {
     FIGURES.map((figure) => figure.name),
   )
   throw new LeadsheetError('usage_invalid', `There is no figure ${JSON.stringify(name)}`, {
-    hint: near === null ? '`leadsheet explain` lists them.' : `Did you mean ${near}?`,
+    hint: near === null ? `${shellCommand('explain')} lists them.` : `Did you mean ${near}?`,
   })
 }

@@ -2,7 +2,7 @@
 import { extname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { nearest } from '../config/nearest.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { EXPORT_FORMATS, type ExportFormat, exportToFile, exportToStream } from '../jobs/export.ts'
 import { PRIVATE } from '../store/snapshot/published.ts'
 import { openSnapshot, type SnapshotReader, type SnapshotTable } from '../store/snapshot/table.ts'
@@ -17,7 +17,7 @@ interface Options {
 
 export function defineExport(command: Command, terminal: Terminal): void {
   command
-    .argument('<table>', 'table or view of the snapshot; `leadsheet schema` lists them')
+    .argument('<table>', `table or view of the snapshot; ${shellCommand('schema')} lists them`)
     .addOption(
       new Option('--format <format>', "of the file (default: by its name's ending; csv)").choices(
         EXPORT_FORMATS,

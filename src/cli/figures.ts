@@ -1,6 +1,6 @@
 /** `leadsheet figures`: every figure of a period beside that of the period before, in all and by pipeline. */
 import type { Command } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Instant, Period } from '../model.ts'
 import { periodBefore } from '../report/period.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from '../store/figures/definition.ts'
@@ -76,7 +76,7 @@ async function requireData(db: Db): Promise<Instant> {
   const whole = await findLastWholeRun(db)
   if (whole) return whole.asOf
   throw new LeadsheetError('report_no_data', 'There are no figures: no sync has read all leads yet', {
-    hint: 'Run `leadsheet sync` first.',
+    hint: `Run ${shellCommand('sync')} first.`,
   })
 }
 

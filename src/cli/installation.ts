@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/config.ts'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { refuseNetworkFileSystem } from '../store/file-system.ts'
 import { openStore, type Store } from '../store/open.ts'
@@ -20,9 +20,6 @@ export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', im
 
 /** The ready queries of analysts. */
 export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
-
-/** How a command is written where the program is: in its checkout, or installed. */
-export const CALLED = import.meta.url.endsWith('.ts') ? 'npm run -s leadsheet --' : 'leadsheet'
 
 /** What the settings say of where data are. */
 export type DataSettings = Pick<Config, 'dataDir' | 'store' | 'allowNetworkFs'>
@@ -54,7 +51,7 @@ export function requireSnapshot(dataDir: string): string {
   const { snapshot } = pathsIn(dataDir)
   if (existsSync(snapshot)) return snapshot
   throw new LeadsheetError('snapshot_missing', `There is no snapshot ${snapshot} yet`, {
-    hint: 'A complete sync makes it, and `leadsheet snapshot` makes it now.',
+    hint: `A complete sync makes it, and ${shellCommand('snapshot')} makes it now.`,
   })
 }
 

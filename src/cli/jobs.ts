@@ -1,6 +1,6 @@
 /** `leadsheet jobs`: what the workers have given up, and having it done again. */
 import type { Command } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { type DeadJob, listDeadJobs, retryDeadJobs } from '../queue/look.ts'
 import type { Store } from '../store/open.ts'
 import { addExamples } from './command.ts'
@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts'
 export function defineJobs(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('list the jobs that were given up, and why; `leadsheet jobs` alone does it too')
+    .description('list the jobs that were given up, and why; `jobs` alone does it too')
     .action(() => showDead(terminal))
   addExamples(list, ['jobs', 'jobs --json'])
 
@@ -52,7 +52,7 @@ async function retryDead(terminal: Terminal, ids: readonly string[]): Promise<vo
 
 function noWorkers(): never {
   throw new LeadsheetError('usage_invalid', 'there are no jobs where the store is a file', {
-    hint: 'There one daemon does everything itself: `leadsheet schedule` and `leadsheet status` show it.',
+    hint: `There one daemon does everything itself: ${shellCommand('schedule')} and ${shellCommand('status')} show it.`,
   })
 }
 

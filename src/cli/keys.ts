@@ -1,7 +1,7 @@
 /** `leadsheet keys`: the API keys of the reference service, whether it runs or not. */
 import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { type ApiKey, type Keyring, openKeyring } from '../service/keyring.ts'
 import { addExamples } from './command.ts'
 import { SERVICE_DIR, serviceFile } from './service-data.ts'
@@ -86,7 +86,7 @@ async function revokeKey(terminal: Terminal, key: string, { data }: DataOption):
   const revoked = await keyring.revoke(key.replace(/…$/, ''))
   if (revoked === 0) {
     throw new LeadsheetError('usage_invalid', `there is no key ${key} that could be revoked`, {
-      hint: '`leadsheet keys list` shows the keys and those that were revoked before.',
+      hint: `${shellCommand('keys list')} shows the keys and those that were revoked before.`,
     })
   }
   if (terminal.json) terminal.printJson({ revoked })
@@ -98,6 +98,6 @@ async function openExisting(data: string): Promise<Keyring> {
   const file = serviceFile(data)
   if (existsSync(file)) return openKeyring(file)
   throw new LeadsheetError('usage_invalid', `there is no service in ${data}: ${file} does not exist`, {
-    hint: 'Name its directory with --data, or make one with `leadsheet serve`.',
+    hint: `Name its directory with --data, or make one with ${shellCommand('serve')}.`,
   })
 }

@@ -1,5 +1,7 @@
 /** What `leadsheet doctor` says of notices: who is told, what is open, and what has not gone through. */
+
 import type { Config } from '../config/config.ts'
+import { shellCommand } from '../errors.ts'
 import { factsOf } from '../jobs/notice-reasons.ts'
 import { type Check, ok, warn } from '../source/checkup.ts'
 import { listNotices } from '../store/notice.ts'
@@ -18,7 +20,7 @@ export async function* checkNotices(db: Db, { operators, mail, reports }: Config
     ping === null ? null : 'the dead-man switch',
   ].filter((way) => way !== null)
   const list = new Intl.ListFormat('en').format(ways)
-  if (ways.length > 0) yield ok('operators', `told by ${list}; \`leadsheet notices test\` tries it`)
+  if (ways.length > 0) yield ok('operators', `told by ${list}; ${shellCommand('notices test')} tries it`)
   // Who only looks around needs nobody; who mails reports does.
   else if (mail.url !== null && reports.some((report) => report.recipients.length > 0)) {
     yield warn(
@@ -43,7 +45,7 @@ async function* checkPosts(db: Db): AsyncGenerator<Check> {
   yield warn(
     'webhook',
     `the notice of ${formatInstant(last.madeAt)}${before} did not go through: ${last.response ?? 'not tried yet'}; ${again}`,
-    'check operators.webhook.url; `leadsheet notices test` tries it',
+    `check operators.webhook.url; ${shellCommand('notices test')} tries it`,
   )
 }
 
@@ -53,6 +55,6 @@ async function* checkPing(db: Db): AsyncGenerator<Check> {
   yield warn(
     'ping',
     `the dead-man switch does not know of the sync ${ping.runId}: ${ping.response ?? 'not tried yet'}`,
-    'check operators.ping.url; `leadsheet notices test` tries it',
+    `check operators.ping.url; ${shellCommand('notices test')} tries it`,
   )
 }

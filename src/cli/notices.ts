@@ -1,4 +1,5 @@
 /** `leadsheet notices`: what is wrong, and what operators were told of it. */
+
 import type { Command } from 'commander'
 import { acknowledge } from '../jobs/acknowledge.ts'
 import { factsOf } from '../jobs/notice-reasons.ts'
@@ -20,7 +21,7 @@ interface Options {
 export function defineNotices(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('list what is wrong; `leadsheet notices` alone does it too')
+    .description('list what is wrong; `notices` alone does it too')
     .option('--all', 'also what is over')
     .option('--limit <number>', 'how many', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
     .action((options: Options) => showNotices(terminal, options))

@@ -1,7 +1,7 @@
 /** The webhook of this installation, as the settings have it. */
 import type { Config } from '../config/config.ts'
 import { listenText } from '../config/web-settings.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { readDaemon } from '../jobs/health/work.ts'
 import { isSameUrl, type OwnWebhook, requireOwn } from '../jobs/self-registration.ts'
 import { type Registration, readState, registrationFile } from '../jobs/webhook-registration.ts'
@@ -52,7 +52,7 @@ export function webhookIdOf({ dataDir, events }: Config, id: string | undefined)
   const state = readState(registrationFile(dataDir))
   if (state.registration === null && events.secret !== null) {
     throw new LeadsheetError('usage_invalid', 'the webhook of this installation was registered by hand', {
-      hint: '`leadsheet webhooks list` shows it where the upstream tells, to be named by its ID; else its own interface does.',
+      hint: `${shellCommand('webhooks list')} shows it where the upstream tells, to be named by its ID; else its own interface does.`,
     })
   }
   return requireOwn(state).id

@@ -1,7 +1,7 @@
 /** `leadsheet probe`: asks an unknown upstream how it works, and writes that down as a profile to be read. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { CALLED, errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { openAsker } from '../source/probe/ask.ts'
 import type { Finding } from '../source/probe/finding.ts'
 import { type ProbeResult, probe } from '../source/probe/probe.ts'
@@ -70,7 +70,7 @@ function openDisposable(options: Parameters<typeof openAsker>[0]) {
 function urlOf(text: string | null): URL {
   if (text === null) {
     throw new LeadsheetError('config_missing', 'there is no address to probe', {
-      hint: 'Name it: leadsheet probe https://crm.example.com/api',
+      hint: `Name it: ${shellCommand('probe https://crm.example.com/api')}`,
     })
   }
   const url = URL.parse(text)
@@ -145,7 +145,7 @@ async function printResult(
       `The profile is in ${file}. Read it; then in leadsheet.yaml:`,
       '  api:',
       `    profile: ${file}`,
-      '  leadsheet doctor   # asks again whether it holds',
+      `  ${CALLED} doctor   # asks again whether it holds`,
     )
   }
 }

@@ -1,6 +1,6 @@
 /** The command line: global options, the commands of `commands.ts`, and mistakes in what was typed. */
 import { Command, CommanderError } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { CALLED, LeadsheetError } from '../errors.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT_STATUS } from './exit-status.ts'
 import { type FrameTerminal, type GlobalFlags, openTerminal } from './terminal.ts'
@@ -8,7 +8,7 @@ import { readVersion } from './version.ts'
 
 /** @param signal aborted when the process is told to stop */
 export function createProgram(signal: AbortSignal): { program: Command; terminal: FrameTerminal } {
-  const program = new Command('leadsheet')
+  const program = new Command(CALLED)
   const terminal = openTerminal(() => program.opts<GlobalFlags>(), signal)
   program
     .description(

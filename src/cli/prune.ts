@@ -1,5 +1,7 @@
 /** `leadsheet prune`: lets go what the settings do not want to be kept any longer; shows it first. */
+
 import type { Command } from 'commander'
+import { shellCommand } from '../errors.ts'
 import { type Pruned, prune } from '../jobs/prune.ts'
 import { addExamples } from './command.ts'
 import { openDataIfThere } from './installation.ts'
@@ -35,7 +37,7 @@ async function runPrune(terminal: Terminal, isDry: boolean): Promise<void> {
     )
   }
   const isAnything = pruned.some(({ gone }) => gone > 0)
-  if (isDry && isAnything) terminal.note('nothing was deleted; `leadsheet prune --yes` does it')
+  if (isDry && isAnything) terminal.note(`nothing was deleted; ${shellCommand('prune --yes')} does it`)
 }
 
 function prunedJson({ table, before, read, gone }: Pruned) {

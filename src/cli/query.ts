@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { type Command, Option } from 'commander'
 import { nearest } from '../config/nearest.ts'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { encodeCsv } from '../jobs/export/csv.ts'
 import { jsonObject } from '../jobs/export/ndjson.ts'
 import { runQuery } from '../store/snapshot/query.ts'
@@ -45,7 +45,7 @@ async function query(terminal: Terminal, source: string, options: Options): Prom
   if (answer.error !== null) throw mistakeIn(file, answer.error)
   await printRows(terminal, answer, options.format)
   const count = `${answer.rows.length.toLocaleString('en')} rows`
-  if (answer.isCut) terminal.note(`${count}, and there are more: see --limit, and \`leadsheet export\``)
+  if (answer.isCut) terminal.note(`${count}, and there are more: see --limit, and ${shellCommand('export')}`)
 }
 
 async function readSql(source: string): Promise<string> {
@@ -91,7 +91,7 @@ function mistakeIn(file: string, message: string): LeadsheetError {
   const [, kind, name = ''] = /^no such (table|column): (?:\w+\.)?(.+)$/.exec(message) ?? []
   const meant = kind === undefined ? null : nearest(name, namesIn(file, kind))
   return new LeadsheetError('query_failed', message, {
-    hint: `${meant === null ? '' : `Did you mean ${meant}? `}\`leadsheet schema\` shows tables and columns.`,
+    hint: `${meant === null ? '' : `Did you mean ${meant}? `}${shellCommand('schema')} shows tables and columns.`,
   })
 }
 

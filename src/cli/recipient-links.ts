@@ -1,6 +1,6 @@
 /** `leadsheet recipients link` and `revoke-links`: the links by which recipients reach their page, by hand. */
 import type { Command } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { claimLease, listHeldLeases } from '../store/lease.ts'
 import { replaceLinkKey } from '../store/link-key.ts'
 import { addExamples } from './command.ts'
@@ -35,7 +35,7 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
   const linkOf = await subscriptionLinks(config, store)
   if (linkOf === null) {
     throw new LeadsheetError('config_missing', 'web.public_url is not set: recipients have no pages', {
-      hint: 'Set it, or do it for them: `leadsheet recipients unsubscribe ADDRESS`.',
+      hint: `Set it, or do it for them: ${shellCommand('recipients unsubscribe ADDRESS')}.`,
     })
   }
   const lines = (await reportsOf(store, config, address, report)).map((name) => ({
@@ -54,7 +54,7 @@ async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> 
   await using store = await openData(await terminal.config())
   if (!isMeant) {
     terminal.note(
-      'Links in all mails sent so far would lead nowhere; `leadsheet recipients revoke-links --yes` does it.',
+      `Links in all mails sent so far would lead nowhere; ${shellCommand('recipients revoke-links --yes')} does it.`,
     )
   } else {
     const now = () => new Date()

@@ -1,7 +1,7 @@
 /** `leadsheet recipients pause` and the like: what recipients asked for by mail, done by an operator. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { subscriptionText } from '../jobs/subscription.ts'
 import { type ChangedSubscription, changeSubscription } from '../jobs/subscription-change.ts'
 import { areMoreThanWeekly, listDueTimes } from '../report/due-times.ts'
@@ -34,7 +34,7 @@ export function defineWishes(parent: Command, terminal: Terminal): void {
       .description(summary)
       .argument('<address>', 'of the recipient')
       .option('--report <name>', 'only this report (default: all that they get)')
-      .option('--reason <text>', 'why, for `leadsheet recipients`')
+      .option('--reason <text>', `why, for ${shellCommand('recipients')}`)
       // The list of recipients has such an option too, and takes it for its own.
       .action((address: string, _: Options, called: Command) =>
         change(terminal, address, wish, called.optsWithGlobals<Options>()),
@@ -87,7 +87,7 @@ export async function reportsOf(
   if (reports.length > 0) return reports
   const of = name === undefined ? 'any report' : `the report ${name}`
   throw new LeadsheetError('usage_invalid', `${address} is no recipient of ${of}`, {
-    hint: '`leadsheet recipients` lists who gets what.',
+    hint: `${shellCommand('recipients')} lists who gets what.`,
   })
 }
 
@@ -104,7 +104,7 @@ function onlyFrequent(config: Config, names: readonly string[]): readonly string
     'usage_invalid',
     `${names.join(' and ')} comes no more than once a week as it is`,
     {
-      hint: '`leadsheet schedule` lists what is sent when.',
+      hint: `${shellCommand('schedule')} lists what is sent when.`,
     },
   )
 }

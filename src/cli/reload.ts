@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { isOfDaemon, listHeldLeases } from '../store/lease.ts'
 import type { Db } from '../store/open.ts'
 import { nameOf } from '../store/place.ts'
@@ -34,7 +34,7 @@ async function reload(terminal: Terminal): Promise<void> {
   const reading = await waitForReading(store.db, pid, before, terminal.signal)
   if (reading.refused !== null) {
     throw new LeadsheetError('config_refused', `the daemon stays with its settings: ${reading.refused}`, {
-      hint: 'Mend them and reload again; `leadsheet config check` tries them.',
+      hint: `Mend them and reload again; ${shellCommand('config check')} tries them.`,
     })
   }
   const changed = reading.changed ?? []
@@ -114,12 +114,12 @@ async function waitForReading(
   throw new LeadsheetError(
     'daemon_missing',
     `process ${pid} has not answered within ${ANSWER_WITHIN_MS / 1000} s`,
-    { hint: 'Look at its log; `leadsheet status` shows what it does.' },
+    { hint: `Look at its log; ${shellCommand('status')} shows what it does.` },
   )
 }
 
 function noDaemon(message: string): LeadsheetError {
   return new LeadsheetError('daemon_missing', message, {
-    hint: 'A daemon reads its settings when it is started: `leadsheet run`. Another data_dir or store takes a restart.',
+    hint: `A daemon reads its settings when it is started: ${shellCommand('run')}. Another data_dir or store takes a restart.`,
   })
 }

@@ -1,6 +1,6 @@
 /** `leadsheet report NAME --diff` and `--as-sent`: of an edition that is kept, not of one made anew. */
 import { resolve } from 'node:path'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { findPeriod } from '../jobs/edition.ts'
 import type { FigureDifference } from '../jobs/figure-difference.ts'
 import { compareEdition, type EditionComparison } from '../jobs/recompute-edition.ts'
@@ -218,6 +218,6 @@ function periodJson({ from, to, timeZone }: Period) {
 function notKept(report: string, period: Period, recipient: string | null = null): LeadsheetError {
   const what = recipient === null ? `edition of ${report}` : `letter of ${report} to ${recipient}`
   return new LeadsheetError('report_not_kept', `No ${what} for ${tellDates(period)} is kept`, {
-    hint: '`leadsheet editions` lists those that are; --at says of which time, --for of whose leads.',
+    hint: `${shellCommand('editions')} lists those that are; --at says of which time, --for of whose leads.`,
   })
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Command } from 'commander'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { CALLED, errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { scaffoldReport } from '../report/scaffold.ts'
 import { SHARED_FOLDERS } from '../report/template-files.ts'
 import { addExamples } from './command.ts'
@@ -53,7 +53,7 @@ async function makeReport(terminal: Terminal, name: string, { from }: Options): 
   terminal.print(
     `Made ${relative('', file)}`,
     ...(isOfProgram ? [`It goes before the ${name} that comes with leadsheet.`] : []),
-    ...['', terminal.style('bold', 'Edit it and look at it'), `  leadsheet report ${name} --watch`],
+    ...['', terminal.style('bold', 'Edit it and look at it'), `  ${CALLED} report ${name} --watch`],
   )
   if (isListed) return
   terminal.print(
@@ -70,7 +70,7 @@ async function refuseTaken(folder: string, name: string): Promise<void> {
   )
   if (!isTaken) return
   throw new LeadsheetError('usage_invalid', `${relative('', folder)} is there already`, {
-    hint: `Take another name, or look at it with \`leadsheet report ${name} --watch\`.`,
+    hint: `Take another name, or look at it with ${shellCommand(`report ${name} --watch`)}.`,
   })
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { draftReport, type ReportConfig } from '../config/report-config.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { MailingDeps } from '../jobs/mailing.ts'
 import { checkReport, type Reader, type Recipient, type Report } from '../jobs/report.ts'
 import { openArchivePages } from '../report/archive-pages.ts'
@@ -79,7 +79,7 @@ export function findReader(report: Report, recipients: readonly Recipient[], add
     address === null ? report : recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
   if (found) return found
   throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
-    hint: '`leadsheet recipients` lists who gets what.',
+    hint: `${shellCommand('recipients')} lists who gets what.`,
   })
 }
 

@@ -1,7 +1,7 @@
 /** `leadsheet resend`: mails of a report again, to those who did not get them, or as new ones to those who did. */
 import type { Command } from 'commander'
 import { requireMail } from '../config/requirements.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { writeArchiveIndex } from '../jobs/archive-index.ts'
 import { type DeliverySummary, deliverEditions } from '../jobs/deliver.ts'
 import { enqueueResend, planResend, type ResendChoice, type ResendPlan } from '../jobs/resend.ts'
@@ -81,7 +81,7 @@ function choiceIn({ failed, inDoubt, to, all }: Options): ResendChoice {
   const [choice] = choices
   if (choice !== undefined && choices.length === 1) return choice
   throw new LeadsheetError('usage_invalid', 'one of --failed, --in-doubt, --to and --all has to be given', {
-    hint: '`leadsheet deliveries` shows how each mail stands.',
+    hint: `${shellCommand('deliveries')} shows how each mail stands.`,
   })
 }
 
@@ -116,7 +116,7 @@ async function showPlan(terminal: Terminal, plan: ResendPlan, why: 'nothing' | '
   terminal.note(
     why === 'asks'
       ? 'Nothing was sent: they have it, or may have it. --yes sends it all the same.'
-      : 'Nothing was sent: there is no such mail to send again. `leadsheet deliveries` shows how each stands.',
+      : `Nothing was sent: there is no such mail to send again. ${shellCommand('deliveries')} shows how each stands.`,
   )
 }
 

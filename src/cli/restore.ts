@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { publishSnapshot } from '../jobs/publish.ts'
 import type { PostgresPlace } from '../store/postgres.ts'
 import { type Restored, restoreBackup, settleRestored, type Unknown } from '../store/restore.ts'
@@ -16,7 +16,7 @@ import type { Terminal } from './terminal.ts'
 
 export function defineRestore(command: Command, terminal: Terminal): void {
   command
-    .argument('[file]', 'a file that `leadsheet backup` has made; none after pg_restore')
+    .argument('[file]', `a file that ${shellCommand('backup')} has made; none after pg_restore`)
     .action((file: string | undefined) => restore(terminal, file))
   addExamples(command, ['restore /backups/leadsheet-2026-11-20.db', 'restore'])
 }
@@ -30,7 +30,7 @@ async function restore(terminal: Terminal, file: string | undefined): Promise<vo
   }
   if (file === undefined) {
     throw new LeadsheetError('usage_invalid', 'the file to restore is not named', {
-      hint: 'Name a file that `leadsheet backup` has made.',
+      hint: `Name a file that ${shellCommand('backup')} has made.`,
     })
   }
   const database = place.file
@@ -95,5 +95,5 @@ function noteUnknown(terminal: Terminal, unknown: Unknown): void {
       `letters that the backup had not sent are in doubt now, and stay unsent: ${unknown.letters}`,
     )
   }
-  terminal.note('`leadsheet sync` brings it up to date')
+  terminal.note(`${shellCommand('sync')} brings it up to date`)
 }

@@ -1,4 +1,5 @@
 /** `leadsheet schedule`: what runs when, and what became of it last; how it is explained, and how it is let go. */
+
 import type { Command } from 'commander'
 import { release } from '../jobs/release.ts'
 import { outcomeText, readScheduleStates, type ScheduleState } from '../jobs/schedule-state.ts'
@@ -14,7 +15,7 @@ import type { Terminal } from './terminal.ts'
 export function defineSchedule(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('show what runs when; `leadsheet schedule` alone does it too')
+    .description('show what runs when; `schedule` alone does it too')
     .action(() => listSchedules(terminal))
   addExamples(list, ['schedule', 'schedule --json'])
   defineExplainSchedule(command.command('explain'), terminal)

@@ -1,7 +1,7 @@
 /** The schedules that the settings make, in the order in which the daemon looks after them. */
 import { type Config, hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { type ScheduleSettings, tellHours } from '../jobs/schedule.ts'
 import { outcomeText, type ScheduleState } from '../jobs/schedule-state.ts'
 import type { CatchUp } from '../schedule/timing.ts'
@@ -40,7 +40,7 @@ export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedul
   const outcome = outcomeText(last)
   if (outcome !== 'held' && outcome !== 'waits') return []
   const how = outcome === 'held' ? ' is held' : ''
-  const release = `\`leadsheet schedule release ${report.name}\` lets it go.`
+  const release = `${shellCommand(`schedule release ${report.name}`)} lets it go.`
   return [`${name} of ${formatInstant(last.slot)}${how}: ${last.message}. ${release}`]
 }
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { nearest } from '../config/nearest.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { sourcePathsOf } from '../jobs/source-paths.ts'
 import type { Profile } from '../source/profile.ts'
 import { openStore } from '../store/open.ts'
@@ -97,7 +97,7 @@ async function printTables(terminal: Terminal, { tables }: Dictionary): Promise<
     ],
     tables,
   )
-  terminal.note('the columns of one: leadsheet schema TABLE')
+  terminal.note(`the columns of one: ${shellCommand('schema TABLE')}`)
 }
 
 async function printColumns(terminal: Terminal, { tables, columns }: Dictionary): Promise<void> {

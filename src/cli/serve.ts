@@ -1,12 +1,14 @@
 /** `leadsheet serve`: the reference service, until Ctrl-C or SIGTERM. */
+
 import { once } from 'node:events'
 import { relative } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { CALLED } from '../errors.ts'
 import { type Faults, readFaults } from '../service/faults/rules.ts'
 import { openService, type Service } from '../service/open.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
-import { CALLED, COMPANIES } from './installation.ts'
+import { COMPANIES } from './installation.ts'
 import { SERVICE_DIR, serviceFile } from './service-data.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,4 +1,5 @@
 /** What `leadsheet doctor` says of the settings that the daemon goes by. */
+import { shellCommand } from '../errors.ts'
 import { tellInstant } from '../jobs/schedule.ts'
 import type { SettingsInForce } from '../jobs/settings-in-force.ts'
 import { type Check, ok, warn } from '../source/checkup.ts'
@@ -24,5 +25,4 @@ export function checkInForce(inForce: SettingsInForce | null): Check | null {
   return ok(WHAT, found)
 }
 
-const RELOAD =
-  '`leadsheet config check` tries those on the disk, `leadsheet reload` has the daemon go over to them'
+const RELOAD = `${shellCommand('config check')} tries those on the disk, ${shellCommand('reload')} has the daemon go over to them`

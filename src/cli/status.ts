@@ -1,5 +1,7 @@
 /** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
+
 import type { Command } from 'commander'
+import { shellCommand } from '../errors.ts'
 import { editionState } from '../jobs/archive-index.ts'
 import { factsOf } from '../jobs/notice-reasons.ts'
 import { outcomeText, type ScheduleState } from '../jobs/schedule-state.ts'
@@ -118,14 +120,14 @@ function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
 function troublesText(notices: Status['notices']): string | null {
   if (notices.length === 0) return null
   const titles = [...new Set(notices.map(({ reason }) => factsOf(reason).title))]
-  return `${notices.length} open: ${titles.join(', ')} (\`leadsheet notices\`)`
+  return `${notices.length} open: ${titles.join(', ')} (${shellCommand('notices')})`
 }
 
 /** `3 waiting, 1 in hand, 2 given up`. */
 function jobsText(jobs: readonly QueueCounts[]): string {
   const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
   const dead = sum('dead')
-  const given = dead === 0 ? '' : `, ${dead} given up (\`leadsheet jobs\` says why)`
+  const given = dead === 0 ? '' : `, ${dead} given up (${shellCommand('jobs')} says why)`
   return `${sum('waiting')} waiting, ${sum('active')} in hand${given}`
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { existsSync } from 'node:fs'
+import { shellCommand } from '../errors.ts'
 import { type Check, fail, ok, warn } from '../source/checkup.ts'
 import { findViolations, invariantsOf } from '../store/invariants.ts'
 import type { Store } from '../store/open.ts'
@@ -38,7 +39,7 @@ export async function* checkStore(
  */
 export async function checkSnapshot(store: Store, file: string, isWanted: boolean): Promise<Check | null> {
   const info = readSnapshotInfo(file)
-  const remedy = '`leadsheet snapshot` makes it now, and says what keeps it from being made'
+  const remedy = `${shellCommand('snapshot')} makes it now, and says what keeps it from being made`
   if (info === null) {
     if (existsSync(file))
       return fail('snapshot', `${file} cannot be read: it is damaged, or of an older leadsheet`, remedy)
@@ -51,6 +52,6 @@ export async function checkSnapshot(store: Store, file: string, isWanted: boolea
     : fail(
         'snapshot',
         `shows the run ${info.runId}, of which the database knows nothing`,
-        'run `leadsheet snapshot`; after a restore that is to be expected',
+        `run ${shellCommand('snapshot')}; after a restore that is to be expected`,
       )
 }

@@ -1,7 +1,7 @@
 /** `leadsheet sync`: brings the local copy up to date, once. */
 import { type Command, Option } from 'commander'
 import type { Config } from '../config/config.ts'
-import { ERROR_CODES, type ErrorCode, LeadsheetError } from '../errors.ts'
+import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand } from '../errors.ts'
 import { SYNC_PARTS, sync } from '../jobs/sync.ts'
 import type { SyncOptions } from '../jobs/sync-run.ts'
 import type { ScanReport, SyncPart, SyncProgress, SyncResult } from '../model.ts'
@@ -112,7 +112,7 @@ async function confirmRemovals(terminal: Terminal, { db }: Store, options: Optio
       'usage_invalid',
       'The last whole scan held no removals back: there is nothing to accept',
       {
-        hint: '`leadsheet sync --full` marks leads removed that two whole scans in a row have missed.',
+        hint: `${shellCommand('sync --full')} marks leads removed that two whole scans in a row have missed.`,
       },
     )
   }

@@ -1,7 +1,7 @@
 /** The configured upstream, opened for one command. */
 import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/requirements.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { HeldRow } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
@@ -49,7 +49,7 @@ export function profileOf({ api: { profile } }: Config): Profile {
   if (profile === null) return REFERENCE_PROFILE
   if (profile.problem === null) return parseProfile(profile.data, profile.nameOf)
   throw new LeadsheetError('config_invalid', `The profile ${profile.origin} ${profile.problem}`, {
-    hint: '`leadsheet probe URL --write FILE` makes one; api.profile (LEADSHEET_API_PROFILE) names it.',
+    hint: `${shellCommand('probe URL --write FILE')} makes one; api.profile (LEADSHEET_API_PROFILE) names it.`,
   })
 }
 

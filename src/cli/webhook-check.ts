@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/event-settings.ts'
 import { isWorldReadable } from '../config/settings-file.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { isSameUrl } from '../jobs/self-registration.ts'
 import {
   type Registration,
@@ -21,8 +21,8 @@ import { profileOf } from './upstream.ts'
 import { otherText, webhookState } from './webhook-text.ts'
 
 const WHAT = 'webhook'
-const REGISTER = '`leadsheet webhooks register --self`'
-const ROTATE = '`leadsheet webhooks rotate`'
+const REGISTER = shellCommand('webhooks register --self')
+const ROTATE = shellCommand('webhooks rotate')
 
 /** A sentence each, of the settings alone. @throws LeadsheetError config_invalid of the profile */
 export function webhookWarnings(config: Config): string[] {
@@ -98,7 +98,7 @@ function checkAddress(config: Config, { url }: Registration): Check | null {
     return warn(
       WHAT,
       `${url} is registered, but web.public_url is not set`,
-      'set it, or `leadsheet webhooks remove`',
+      `set it, or ${shellCommand('webhooks remove')}`,
     )
   }
   if (isSameUrl(wanted, url)) return null
@@ -133,19 +133,19 @@ function judge(own: Registration, webhooks: readonly WireWebhook[]): Check {
     return warn(
       WHAT,
       stands,
-      'mend the way to it, then `leadsheet webhooks enable`; until then syncs bring changes',
+      `mend the way to it, then ${shellCommand('webhooks enable')}; until then syncs bring changes`,
     )
   }
   if (!isSameUrl(found.url, own.url)) {
     return warn(
       WHAT,
       `${own.id} sends to ${found.url}, not to ${own.url}`,
-      '`leadsheet webhooks remove`, then register',
+      `${shellCommand('webhooks remove')}, then register`,
     )
   }
   const other = otherAtAddress(webhooks, own)
-  if (other !== undefined) return warn(WHAT, otherText(other), `\`leadsheet webhooks remove ${other.id}\``)
+  if (other !== undefined) return warn(WHAT, otherText(other), shellCommand(`webhooks remove ${other.id}`))
   return found.failing_since === null
     ? ok(WHAT, `${stands}, at ${own.url}`)
-    : warn(WHAT, stands, '`leadsheet webhooks show` says why')
+    : warn(WHAT, stands, `${shellCommand('webhooks show')} says why`)
 }

@@ -4,7 +4,7 @@ import { relative } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config/config.ts'
 import { EVENT_TYPES, type EventType, webhookCreateSchema } from '../contract/webhook.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { registerSelf, type SelfRegistration } from '../jobs/self-registration.ts'
 import { registrationFile } from '../jobs/webhook-registration.ts'
 import type { Source } from '../source/open.ts'
@@ -33,10 +33,8 @@ interface RegisterOptions {
 /** What became of the message that tries a registration; a sentence where none was sent. */
 type Trial = WireWebhookAttempt | string
 
-const LOOPBACK_HINT =
-  'A reference service on this machine takes such an address with `leadsheet serve --webhooks-to-loopback`; any other needs a web.public_url with https:// that it can reach.'
-const ADDRESS_HINT =
-  'Give an address that the upstream takes: with https://, and public unless `leadsheet serve --webhooks-to-loopback` runs it.'
+const LOOPBACK_HINT = `A reference service on this machine takes such an address with ${shellCommand('serve --webhooks-to-loopback')}; any other needs a web.public_url with https:// that it can reach.`
+const ADDRESS_HINT = `Give an address that the upstream takes: with https://, and public unless ${shellCommand('serve --webhooks-to-loopback')} runs it.`
 
 export function defineRegister(parent: Command, terminal: Terminal): void {
   const register = parent
@@ -64,7 +62,7 @@ async function runRegister(
 ): Promise<void> {
   if ((url === undefined) === (options.self !== true)) {
     throw new LeadsheetError('usage_invalid', 'either --self or an address is registered', {
-      hint: '`leadsheet webhooks register --self` is for this daemon.',
+      hint: `${shellCommand('webhooks register --self')} is for this daemon.`,
     })
   }
   return url === undefined ? registerThis(terminal, options) : registerUrl(terminal, url, options)
@@ -118,7 +116,7 @@ function explained(thrown: unknown, url: string): unknown {
   if (thrown instanceof LeadsheetError && thrown.code === 'api_unreachable')
     return withHint(thrown, ASK_AGAIN)
   if (!isRefused(thrown)) return thrown
-  const made = `${url} is made of web.public_url, and the upstream has to reach it; \`leadsheet webhooks list\` shows what is registered there.`
+  const made = `${url} is made of web.public_url, and the upstream has to reach it; ${shellCommand('webhooks list')} shows what is registered there.`
   return withHint(thrown, url.startsWith('http:') ? LOOPBACK_HINT : made)
 }
 
@@ -128,9 +126,9 @@ async function tryOut(
   source: Source,
   { registration, outcome }: SelfRegistration,
 ): Promise<Trial> {
-  if (outcome === 'already') return 'not now; `leadsheet webhooks test` does it'
+  if (outcome === 'already') return `not now; ${shellCommand('webhooks test')} does it`
   if (!(await isDaemonAlive(config))) {
-    return 'not now, since no daemon runs here: `leadsheet run`, then `leadsheet webhooks test`'
+    return `not now, since no daemon runs here: ${shellCommand('run')}, then ${shellCommand('webhooks test')}`
   }
   try {
     return await source.webhooks.test(registration.id, terminal.signal)
@@ -176,7 +174,7 @@ async function tell(
 async function tellOthers(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
   const webhooks = await unlessUnoffered(source.webhooks.list(terminal.signal))
   const other = webhooks && otherAtAddress(webhooks, registration)
-  if (other) terminal.note(`${otherText(other)}: \`leadsheet webhooks remove ${other.id}\``)
+  if (other) terminal.note(`${otherText(other)}: ${shellCommand(`webhooks remove ${other.id}`)}`)
 }
 
 function isRefused(thrown: unknown): thrown is LeadsheetError {

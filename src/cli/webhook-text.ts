@@ -1,5 +1,7 @@
 /** How webhooks and what was sent to them are told. */
+
 import { EVENT_TYPES } from '../contract/webhook.ts'
+import { shellCommand } from '../errors.ts'
 import type { WireWebhook, WireWebhookAttempt } from '../source/webhooks.ts'
 import { type Column, formatInstant } from './table.ts'
 
@@ -14,7 +16,9 @@ export function whereToLook({ status }: WireWebhookAttempt): string {
     return 'It seems not to have come as far as the daemon: web.public_url has to lead there from the upstream.'
   }
   const log = 'Where the daemon has answered so, its log says why.'
-  return status === 401 ? `${log} If it knows another secret, \`leadsheet webhooks rotate\` mends that.` : log
+  return status === 401
+    ? `${log} If it knows another secret, ${shellCommand('webhooks rotate')} mends that.`
+    : log
 }
 
 /** Such as `disabled since 2026-11-20 08:15Z: its address answered 410`. */

@@ -1,7 +1,7 @@
 /** `leadsheet webhooks`: the webhooks at the upstream, that of this installation and others. */
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { removeSelf, rotateSelf } from '../jobs/self-registration.ts'
 import { readState, registrationFile } from '../jobs/webhook-registration.ts'
 import type { Source } from '../source/open.ts'
@@ -92,7 +92,7 @@ async function listWebhooks(terminal: Terminal, source: Source): Promise<void> {
   }
   if (own !== null && !webhooks.some(({ id }) => id === own.id)) {
     terminal.note(
-      `${own.id}, which is ours, is not known there any more: \`leadsheet webhooks register --self\``,
+      `${own.id}, which is ours, is not known there any more: ${shellCommand('webhooks register --self')}`,
     )
   }
 }
@@ -126,12 +126,12 @@ async function testWebhook(terminal: Terminal, source: Source, named: string | u
   const webhook = await unlessUnoffered(source.webhooks.show(id, terminal.signal))
   const isDisabled = webhook?.status === 'disabled'
   if (isDisabled) {
-    const enable = `leadsheet webhooks enable${isOwn ? '' : ` ${id}`}`
-    terminal.note(`It is ${webhookState(webhook)}. Nothing else is sent there until \`${enable}\`.`)
+    const enable = shellCommand(`webhooks enable${isOwn ? '' : ` ${id}`}`)
+    terminal.note(`It is ${webhookState(webhook)}. Nothing else is sent there until ${enable}.`)
   }
   if (attempt.outcome !== 'delivered' && isOwn) {
     const isAlive = await isDaemonAlive(config)
-    const nobody = 'No daemon runs here that could have taken it: `leadsheet run`.'
+    const nobody = `No daemon runs here that could have taken it: ${shellCommand('run')}.`
     terminal.note(isAlive ? whereToLook(attempt) : nobody)
   }
   if (attempt.outcome !== 'delivered' || isDisabled) terminal.end('partly')
@@ -195,6 +195,6 @@ async function removeWebhook(
 async function removeOther(source: Source, id: string, signal: AbortSignal): Promise<'removed'> {
   if (await source.webhooks.remove(id, signal)) return 'removed'
   throw new LeadsheetError('api_not_found', `The upstream knows no webhook ${id}`, {
-    hint: '`leadsheet webhooks list` shows those that there are.',
+    hint: `${shellCommand('webhooks list')} shows those that there are.`,
   })
 }

@@ -2,7 +2,9 @@
  * A settings file for the first start, as text: what was answered is in force, the rest stands there as a comment with
  * its default. Read again it gives the very same values, whatever is in them.
  */
+
 import { stringify } from 'yaml'
+import { shellCommand } from '../errors.ts'
 
 /** What was answered, or the variable of the environment that gives it: then it stands there alone. */
 export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
@@ -30,7 +32,7 @@ export interface FirstSettings {
 
 export function settingsText(first: FirstSettings): string {
   const { mail, report } = first
-  return `# Settings of leadsheet, as \`leadsheet init\` wrote them on ${first.today}. \`leadsheet config check\` shows all that
+  return `# Settings of leadsheet, as ${shellCommand('init')} wrote them on ${first.today}. ${shellCommand('config check')} shows all that
 # is in force and where it came from; leadsheet.example.yaml and the README have every setting there is. Lines with #
 # before a name show the default, or an example. Variables LEADSHEET_… win over this file; paths count from it.
 
@@ -39,7 +41,7 @@ api:
 ${line('  ', 'url', first.apiUrl, 'https://leads.example.com/api/v1')}
   # The key is in a file of its own, which only its owner can read.
 ${line('  ', 'key_file', first.keyFile, './secrets/api-key')}
-  # How this upstream is asked and read, where it is not the reference service; \`leadsheet probe\` writes it.
+  # How this upstream is asked and read, where it is not the reference service; ${shellCommand('probe')} writes it.
 ${line('  ', 'profile', first.profile, './profile.yaml')}
 
 # Folder of the database, the archive of all reports and the snapshot for analysts.
@@ -73,10 +75,10 @@ ${list('  ', 'recipients', first.operators, ['ops@example.com'])}
 #  every: "*/15 * * * *"
 #  full: "30 3 * * *"
 
-# The reports: daily, weekly and monthly come with leadsheet, \`leadsheet report new\` makes others.
+# The reports: daily, weekly and monthly come with leadsheet, ${shellCommand('report new')} makes others.
 reports:
   - name: ${report.name}
-    # Cron, or words such as every weekday at 07:00. \`leadsheet schedule\` shows the next times.
+    # Cron, or words such as every weekday at 07:00. ${shellCommand('schedule')} shows the next times.
     schedule: ${scalar(report.schedule)}
     # What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (edition).
     ${report.period === null ? `#period: ${DEFAULT_PERIODS[report.name] ?? 'day'}` : `period: ${report.period}`}
@@ -87,7 +89,7 @@ ${line('  ', 'listen', first.listen, '127.0.0.1:8080')}
   # What to sign in with. Without it the window is only for this machine, and nothing can be done there.
 ${line('  ', 'token_file', first.tokenFile, './secrets/window-token')}
   # Under which address recipients reach the pages on which they pause or end what they get, and the upstream this
-  # daemon, to tell it of each change at once: then \`leadsheet webhooks register --self\`.
+  # daemon, to tell it of each change at once: then ${shellCommand('webhooks register --self')}.
   #public_url: https://reports.example.com
 `
 }

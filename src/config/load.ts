@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { type Config, configFrom } from './config.ts'
 import { type Draft, draftSettings } from './draft.ts'
 import { CONFIG_VARIABLE, type Environment, readEnvironment } from './environment.ts'
@@ -112,7 +112,7 @@ function invalid(problems: readonly string[]): LeadsheetError {
     'config_invalid',
     `${count} in the settings:\n${problems.map((line) => `  ${line}`).join('\n')}`,
     {
-      hint: 'leadsheet.example.yaml shows every setting; `leadsheet config check` tries them without running anything.',
+      hint: `leadsheet.example.yaml shows every setting; ${shellCommand('config check')} tries them without running anything.`,
     },
   )
 }

@@ -1,5 +1,5 @@
 /** What a command cannot do without. Loading asks for nothing, so that each command can name what it lacks. */
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { ApiConfig, Config, MailConfig } from './config.ts'
 import { variablesFor } from './environment.ts'
 import type { Secret } from './secret.ts'
@@ -69,6 +69,6 @@ function missing(paths: readonly SettingPath[]): LeadsheetError {
   const verb = names.length === 1 ? 'is' : 'are'
   const list = new Intl.ListFormat('en').format(names)
   return new LeadsheetError('config_missing', `${list} ${verb} not set`, {
-    hint: '`leadsheet init` asks for them; or set them in leadsheet.yaml or the environment, or try it without a service of your own: `leadsheet demo` or `leadsheet serve`.',
+    hint: `${shellCommand('init')} asks for them; or set them in leadsheet.yaml or the environment, or try it without a service of your own: ${shellCommand('demo')} or ${shellCommand('serve')}.`,
   })
 }

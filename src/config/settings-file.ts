@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Environment } from './environment.ts'
 import { isSecret } from './mistakes.ts'
 import { isTree, leavesOf, pathText, type SettingPath, type SettingTree, setValueAt } from './setting-path.ts'
@@ -70,7 +70,7 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new LeadsheetError('config_invalid', `cannot read the settings file ${path}: ${readFault(error)}`, {
-      hint: '`leadsheet init` writes one; --config or LEADSHEET_CONFIG names another file.',
+      hint: `${shellCommand('init')} writes one; --config or LEADSHEET_CONFIG names another file.`,
       cause: error,
     })
   }

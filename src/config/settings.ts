@@ -2,6 +2,7 @@
  * The settings file as a schema, in its own snake_case: the one place for types, defaults, limits and
  * descriptions; those of reports and their recipients stand in files of their own.
  */
+
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../choices.ts'
 import { postgresFault } from '../store/place.ts'
@@ -47,7 +48,7 @@ export const settingsSchema = section({
       .optional()
       .meta({
         description:
-          'How this upstream is asked and read, where it is not the reference service: a YAML file, as `leadsheet probe` writes it, or the mapping itself.',
+          'How this upstream is asked and read, where it is not the reference service: a YAML file, as `probe` writes it, or the mapping itself.',
       }),
     page_size: wholeNumber(1, 1000).default(500).meta({ description: 'Leads asked for with one request.' }),
     max_wait_seconds: wholeNumber(0, 3600).default(60).meta({
@@ -88,7 +89,7 @@ export const settingsSchema = section({
   }),
   events: eventsSchema.prefault({}).meta({
     description:
-      'How messages of the upstream about what happened are known to be its own, beside those of `leadsheet webhooks register --self`.',
+      'How messages of the upstream about what happened are known to be its own, beside those of `webhooks register --self`.',
   }),
   recipients: recipients.default([]).meta({
     description:

@@ -1,5 +1,5 @@
 /** That an operator knows of a trouble: there are no more reminders of it. */
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { acknowledgeNotice, type Notice } from '../store/notice.ts'
 import type { Store } from '../store/open.ts'
 
@@ -8,6 +8,6 @@ export async function acknowledge(store: Store, id: number, now: Date): Promise<
   const notice = await store.write((trx) => acknowledgeNotice(trx, id, now.toISOString()))
   if (notice !== undefined) return notice
   throw new LeadsheetError('usage_invalid', `No trouble that is open has the number ${id}`, {
-    hint: '`leadsheet notices` lists them.',
+    hint: `${shellCommand('notices')} lists them.`,
   })
 }

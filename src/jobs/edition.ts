@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { FailedSection, LateWarning, ReportFigures } from '../figures.ts'
 import type { LetterFile, Period } from '../model.ts'
 import { composeAbout } from '../report/archive-about.ts'
@@ -226,7 +226,7 @@ async function readFigures(
     throw new LeadsheetError(
       'report_no_data',
       `The report ${report.name} has no data: no sync has read all leads yet`,
-      { hint: 'Run `leadsheet sync` first.' },
+      { hint: `Run ${shellCommand('sync')} first.` },
     )
   }
   const { tables, failed } = await runReportQueries(store.place, report.queries, request, { signal })

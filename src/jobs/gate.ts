@@ -3,7 +3,7 @@
  * triggers itself; after that the settings say whether it goes out with a banner, is held, or skipped. Nothing is
  * written here, so that it can be asked again and again.
  */
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { UnusualWarning } from '../figures.ts'
 import type { Freshness, Instant, Period } from '../model.ts'
 import { listOld, type Resource } from '../report/coverage.ts'
@@ -88,7 +88,7 @@ export async function requireGoodData(
   const state = await readState(deps, report, readers, at)
   const end = await judge(deps, report, readers, state)
   if (end === null) return
-  const first = state.old.length > 0 ? 'Run `leadsheet sync` first' : 'See whether that is so'
+  const first = state.old.length > 0 ? `Run ${shellCommand('sync')} first` : 'See whether that is so'
   throw new LeadsheetError(
     'report_held',
     `The report ${report.name} is ${end.state} as its settings say: ${end.message}`,

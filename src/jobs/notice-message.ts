@@ -1,4 +1,5 @@
 /** What a message to operators says: the troubles as lines, the subject, and the letter of it. */
+import { shellCommand } from '../errors.ts'
 import type { Instant } from '../model.ts'
 import { type NoticeLine, type NoticeMessage, sectionsOf, tellTime } from '../notify/message.ts'
 import type { NoticeLetterView } from '../report/notice-letter.ts'
@@ -39,12 +40,12 @@ export function letterView(message: NoticeMessage): NoticeLetterView {
             ? `No. ${line.id}, since ${tellTime(line.since)}`
             : `No. ${line.id}, from ${tellTime(line.since)} to ${tellTime(line.until)}`,
       })),
-      more: more === 0 ? null : `and ${more.toLocaleString('en')} more: \`leadsheet notices\``,
+      more: more === 0 ? null : `and ${more.toLocaleString('en')} more: ${shellCommand('notices')}`,
     })),
     footer: [
       open === 0
         ? 'Nothing is open any more.'
-        : `${open.toLocaleString('en')} open: \`leadsheet notices\`. \`leadsheet notices ack NUMBER\` ends the reminders of one.`,
+        : `${open.toLocaleString('en')} open: ${shellCommand('notices')}. ${shellCommand('notices ack NUMBER')} ends the reminders of one.`,
       'You get this as an operator of leadsheet (operators.recipients in its settings).',
     ],
   }

@@ -136,7 +136,7 @@ export const REASONS = {
   },
   store_damaged: {
     title: 'database rules broken',
-    meaning: 'one of the rules that `leadsheet doctor` asks for does not hold; looked at once an hour',
+    meaning: 'one of the rules that `doctor` asks for does not hold; looked at once an hour',
     ...AT_ONCE,
   },
   disk_low: {

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs'
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Instant } from '../model.ts'
 import type { Profile } from '../source/profile.ts'
@@ -59,7 +59,7 @@ export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): P
   const { wholeRunId } = await readSnapshotNews(deps.store.db, null)
   if (wholeRunId === null) {
     throw new LeadsheetError('report_no_data', 'no sync has read all leads yet, so there is no snapshot', {
-      hint: 'Run `leadsheet sync` first.',
+      hint: `Run ${shellCommand('sync')} first.`,
     })
   }
   const lease = await claimLease(deps.store, leaseNameOf(deps), deps.now)

@@ -1,5 +1,5 @@
 /** A report that is held, or waits, is let go by a person. */
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Store } from '../store/open.ts'
 import { releaseSlot, type Slot } from '../store/schedule-slot.ts'
 
@@ -12,6 +12,6 @@ export async function release(store: Store, schedule: string, now: Date): Promis
   const released = await store.write((trx) => releaseSlot(trx, schedule, now.toISOString()))
   if (released !== undefined) return released
   throw new LeadsheetError('usage_invalid', `Nothing of ${schedule} is held or waits`, {
-    hint: '`leadsheet schedule` shows what became of each; `leadsheet report NAME --send` sends one by hand.',
+    hint: `${shellCommand('schedule')} shows what became of each; ${shellCommand('report NAME --send')} sends one by hand.`,
   })
 }

@@ -4,7 +4,7 @@
  * that the upstream signs with is known before the one before it is forgotten.
  */
 import { randomUUID } from 'node:crypto'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Source } from '../source/open.ts'
 import type { WebhookOrder, WireWebhook, WireWebhookWithSecret } from '../source/webhooks.ts'
 import {
@@ -88,7 +88,7 @@ export async function removeSelf(
 export function requireOwn({ registration }: RegistrationState): Registration {
   if (registration !== null) return registration
   throw new LeadsheetError('usage_invalid', 'no webhook is registered for this installation', {
-    hint: '`leadsheet webhooks register --self` registers one; `leadsheet webhooks list` shows others, to be named by their ID.',
+    hint: `${shellCommand('webhooks register --self')} registers one; ${shellCommand('webhooks list')} shows others, to be named by their ID.`,
   })
 }
 

@@ -2,7 +2,7 @@
  * The leads part of a sync: reads the list to its end, again where rows moved under the reading, and judges
  * what the scan is worth. Only a complete one speaks of absence and moves the watermark on.
  */
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../model.ts'
 import { outdateAllDetails } from '../store/detail.ts'
 import { settleLeads } from '../store/event-queue.ts'
@@ -242,7 +242,7 @@ function massAbsence({ absent, of }: { absent: number; of: number }): SyncProble
     part: 'leads',
     code: 'api_unexpected',
     message: `${absent} of ${of} leads were missing from a whole scan: taken for a fault, none is marked removed`,
-    hint: 'Look at the upstream; the leads stay as they are. If they are really gone: `leadsheet sync --full --accept-removals`.',
+    hint: `Look at the upstream; the leads stay as they are. If they are really gone: ${shellCommand('sync --full --accept-removals')}.`,
   }
 }
 

@@ -8,7 +8,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 
 const registrationSchema = z.strictObject({
@@ -69,7 +69,7 @@ export function readState(file: string): RegistrationState {
     if (thrown instanceof Error && 'code' in thrown && NOT_THERE.includes(String(thrown.code)))
       return UNREGISTERED
     throw new LeadsheetError('webhook_unreadable', `${file} cannot be read: ${errorText(thrown)}`, {
-      hint: `Look at who owns it. If it is broken, remove it and the webhook at the upstream (\`leadsheet webhooks list\`), and register anew: \`leadsheet webhooks register --self\`.`,
+      hint: `Look at who owns it. If it is broken, remove it and the webhook at the upstream (${shellCommand('webhooks list')}), and register anew: ${shellCommand('webhooks register --self')}.`,
     })
   }
 }

@@ -1,5 +1,7 @@
 /** A message as a webhook takes it: all that is known as JSON, or the shape that Slack or Teams shows. */
+
 import type { WebhookFormat } from '../choices.ts'
+import { CALLED } from '../errors.ts'
 import { type NoticeLine, type NoticeMessage, type NoticeSection, sectionsOf, tellTime } from './message.ts'
 
 /** In all, with long messages, below what Slack (3,000 characters a section) and Teams (28 kB) take. */
@@ -84,5 +86,5 @@ function bodyOf({ message, hint, since, until }: NoticeLine): string {
 }
 
 function moreOf({ more }: NoticeSection): string[] {
-  return more === 0 ? [] : [`and ${more.toLocaleString('en')} more: leadsheet notices`]
+  return more === 0 ? [] : [`and ${more.toLocaleString('en')} more: ${CALLED} notices`]
 }

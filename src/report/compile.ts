@@ -1,6 +1,6 @@
 /** Handlebars as the reports use it: strict, with a few helpers, and every mistake named by file and line. */
 import Handlebars, { type TemplateDelegate } from 'handlebars'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { CALLED, errorText, LeadsheetError } from '../errors.ts'
 import type { TemplateFile } from './template-files.ts'
 
 export const HELPERS = {
@@ -14,6 +14,8 @@ export const HELPERS = {
   safePath: (path: string) => (/^[\w./-]+$/.test(path) ? path : '#'),
   /** Of a page of the same server: a path with its query, or either alone; never the name of another host. */
   safeLink: (link: string) => (/^(?:[?#]|\/(?![/\\]))[^\s\\]*$/.test(link) ? link : '#'),
+  /** A command as it can be pasted where the program runs. */
+  shell: (args: string) => `${CALLED} ${args}`,
   /** For pictures that go with the mail or lie beside the page. */
   safeImage: (url: string) => (/^(?:cid:|data:image\/png;base64,|[\w-][\w./-]*$)/.test(url) ? url : ''),
 }

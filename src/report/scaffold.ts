@@ -1,6 +1,8 @@
 /** The `report.yaml` that a new report begins with: what another has, and two queries that show how they are written. */
+
 import { stringify } from 'yaml'
 import { PERIOD_KINDS, SEND_POLICIES } from '../choices.ts'
+import { shellCommand } from '../errors.ts'
 import type { ReportDefinition } from './definition.ts'
 
 /**
@@ -37,7 +39,7 @@ function withQueries(blocks: readonly string[]): string[] {
   return [...others.slice(0, at), 'queries', ...others.slice(at)]
 }
 
-const QUERIES = `# A table each. SQL reads what \`leadsheet schema\` shows, and knows
+const QUERIES = `# A table each. SQL reads what ${shellCommand('schema')} shows, and knows
 #   :from, :to               the period, in UTC; :to is no more part of it
 #   :prior_from, :prior_to   the period that it is compared with
 #   chosen                   the ids of the leads that the report is about, after the filter of its recipient

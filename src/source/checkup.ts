@@ -2,7 +2,7 @@
  * Whether an upstream still is what its profile says: a handful of GETs through the same source as a sync, each
  * with a verdict. Nothing is stored.
  */
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Lead } from '../model.ts'
 import { pathText } from './field-path.ts'
 import { type FieldRule, readField, readText } from './field-rule.ts'
@@ -24,7 +24,7 @@ export interface Check<What extends string = string> {
   readonly remedy: string | null
 }
 
-const PROBE = 'look at the upstream; `leadsheet probe` finds out how it works now'
+const PROBE = `look at the upstream; ${shellCommand('probe')} finds out how it works now`
 
 /** Stops after the first request where that fails: nothing else could be told. */
 export async function* checkUpstream(source: Source, signal: AbortSignal): AsyncGenerator<Check> {

@@ -1,8 +1,10 @@
 /** The source: the endpoints of an upstream as functions, over one client and as its profile says. */
+
 import type { z } from 'zod'
 import { leadDetailSchema, type WireLeadDetail } from '../contract/lead.ts'
 import { type PipelineCreate, pipelineSchema, type WirePipeline } from '../contract/pipeline.ts'
 import type { LeadsheetError } from '../errors.ts'
+import { shellCommand } from '../errors.ts'
 import type { Agent, HeldRow, Instant, Lead, LeadDetail, PipelineStat, Stage } from '../model.ts'
 import { endpointUrl, hasEndpoint } from './address.ts'
 import type { Answer } from './answer.ts'
@@ -218,8 +220,7 @@ function withoutList(url: URL, path: FieldPath, what: string): LeadsheetError {
   return unexpected(url, `has no list of ${what} at ${place}`, PROBE_HINT)
 }
 
-const PROBE_HINT =
-  'If this is not the Lead Pipeline Service, it needs a profile: `leadsheet probe URL --write FILE` makes one for api.profile.'
+const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL --write FILE')} makes one for api.profile.`
 
 /** A list that does not say how it goes on may be another's first page, and would pass for the whole. */
 function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { API_PREFIX } from '../contract/paths.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { fieldPathSchema } from './field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
 import { explainIssue, type NamePlace } from './profile-mistakes.ts'
@@ -281,6 +281,6 @@ export function parseProfile(data: unknown, origin: string | NamePlace): Profile
     typeof origin === 'string' ? (path) => `${origin}  ${path.join('.') || 'the profile'}` : origin
   const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, nameOf, schema))
   throw new LeadsheetError('config_invalid', `The profile has mistakes:\n${lines.join('\n')}`, {
-    hint: '`leadsheet probe URL --write FILE` writes one; the README explains its parts.',
+    hint: `${shellCommand('probe URL --write FILE')} writes one; the README explains its parts.`,
   })
 }

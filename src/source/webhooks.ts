@@ -10,7 +10,7 @@ import {
   webhookSchema,
   webhookWithSecretSchema,
 } from '../contract/webhook.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { hasEndpoint, pathStep } from './address.ts'
 import type { Answer } from './answer.ts'
 import type { Call } from './client.ts'
@@ -141,7 +141,7 @@ function refuseMissing(url: URL, status: number, { what, method, id }: Asking): 
   throw new LeadsheetError(
     'api_not_found',
     `The upstream knows no webhook ${id}, or offers no way to ${what}: ${asked}`,
-    { hint: '`leadsheet webhooks list` shows those that there are.' },
+    { hint: `${shellCommand('webhooks list')} shows those that there are.` },
   )
 }
 

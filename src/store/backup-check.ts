@@ -1,6 +1,6 @@
 /** Whether a file is a whole leadsheet database, and what is in it. */
 import Database from 'better-sqlite3'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Instant } from '../model.ts'
 import { fileFailure } from './sqlite.ts'
 
@@ -64,7 +64,7 @@ function readContent(database: Database.Database, file: string): BackupContent {
     .all()
   if (!tables.includes('kysely_migration') || !tables.includes('sync_run')) {
     throw new LeadsheetError('store_corrupt', `${file} is a SQLite database, but no backup of leadsheet's`, {
-      hint: 'A backup is made by `leadsheet backup`; the snapshot is none, since it lacks what is private.',
+      hint: `A backup is made by ${shellCommand('backup')}; the snapshot is none, since it lacks what is private.`,
     })
   }
   const count = (table: string): number =>

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { access, chmod, constants, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { askChild } from './ask-child.ts'
 import type { BackupContent } from './backup-check.ts'
 import type { BackupJob } from './backup-child.ts'
@@ -52,7 +52,7 @@ export async function makeBackup(
 export async function readBackup(job: BackupJob, signal: AbortSignal): Promise<BackupContent> {
   if (job.live === null && !existsSync(job.file)) {
     throw new LeadsheetError('usage_invalid', `there is no file ${job.file}`, {
-      hint: 'Name a file that `leadsheet backup` has made.',
+      hint: `Name a file that ${shellCommand('backup')} has made.`,
     })
   }
   return askChild<BackupJob, BackupContent>(CHILD, job, { folder: dirname(job.file), signal })

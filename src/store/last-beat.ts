@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Instant } from '../model.ts'
 import type { StorePlace } from './place.ts'
 import { glance } from './postgres/glance.ts'
@@ -46,7 +46,7 @@ function readBeatOfFile(file: string): LastBeat | undefined {
     return row === undefined ? undefined : beatOf(row)
   } catch (cause) {
     throw new LeadsheetError('store_corrupt', `${file} cannot be read: ${errorText(cause)}`, {
-      hint: '`leadsheet doctor` looks into it.',
+      hint: `${shellCommand('doctor')} looks into it.`,
       cause,
     })
   }

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { sql } from 'kysely'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { clockOf } from './dialect.ts'
 import type { Db, Store, Trx } from './open.ts'
 import { isPostgres } from './postgres.ts'
@@ -150,7 +150,7 @@ export async function listHeldLeases(
 function busy(name: string, by: string): LeadsheetError {
   const what = name.replace(/^report:/, 'report ')
   return new LeadsheetError('job_busy', `A ${what} is already running: ${by}`, {
-    hint: 'Wait for it to end; `leadsheet status` shows it.',
+    hint: `Wait for it to end; ${shellCommand('status')} shows it.`,
   })
 }
 

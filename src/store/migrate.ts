@@ -1,7 +1,7 @@
 /** Brings a database file to the present schema, all or nothing, and refuses one from the future. */
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import * as init from './migrations/001-init.ts'
 import * as heldAndDoubted from './migrations/002-held-and-doubted.ts'
 import * as scanTruth from './migrations/003-scan-truth.ts'
@@ -120,7 +120,7 @@ async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> 
       hint:
         backup === null
           ? 'Run that newer leadsheet, or restore a backup from before the upgrade; nothing was changed.'
-          : `Run that newer leadsheet, or go back to before the upgrade, without all that came since: leadsheet restore ${backup}. Nothing was changed.`,
+          : `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand(`restore ${backup}`)}. Nothing was changed.`,
     },
   )
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { writeBeside, writeUnflushed } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import { nameOf, placeOf, type StorePlace } from './place.ts'
@@ -106,7 +106,7 @@ async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date):
       'store_unfinished',
       `${nameOf(place)} is not whole: ${found.moving_from} is being moved there`,
       {
-        hint: 'Run `leadsheet move` again: it goes on where it was cut off.',
+        hint: `Run ${shellCommand('move')} again: it goes on where it was cut off.`,
       },
     )
   }

@@ -1,6 +1,6 @@
 /** Gives analysts a role of their own in the PostgreSQL that has the store. */
 import { CompiledQuery } from 'kysely'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Store } from './open.ts'
 import { mayMakeRoles, planReader, type Reader, type ReaderPlan } from './postgres/reader.ts'
 
@@ -22,7 +22,7 @@ export async function makeReader(store: Store, reader: Reader): Promise<ReaderPl
   const plan = await describeReader(store, reader)
   if (!(await mayMakeRoles(store.db))) {
     throw new LeadsheetError('store_refused', 'the user of the store may not make or change roles', {
-      hint: 'Have the SQL that `leadsheet reader ROLE --print` shows run by one who may.',
+      hint: `Have the SQL that ${shellCommand('reader ROLE --print')} shows run by one who may.`,
     })
   }
   await store.write(async (trx) => {

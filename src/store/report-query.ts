@@ -6,7 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { FailedSection, LeadFilter, QueryTable } from '../figures.ts'
 import type { Period } from '../model.ts'
 import { askChild } from './ask-child.ts'
@@ -185,7 +185,7 @@ async function askInTime(
     throw new LeadsheetError(
       'query_failed',
       `${queries[0]?.place}  the queries of the report (${names}) took longer than ${timeoutMs / 1000} s`,
-      { hint: 'Ask for less; `leadsheet query` runs one alone on the snapshot.' },
+      { hint: `Ask for less; ${shellCommand('query')} runs one alone on the snapshot.` },
     )
   }
 }
@@ -205,8 +205,8 @@ function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   const what = secret === undefined ? message : `${secret} is not for reports`
   return new LeadsheetError('query_failed', `${place}  query ${name}: ${what}`, {
     hint: /not authorized|authorization denied/.test(message)
-      ? 'Only SELECT and WITH … SELECT run here, on what `leadsheet schema` shows.'
-      : '`leadsheet schema` shows tables and columns; the README says what a query may ask for.',
+      ? `Only SELECT and WITH … SELECT run here, on what ${shellCommand('schema')} shows.`
+      : `${shellCommand('schema')} shows tables and columns; the README says what a query may ask for.`,
   })
 }
 

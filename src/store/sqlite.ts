@@ -4,7 +4,7 @@
 import { closeSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { Kysely, sql, type Transaction } from 'kysely'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { dialectOf } from './sqlite-driver.ts'
 import type { Tables } from './tables.ts'
 
@@ -103,7 +103,7 @@ export function fileFailure(file: string, cause: unknown): LeadsheetError | null
       'store_corrupt',
       `${file} is damaged or not a leadsheet database: ${errorText(cause)}`,
       {
-        hint: `Nothing was changed. Restore the last backup: leadsheet restore BACKUP. Without one, move ${file} away with its -wal and -shm and run leadsheet sync, which reads all leads anew; history, reports and what was mailed are then lost.`,
+        hint: `Nothing was changed. Restore the last backup: ${shellCommand('restore BACKUP')}. Without one, move ${file} away with its -wal and -shm and run ${shellCommand('sync')}, which reads all leads anew; history, reports and what was mailed are then lost.`,
         cause,
       },
     )

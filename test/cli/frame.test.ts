@@ -38,7 +38,7 @@ describe('help and version', () => {
   test('the help of a command shows its options, the global ones and examples', async () => {
     const { stdout } = await run('leads list --help')
     expect(stdout).toMatch(
-      /--min-score <number>[\s\S]*--config <file>[\s\S]*Examples:\n {2}\$ leadsheet leads list/,
+      /--min-score <number>[\s\S]*--config <file>[\s\S]*Examples:\n {2}\$ npx leadsheet leads list/,
     )
     expect((await run('help leads list')).stdout).toBe(stdout)
   })
@@ -52,7 +52,7 @@ describe('help and version', () => {
   test('no command at all shows the help on stderr', async () => {
     const { status, stdout, stderr } = await run('')
     expect([status, stdout]).toEqual([2, ''])
-    expect(stderr).toMatch(/^Usage: leadsheet[\s\S]*error: a command is missing\n/)
+    expect(stderr).toMatch(/^Usage: npx leadsheet[\s\S]*error: a command is missing\n/)
   })
 })
 
@@ -61,7 +61,11 @@ describe('wrong usage', () => {
     ['agnts', "unknown command 'agnts'", 'Did you mean agents?'],
     ['config chek', "unknown command 'chek'", 'Did you mean check?'],
     ['config check --quite', "unknown option '--quite'", 'Did you mean --quiet?'],
-    ['leads show', "missing required argument 'id'", '`leadsheet leads show --help` shows what there is.'],
+    [
+      'leads show',
+      "missing required argument 'id'",
+      '`npx leadsheet leads show --help` shows what there is.',
+    ],
   ])('%s', async (args, message, hint) => {
     expect(await run(args)).toEqual({ status: 2, stdout: '', stderr: `error: ${message}\nhint: ${hint}\n` })
   })

@@ -1,4 +1,4 @@
-/** `leadsheet notices` and `sync --accept-removals`, run as their users run them. */
+/** `npx leadsheet notices` and `sync --accept-removals`, run as their users run them. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Notice, saveNotices } from '../../src/store/notice.ts'
@@ -56,7 +56,7 @@ describe('notices', () => {
   it('are shown by status and doctor', async () => {
     const options = await installation()
     expect((await runWarm(['status'], options)).stdout).toContain(
-      '1 open: sync failing (`leadsheet notices`)',
+      '1 open: sync failing (`npx leadsheet notices`)',
     )
     const doctor = await runWarm(['doctor'], options)
     expect(doctor.stdout).toContain('No. 2, sync failing: The last 3 syncs failed.')

@@ -20,7 +20,7 @@ test('prune shows what would go, and does it only when told to', async () => {
   const shown = await run()
   expect(shown.stdout).toMatch(/agent_reading .* 12 +10 +2\n/)
   expect(shown.stdout).toContain('WOULD GO')
-  expect(shown.stderr).toContain('nothing was deleted; `leadsheet prune --yes` does it')
+  expect(shown.stderr).toContain('nothing was deleted; `npx leadsheet prune --yes` does it')
   expect(await countReadings(file)).toBe(12)
 
   const done = await run('--yes', '--json')

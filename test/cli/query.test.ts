@@ -35,7 +35,7 @@ test.each([
 ])('rows are printed as %s, and that there are more is told beside them', async (format, printed) => {
   const { stdout, stderr } = await query(['SELECT * FROM lead', '--format', format, '--limit', '1'])
   expect(stdout).toBe(printed)
-  expect(stderr).toBe('1 rows, and there are more: see --limit, and `leadsheet export`\n')
+  expect(stderr).toBe('1 rows, and there are more: see --limit, and `npx leadsheet export`\n')
 })
 
 test('the SQL may stand in a file, or come by standard input', async () => {

@@ -58,7 +58,7 @@ it('a daemon that is told to reload goes by the new settings, or by the old ones
 
 it.each([
   ['node /app/dist/main.js run', true],
-  ['node --disable-warning=x /opt/leadsheet/dist/leadsheet.js --config a.yaml run', true],
+  ['node --disable-warning=x /opt/leadsheet/bin/leadsheet.js --config a.yaml run', true],
   ['/usr/bin/node /work/node_modules/.bin/leadsheet run --json', true],
   ['node src/main.ts run', true],
   ['leadsheet run', true],

@@ -105,7 +105,7 @@ describe('leadsheet schedule', () => {
     ])
     expect(stdout).toMatch(/^sync +\*\/15 \* \* \* \* +Europe\/Vienna +2026-11-24 11:45Z +waits /m)
     expect(stderr).toContain(
-      'report:daily of 2026-11-24 01:30Z is held: the data are old. `leadsheet schedule release daily` lets it go.',
+      'report:daily of 2026-11-24 01:30Z is held: the data are old. `npx leadsheet schedule release daily` lets it go.',
     )
     expect(stderr).toContain(
       'warning: report:daily: Europe/Vienna has no 02:30 on 2027-03-28; it is due at 03:00 then',

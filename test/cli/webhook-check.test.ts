@@ -60,7 +60,7 @@ describe('the doctor says of the webhook', () => {
     [
       'that it fails',
       { state: REGISTERED, listed: [{ ...ACTIVE, failing_since: '2026-11-20T10:00:00.000Z' }] },
-      ['warn: wh_1 is active, failing since 2026-11-20 10:00Z -> `leadsheet webhooks show` says why'],
+      ['warn: wh_1 is active, failing since 2026-11-20 10:00Z -> `npx leadsheet webhooks show` says why'],
     ],
     [
       'that it is disabled, and why',
@@ -71,40 +71,40 @@ describe('the doctor says of the webhook', () => {
         ],
       },
       [
-        'warn: wh_1 is disabled since 2026-11-20 10:00Z: its address answered 410 -> mend the way to it, then `leadsheet webhooks enable`; until then syncs bring changes',
+        'warn: wh_1 is disabled since 2026-11-20 10:00Z: its address answered 410 -> mend the way to it, then `npx leadsheet webhooks enable`; until then syncs bring changes',
       ],
     ],
     [
       'that it is not known any more',
       { state: REGISTERED, listed: [] },
-      ['warn: the upstream does not know wh_1 any more -> `leadsheet webhooks register --self` anew'],
+      ['warn: the upstream does not know wh_1 any more -> `npx leadsheet webhooks register --self` anew'],
     ],
     [
       'that its address was changed there',
       { state: REGISTERED, listed: [{ ...ACTIVE, url: 'https://other.example.com/' }] },
       [
-        `warn: wh_1 sends to https://other.example.com/, not to ${URL} -> \`leadsheet webhooks remove\`, then register`,
+        `warn: wh_1 sends to https://other.example.com/, not to ${URL} -> \`npx leadsheet webhooks remove\`, then register`,
       ],
     ],
     [
       'that another one has the same address',
       { state: REGISTERED, listed: [ACTIVE, { ...ACTIVE, id: 'wh_2' }] },
       [
-        'warn: wh_2 sends to our address, too, with a secret that is not known here -> `leadsheet webhooks remove wh_2`',
+        'warn: wh_2 sends to our address, too, with a secret that is not known here -> `npx leadsheet webhooks remove wh_2`',
       ],
     ],
     [
       'that web.public_url is another one by now',
       { state: REGISTERED, settings: PUBLIC.replace('reports', 'news') },
       [
-        `warn: ${URL} is registered, but web.public_url says https://news.example.com/webhooks/leads -> \`leadsheet webhooks register --self\` registers that`,
+        `warn: ${URL} is registered, but web.public_url says https://news.example.com/webhooks/leads -> \`npx leadsheet webhooks register --self\` registers that`,
       ],
     ],
     [
       'that web.public_url is not set any more',
       { state: REGISTERED, settings: '' },
       [
-        `warn: ${URL} is registered, but web.public_url is not set -> set it, or \`leadsheet webhooks remove\``,
+        `warn: ${URL} is registered, but web.public_url is not set -> set it, or \`npx leadsheet webhooks remove\``,
       ],
     ],
     [
@@ -126,7 +126,7 @@ describe('the doctor says of the webhook', () => {
         },
       },
       [
-        'warn: asked to rotate at 2026-11-20 09:00Z, and not known to be done -> `leadsheet webhooks rotate` finishes it',
+        'warn: asked to rotate at 2026-11-20 09:00Z, and not known to be done -> `npx leadsheet webhooks rotate` finishes it',
       ],
     ],
     [

@@ -1,4 +1,4 @@
-/** `leadsheet webhooks` as its user has it: a real service, a real daemon that takes what is sent. */
+/** `npx leadsheet webhooks` as its user has it: a real service, a real daemon that takes what is sent. */
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -139,7 +139,7 @@ describe('a webhook that answered 410', () => {
     const test = await runLeadsheet(['webhooks', 'test'], installed)
     expect(test.stdout).toMatch(/arrived: answered 204/)
     expect(test.stderr).toMatch(
-      /^It is disabled since .*Z: its address answered 410\. Nothing else is sent there until `leadsheet webhooks enable`\.$/m,
+      /^It is disabled since .*Z: its address answered 410\. Nothing else is sent there until `npx leadsheet webhooks enable`\.$/m,
     )
     expect(test.status).toBe(3)
     const { stdout, stderr } = await runAll(installed, [
@@ -163,7 +163,7 @@ describe('a webhook of before at the address of this installation', () => {
     const { stdout, stderr } = await runLeadsheet(['webhooks', 'register', '--self'], installation(publicUrl))
     expect(stdout).not.toContain(before.id)
     expect(stderr).toContain(
-      `${before.id} sends to our address, too, with a secret that is not known here: \`leadsheet webhooks remove ${before.id}\`\n`,
+      `${before.id} sends to our address, too, with a secret that is not known here: \`npx leadsheet webhooks remove ${before.id}\`\n`,
     )
   })
 })

@@ -15,7 +15,7 @@ const example = readFileSync(join(ROOT, 'leadsheet.example.yaml'), 'utf8')
 /** With every setting in force: `#name: value`, or `#  name: value`, but not `# words`. */
 const wholeExample = uncomment(uncomment(example))
 
-test('docs/leadsheet.schema.json is the schema of the settings (npm run -s leadsheet -- config schema writes it)', () => {
+test('docs/leadsheet.schema.json is the schema of the settings (npx leadsheet config schema writes it)', () => {
   const file = readFileSync(join(ROOT, 'docs/leadsheet.schema.json'), 'utf8')
   expect(JSON.parse(file)).toEqual(settingsJsonSchema())
 })

@@ -47,7 +47,7 @@ describe('the package that npm pack makes', () => {
     const { stdout } = await run('tar', ['-tzf', tarball])
     const files = stdout.split('\n').map((line) => line.replace(/^package\//, ''))
     expect(files).toEqual(
-      expect.arrayContaining(['dist/leadsheet.js', 'dist/web/preview/page.html', 'LICENSE']),
+      expect.arrayContaining(['bin/leadsheet.js', 'dist/web/preview/page.html', 'LICENSE']),
     )
     expect(files).toEqual(expect.arrayContaining(['templates/daily/report.yaml', 'docs/queries/funnel.sql']))
     const others = files.filter((file) => /^(src|test|build|data\/demo)\/|(?<!\.d)\.ts$/.test(file))
@@ -74,6 +74,7 @@ describe('the package that npm pack makes', () => {
     const leadsheet = async (...args: string[]) =>
       (await npm(['exec', '--', 'leadsheet', ...args], cwd)).trim()
     expect(await leadsheet('--version')).toBe(version)
+    expect(await leadsheet('--help')).toMatch(/^Usage: leadsheet /)
     const demo = await leadsheet('demo', '--json')
     expect(JSON.parse(demo)).toHaveProperty('reports')
     expect(readdirSync(join(cwd, 'data/demo/outbox')).length).toBeGreaterThan(0)

@@ -259,7 +259,7 @@ describe('a report whose data do not cover its period', () => {
         message: expect.stringContaining(
           `The report daily is ${state} as its settings say: the leads are of`,
         ),
-        hint: expect.stringContaining('Run `leadsheet sync` first'),
+        hint: expect.stringContaining('Run `npx leadsheet sync` first'),
       })
     }
   })

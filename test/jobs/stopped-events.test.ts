@@ -138,7 +138,7 @@ describe('with a service that really tells', () => {
     expect(trouble?.message).toBe(
       `No event about a lead has come since ${told(last?.at)}, though 2 syncs found ${changes} changes meanwhile.`,
     )
-    expect(trouble?.hint).toContain('`leadsheet webhooks list`')
+    expect(trouble?.hint).toContain('`npx leadsheet webhooks list`')
     await register()
     await passTime(QUARTER_MS)
     expect(await find()).toBeNull()

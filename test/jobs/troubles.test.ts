@@ -362,7 +362,7 @@ describe('letters', () => {
     const { subject, message } = await the('recipient_failing')
     expect(subject).toBe('ana@example.com of daily')
     expect(message).toContain('3 editions of the report daily in a row were refused for ana@example.com')
-    expect((await the('letters_failed')).hint).toContain('`leadsheet resend daily --failed`')
+    expect((await the('letters_failed')).hint).toContain('`npx leadsheet resend daily --failed`')
   })
 
   it('that leadsheet itself ended are told by recipient; what a recipient ended is not', async () => {

@@ -159,7 +159,7 @@ describe('an older version that finds a newer database', () => {
     const backup = join(dirname(file), 'backups', BACKUP)
     await expect(upgrade(file)).rejects.toMatchObject({
       code: 'store_newer',
-      hint: expect.stringContaining(`leadsheet restore ${backup}`),
+      hint: expect.stringContaining(`npx leadsheet restore ${backup}`),
     })
     const { before } = await restoreBackup(backup, file, new Date(AT), NEVER)
     expect(basename(before ?? '')).toMatch(/^leadsheet\.db\.before-restore-/)

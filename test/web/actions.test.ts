@@ -100,7 +100,7 @@ describe('a sync that is asked for', () => {
     const { act, slots, store } = await openOperated()
     const lease = await claimLease(store, 'sync', () => NOW)
     expect(await act('/actions/sync', {})).toMatch(
-      /^fail: A sync is already running: process \d+ on .*\. Wait for it to end; `leadsheet status` shows it\.$/,
+      /^fail: A sync is already running: process \d+ on .*\. Wait for it to end; `npx leadsheet status` shows it\.$/,
     )
     await lease.release()
     expect(await slots()).toEqual([])
@@ -136,7 +136,7 @@ describe('what is done', () => {
     const wrong = await post('/actions/acknowledge', { notice: '99' })
     expect([wrong.status, wrong.text]).toEqual([
       409,
-      'No trouble that is open has the number 99. `leadsheet notices` lists them.\n',
+      'No trouble that is open has the number 99. `npx leadsheet notices` lists them.\n',
     ])
     expect((await post('/actions/test', { report: 'daily' })).text).toContain('to=ADDRESS says to whom')
     expect(lines.join()).toContain('"session":"a machine with the token"')
@@ -217,7 +217,7 @@ describe('a report', () => {
   it('that cannot be made says why not', async () => {
     const { act } = await openOperated()
     expect(await act('/actions/test', { report: 'daily', to: 'ana@example.com' })).toBe(
-      'fail: The report daily has no data: no sync has read all leads yet. Run `leadsheet sync` first.',
+      'fail: The report daily has no data: no sync has read all leads yet. Run `npx leadsheet sync` first.',
     )
   })
 })

@@ -199,7 +199,7 @@ describe('an edition in the archive', () => {
         .execute(),
     )
     expect((await get(url, path)).text).toContain(
-      '<code>leadsheet deliveries settle daily clara@example.com --arrived</code>',
+      '<code>npx leadsheet deliveries settle daily clara@example.com --arrived</code>',
     )
     expect(wordsOf((await get(url, '/archive?state=in_doubt')).text)).toContain(
       'sent to 1 of 3, 1 refused, 1 in doubt',

@@ -43,8 +43,8 @@ it('tells times on the clock of the installation, and how far away they are', ()
 })
 
 it('knows what of a sentence is a command', () => {
-  expect(said('run `leadsheet sync`')).toEqual([
+  expect(said('run `npx leadsheet sync`')).toEqual([
     { text: 'run ', isCode: false },
-    { text: 'leadsheet sync', isCode: true },
+    { text: 'npx leadsheet sync', isCode: true },
   ])
 })

@@ -71,12 +71,12 @@ it('says of a fresh installation what is still to come, in words', async () => {
   const { read } = await openStatusPage()
   const text = await read()
   expect(text).toContain('No sync has read all leads yet.')
-  expect(text).toContain('run leadsheet sync')
+  expect(text).toContain('run npx leadsheet sync')
   expect(text).toContain('No sync has run yet.')
   expect(text).toContain('No report has been made yet.')
   expect(text).toContain('Leads not read yet')
   expect(text).toContain('Every record that came could be read.')
-  expect(text).toContain('Daemon does not run: leadsheet run starts it')
+  expect(text).toContain('Daemon does not run: npx leadsheet run starts it')
 })
 
 it('says first that all is well, and then how fresh each thing is', async () => {
@@ -309,7 +309,7 @@ describe('the card of the events', () => {
     const none: EventWay = { ...way, readRegistration: async () => null }
     const { read } = await openStatusPage({ events: none })
     expect(cardOf(await read())).toBe(
-      'not registered Changes come by polling: with each sync, every 15 min. leadsheet webhooks register --self has the upstream tell of each at once.',
+      'not registered Changes come by polling: with each sync, every 15 min. npx leadsheet webhooks register --self has the upstream tell of each at once.',
     )
     const byHand = await openStatusPage({ events: { ...none, canRegister: false } })
     expect(cardOf(await byHand.read())).toMatch(/put its secret into events.secret_file.$/)
@@ -318,7 +318,7 @@ describe('the card of the events', () => {
   it('says how to try the way where none has come yet', async () => {
     const { read } = await openStatusPage({ events: way })
     expect(cardOf(await read())).toMatch(
-      /^none yet A webhook is set up, and has brought none yet. leadsheet webhooks test/,
+      /^none yet A webhook is set up, and has brought none yet. npx leadsheet webhooks test/,
     )
   })
 

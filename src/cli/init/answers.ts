@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ProfileData } from '../../config/profile-file.ts'
 import { settingFault } from '../../config/setting-fault.ts'
-import { LeadsheetError } from '../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { parseProfile } from '../../source/profile.ts'
 import { needsKey } from '../upstream.ts'
 
@@ -82,7 +82,7 @@ export function completed(given: Given): Answers {
     ].filter((name) => name !== '')
     const lines = missing.map((name) => `  ${name}`).join('\n')
     throw new LeadsheetError('usage_invalid', `answers are missing, and nobody is asked here:\n${lines}`, {
-      hint: '`leadsheet init` in a terminal asks for them; `leadsheet init --help` shows all options.',
+      hint: `${shellCommand('init')} in a terminal asks for them; ${shellCommand('init --help')} shows all options.`,
     })
   }
   return {

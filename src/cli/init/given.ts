@@ -6,7 +6,7 @@ import { type ProfileData, readProfile } from '../../config/profile-file.ts'
 import { settingFault } from '../../config/setting-fault.ts'
 import type { SettingPath } from '../../config/setting-path.ts'
 import { listenText } from '../../config/web-settings.ts'
-import { errorText, LeadsheetError } from '../../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { type Answer, addressesFault, addressesIn, type Given, NONE, said } from './answers.ts'
 
 /** As commander gives them. */
@@ -36,7 +36,7 @@ export function readGiven(options: AnswerOptions, environment: Config): Given {
     const count = problems.length === 1 ? 'a mistake' : `${problems.length} mistakes`
     const lines = problems.map((problem) => `  ${problem}`).join('\n')
     throw new LeadsheetError('usage_invalid', `${count} in the options:\n${lines}`, {
-      hint: '`leadsheet init --help` shows all options.',
+      hint: `${shellCommand('init --help')} shows all options.`,
     })
   }
   return { ...fromEnvironment(environment), ...dropAbsent(known) }

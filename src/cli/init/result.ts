@@ -1,9 +1,10 @@
 /** What `leadsheet init` has done, and what to do next. */
+
 import { relative } from 'node:path'
 import type { Config } from '../../config/config.ts'
+import { CALLED } from '../../errors.ts'
 import { nextSlot } from '../../schedule/slots.ts'
 import type { Check } from '../../source/checkup.ts'
-import { CALLED } from '../installation.ts'
 import { localTime } from '../local-time.ts'
 import { plainText } from '../plain-text.ts'
 import { schedulesOf } from '../schedules.ts'

@@ -1,7 +1,9 @@
 /** The mail that `leadsheet init` sends: in the look of all others, and with what comes next. */
+
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../../config/config.ts'
 import { requireMail } from '../../config/requirements.ts'
+import { shellCommand } from '../../errors.ts'
 import { messageId } from '../../mail/letter.ts'
 import type { Letter } from '../../model.ts'
 import { openNoticeLetter } from '../../report/notice-letter.ts'
@@ -34,7 +36,7 @@ async function composeTestMail(config: Config, to: string, now: Date): Promise<L
     title: 'This mail got through',
     place: placeOf(config),
     sections: [{ title: 'What comes next', isGood: true, lines: linesOf(config, now), more: null }],
-    footer: ['You get this because `leadsheet init` was asked to try the mail server.'],
+    footer: [`You get this because ${shellCommand('init')} was asked to try the mail server.`],
   })
   const period = { from: date, to: date }
   const identity = { installationId: randomUUID(), report: REPORT, period, recipient: to, revision: 0, from }

@@ -4,7 +4,7 @@
  * same bytes, whenever it is made.
  */
 import { Readable } from 'node:stream'
-import { LeadsheetError } from '../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Cell, Row } from '../../store/snapshot/table.ts'
 import { harmlessText } from './spreadsheet-text.ts'
 
@@ -175,6 +175,6 @@ function tooLarge(table: string): LeadsheetError {
   return new LeadsheetError(
     'export_too_large',
     `${table} has more rows than an Excel sheet: ${(ROWS_MAX - 1).toLocaleString('en')} beside the heading`,
-    { hint: 'Export it as csv or parquet, or query a part of it: `leadsheet query --format csv`.' },
+    { hint: `Export it as csv or parquet, or query a part of it: ${shellCommand('query --format csv')}.` },
   )
 }

@@ -1,4 +1,5 @@
 /** Whether each resource is read often enough: by the due times of the sync, and by the day at the least. */
+import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { nextSlot } from '../../schedule/slots.ts'
 import type { Timing } from '../../schedule/timing.ts'
@@ -46,10 +47,10 @@ export async function readFreshness(
 
 export function checkFreshness({ resource, asOf, isFresh }: ResourceFreshness, now: Date): HealthCheck {
   const { what, words } = WORDS[resource]
-  const remedy = '`leadsheet status` shows the last runs, and `leadsheet doctor` asks the upstream'
+  const remedy = `${shellCommand('status')} shows the last runs, and ${shellCommand('doctor')} asks the upstream`
   if (asOf === null) {
     return resource === 'leads'
-      ? fail(what, `no sync has read ${words} yet`, 'run `leadsheet sync`')
+      ? fail(what, `no sync has read ${words} yet`, `run ${shellCommand('sync')}`)
       : ok(what, 'none have come yet')
   }
   const age = tellSpan(now.getTime() - Date.parse(asOf))

@@ -1,6 +1,8 @@
 /** Whether the database can be written, and has room; and whether analysts see what is in it. */
+
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { shellCommand } from '../../errors.ts'
 import { fail, ok, warn } from '../../source/checkup.ts'
 import { readRoom } from '../../store/file-system.ts'
 import { listHeldLeases } from '../../store/lease.ts'
@@ -40,7 +42,7 @@ async function checkFile(db: Db, file: string, now: Date): Promise<HealthCheck[]
       : fail(
           'database',
           'the disk is full',
-          'make room: `leadsheet prune`, fewer snapshots, or a larger disk',
+          `make room: ${shellCommand('prune')}, fewer snapshots, or a larger disk`,
         ),
     checkOf('disk', diskLow(room), `${gigabytes(room.free)} free`),
     checkOf('log', isSyncing ? null : logLarge(room), megabytes(room.log)),

@@ -1,4 +1,5 @@
 /** Whether letters leave the house, and what operators have been told of. */
+import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { counted } from '../../report/numbers.ts'
 import { ok, warn } from '../../source/checkup.ts'
@@ -51,7 +52,7 @@ export async function checkLetters(db: Db, known: readonly Notice[], now: Date):
   return warn(
     'letters',
     faults.join('; '),
-    '`leadsheet deliveries` tells what the mail server said, and `leadsheet doctor` tries it',
+    `${shellCommand('deliveries')} tells what the mail server said, and ${shellCommand('doctor')} tries it`,
   )
 }
 
@@ -100,7 +101,7 @@ export function checkNotices({ open, news, titles }: OpenNotices): HealthCheck {
   return warn(
     'notices',
     `${counted(news, 'trouble')}: ${titles.join(', ')}`,
-    '`leadsheet notices` tells more',
+    `${shellCommand('notices')} tells more`,
   )
 }
 

@@ -1,4 +1,5 @@
 /** Whether the daemon lives, and looks after its schedules. */
+import { shellCommand } from '../../errors.ts'
 import { nextSlot } from '../../schedule/slots.ts'
 import { fail, ok, warn } from '../../source/checkup.ts'
 import { findLastSpan } from '../../store/daemon-span.ts'
@@ -28,7 +29,7 @@ export async function readDaemon(db: Db, now: Date): Promise<DaemonState> {
     stopped: warn(
       'daemon',
       `the daemon was stopped ${since} ago: nothing is synced or mailed by itself`,
-      'start it: `leadsheet run`',
+      `start it: ${shellCommand('run')}`,
     ),
     dead: fail(
       'daemon',
@@ -52,13 +53,13 @@ export async function checkSchedules(
     const last = await findLastSlot(db, schedule.name, now.toISOString())
     if (last?.state === 'held') held.push(`${called(schedule)} of ${tellInstant(last.slot)}`)
   }
-  const hint = '`leadsheet schedule` shows what is due, and `leadsheet status` what runs and what waits'
+  const hint = `${shellCommand('schedule')} shows what is due, and ${shellCommand('status')} what runs and what waits`
   if (behind.length > 0) return fail('schedules', `not begun: ${behind.join(', ')}`, hint)
   if (held.length === 0) return ok('schedules', 'none is behind')
   return warn(
     'schedules',
     `${held.join(', ')}: held until a person lets it go`,
-    '`leadsheet status` says why; `leadsheet schedule release REPORT` lets it go',
+    `${shellCommand('status')} says why; ${shellCommand('schedule release REPORT')} lets it go`,
   )
 }
 

@@ -1,4 +1,5 @@
 /** What is wrong with the events of the upstream: they stopped, wait to be followed, or come to nothing. */
+import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/numbers.ts'
 import { hasDroppedIndexes } from '../../store/dropped-index.ts'
 import { countRecentEvents, countWaitingEvents, type EventCount } from '../../store/event-news.ts'
@@ -35,7 +36,7 @@ async function findWaiting(db: Db, now: Date): Promise<Trouble | null> {
   return {
     ...{ reason: 'events_waiting', subject: '' },
     message: `Of the leads that events told of ${wait} since ${tellInstant(since)}.`,
-    hint: '`leadsheet doctor` asks the upstream. The next whole sync reads them, too.',
+    hint: `${shellCommand('doctor')} asks the upstream. The next whole sync reads them, too.`,
   }
 }
 

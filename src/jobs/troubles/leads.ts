@@ -1,4 +1,5 @@
 /** What is odd about what the syncs read: leads that are gone, fields that changed, records that cannot be read. */
+import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/numbers.ts'
 import { listDrift } from '../../store/field-drift.ts'
 import { countHeldSince } from '../../store/held-row.ts'
@@ -24,7 +25,7 @@ export const WATCH_LEADS: Watch = {
       return {
         ...{ reason: 'fields_changed', subject: path },
         message: `The field ${path} ${what}, as of ${tellInstant(at)}.`,
-        hint: 'Look at the upstream; if the field is called otherwise now, mend the mapping of the profile (`leadsheet doctor` names what is not mapped).',
+        hint: `Look at the upstream; if the field is called otherwise now, mend the mapping of the profile (${shellCommand('doctor')} names what is not mapped).`,
       }
     })
     const held = (await countHeldSince(db, dayAgo)).map(
@@ -46,7 +47,7 @@ function removalsRefused({ leads, heldBack }: WholeScan): Trouble | null {
   return {
     ...{ reason: 'removals_refused', subject: '' },
     message: `${heldBack.toLocaleString('en')} of ${of} leads were missing from the last whole scan: taken for a fault of the upstream, none is marked removed.`,
-    hint: 'Look at the upstream. If they are really gone, confirm it: `leadsheet sync --full --accept-removals`.',
+    hint: `Look at the upstream. If they are really gone, confirm it: ${shellCommand('sync --full --accept-removals')}.`,
   }
 }
 

@@ -1,4 +1,5 @@
 /** What is wrong with letters, and with the mail server that should take them. */
+import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/numbers.ts'
 import { listRefusing, type RefusingRecipient } from '../../store/delivery-list.ts'
 import {
@@ -45,7 +46,7 @@ export const WATCH_MAIL: Watch = {
         ({ address, report, changedAt, reason }): Trouble => ({
           ...{ reason: 'recipient_paused', subject: `${address} of ${report}` },
           message: `${address} gets the report ${report} no more since ${tellInstant(changedAt)}: ${reason ?? 'too many of the letters were refused'}`,
-          hint: `Mend the address in the settings, or go on: \`leadsheet recipients resume ${address}\`.`,
+          hint: `Mend the address in the settings, or go on: ${shellCommand(`recipients resume ${address}`)}.`,
         }),
       ),
     ]
@@ -58,8 +59,8 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, letters
     ...{ reason: 'mail_away', subject: '' },
     message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${tellInstant(beganAt)}, and ${counted(letters, 'letter')} ${letters === 1 ? 'waits' : 'wait'}: ${response}`,
     hint: isSetting
-      ? 'Check user, password, port and protocol of mail.url; `leadsheet doctor` tries them. Nothing is lost.'
-      : 'Nothing is lost: it is tried again, and the letters go out once it answers. `leadsheet reload` has it tried at once.',
+      ? `Check user, password, port and protocol of mail.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
+      : `Nothing is lost: it is tried again, and the letters go out once it answers. ${shellCommand('reload')} has it tried at once.`,
     // A setting does not mend itself.
     failures: isSetting ? Number.POSITIVE_INFINITY : failures,
   }
@@ -90,7 +91,7 @@ function refused(one: LetterTrouble): Trouble {
   return {
     ...{ reason: 'letters_failed', subject: subjectOf(one) },
     message: `${lettersOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
-    hint: `\`leadsheet deliveries --state failed\` lists them.${resendHint(one, (report) => `Once the address is mended, \`leadsheet resend ${report} --failed\` sends them again.`)}`,
+    hint: `${shellCommand('deliveries --state failed')} lists them.${resendHint(one, (report) => `Once the address is mended, ${shellCommand(`resend ${report} --failed`)} sends them again.`)}`,
   }
 }
 
@@ -98,7 +99,7 @@ function inDoubt(one: LetterTrouble): Trouble {
   return {
     ...{ reason: 'letters_in_doubt', subject: subjectOf(one) },
     message: `${lettersOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
-    hint: `\`leadsheet deliveries --state in_doubt\` lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, \`leadsheet resend ${report} --in-doubt\` sends them again.`)}`,
+    hint: `${shellCommand('deliveries --state in_doubt')} lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, ${shellCommand(`resend ${report} --in-doubt`)} sends them again.`)}`,
   }
 }
 

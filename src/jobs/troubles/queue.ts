@@ -1,5 +1,6 @@
 /** What is wrong with the jobs of several workers. */
 
+import { shellCommand } from '../../errors.ts'
 import { countJobs } from '../../queue/look.ts'
 import { counted } from '../../report/numbers.ts'
 import type { Watch } from './watch.ts'
@@ -11,7 +12,7 @@ export const WATCH_QUEUE: Watch = {
     return dead.map(({ queue, dead: jobs }) => ({
       ...{ reason: 'jobs_dead', subject: queue },
       message: `${counted(jobs, 'job')} of the queue ${queue} failed again and again, and ${jobs === 1 ? 'was' : 'were'} given up.`,
-      hint: '`leadsheet jobs` says why; `leadsheet jobs retry` has them done again once that is mended.',
+      hint: `${shellCommand('jobs')} says why; ${shellCommand('jobs retry')} has them done again once that is mended.`,
     }))
   },
 }

@@ -1,4 +1,5 @@
 /** What is wrong with the due times of reports. */
+import { shellCommand } from '../../errors.ts'
 import type { FailedSection } from '../../figures.ts'
 import { counted } from '../../report/numbers.ts'
 import { listLastFailed } from '../../store/edition.ts'
@@ -36,14 +37,14 @@ function ofLast(report: string, slot: Slot, now: Date): Trouble | null {
     return {
       ...{ reason: 'report_held', subject: report },
       message: `${due} is held${why}`,
-      hint: `Look at it with \`leadsheet report ${report}\`; \`leadsheet schedule release ${report}\` sends it.`,
+      hint: `Look at it with ${shellCommand(`report ${report}`)}; ${shellCommand(`schedule release ${report}`)} sends it.`,
     }
   }
   if (slot.state === 'failed' || (slot.state === 'skipped' && slot.attempts > 0)) {
     return {
       ...{ reason: 'report_failed', subject: report },
       message: `${due} ${slot.state === 'failed' ? 'failed' : 'was skipped'}${why}`,
-      hint: `Once it is mended, \`leadsheet report ${report} --send\` makes and sends it.`,
+      hint: `Once it is mended, ${shellCommand(`report ${report} --send`)} makes and sends it.`,
     }
   }
   const isOpen = slot.state === 'due' || slot.state === 'running'
@@ -51,7 +52,7 @@ function ofLast(report: string, slot: Slot, now: Date): Trouble | null {
   return {
     ...{ reason: 'report_late', subject: report },
     message: `${due} has not been made yet${why}`,
-    hint: '`leadsheet status` shows what runs, and what the report waits for.',
+    hint: `${shellCommand('status')} shows what runs, and what the report waits for.`,
   }
 }
 
@@ -66,7 +67,7 @@ function missed(report: string, noted: readonly Slot[]): Trouble | null {
   return {
     ...{ reason: 'report_missed', subject: report },
     message: `The report ${report} was not made at ${tellInstant(last.slot)}${more}: ${last.message ?? 'skipped'}`,
-    hint: `\`leadsheet schedule explain report:${report}\` tells more; \`leadsheet report ${report} --at DATE\` makes one of a past day.`,
+    hint: `${shellCommand(`schedule explain report:${report}`)} tells more; ${shellCommand(`report ${report} --at DATE`)} makes one of a past day.`,
   }
 }
 
@@ -76,6 +77,6 @@ function incomplete(report: string, [first, ...others]: readonly FailedSection[]
   return {
     ...{ reason: 'sections_failed', subject: report },
     message: `Of the report ${report} that was mailed last, ${first.query ?? first.block} could not be made${more}: ${first.message}`,
-    hint: `It says so in its place. Once it is mended, \`leadsheet report ${report} --preview FILE\` shows the report anew.`,
+    hint: `It says so in its place. Once it is mended, ${shellCommand(`report ${report} --preview FILE`)} shows the report anew.`,
   }
 }

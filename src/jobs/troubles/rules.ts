@@ -1,4 +1,5 @@
 /** Whether the rules of the store hold, those that are quick to ask; still too much for each minute. */
+import { shellCommand } from '../../errors.ts'
 import { findViolations } from '../../store/invariants.ts'
 import type { Watch } from './watch.ts'
 
@@ -23,7 +24,7 @@ export function createRuleWatch(): Watch {
       return violations.map(({ rule, count, examples, remedy }) => ({
         ...{ reason: 'store_damaged', subject: rule },
         message: `${rule}: not so for ${count}, such as ${examples.join(', ')}`,
-        hint: `${remedy}. \`leadsheet doctor\` asks for all rules.`,
+        hint: `${remedy}. ${shellCommand('doctor')} asks for all rules.`,
       }))
     },
   }

@@ -1,4 +1,5 @@
 /** Whether the daemon goes by other settings than those that somebody has written. */
+import { shellCommand } from '../../errors.ts'
 import { tellInstant } from '../schedule.ts'
 import { readSettingsInForce } from '../settings-in-force.ts'
 import { minutesBefore, type Watch } from './watch.ts'
@@ -20,7 +21,7 @@ export const WATCH_SETTINGS: Watch = {
         {
           ...trouble,
           message: `The settings that were read at ${tellInstant(refused.at)} were refused: ${why}. ${staying}`,
-          hint: 'Mend them until `leadsheet config check` finds no mistake, then `leadsheet reload`.',
+          hint: `Mend them until ${shellCommand('config check')} finds no mistake, then ${shellCommand('reload')}.`,
         },
       ]
     }
@@ -29,7 +30,7 @@ export const WATCH_SETTINGS: Watch = {
       {
         ...trouble,
         message: `${settingsFile} was changed at ${tellInstant(changedAt)}, and has not been read since. ${staying}`,
-        hint: '`leadsheet reload` has the daemon go over to them.',
+        hint: `${shellCommand('reload')} has the daemon go over to them.`,
       },
     ]
   },

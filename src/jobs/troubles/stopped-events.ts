@@ -2,6 +2,7 @@
  * Whether events have stopped: said only where nothing else explains that syncs find what no event told of. Everything
  * is compared by our own clock, so that the upstream's may be wrong.
  */
+import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { counted } from '../../report/numbers.ts'
 import { findLastSpan } from '../../store/daemon-span.ts'
@@ -69,7 +70,7 @@ export async function findStopped(db: Db, way: EventWay, now: Date): Promise<Tro
     hint:
       registration === null
         ? 'Look at the webhook where it was registered: whether it is on, where it posts to, by which secret it signs. Until it works changes come with each sync.'
-        : '`leadsheet webhooks list` shows whether the upstream still has it on, `leadsheet webhooks test` tries the way to here. Until it works changes come with each sync.',
+        : `${shellCommand('webhooks list')} shows whether the upstream still has it on, ${shellCommand('webhooks test')} tries the way to here. Until it works changes come with each sync.`,
   }
 }
 

@@ -1,4 +1,5 @@
 /** What is wrong with the syncs, by the runs in the store. */
+import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { counted } from '../../report/numbers.ts'
 import { findLastWholeRun, listRuns, type RunSummary } from '../../store/sync-run.ts'
@@ -59,7 +60,9 @@ function failing(runs: readonly RunSummary[]): Trouble | null {
   return {
     ...{ reason: 'sync_failing', subject: '' },
     message: `${times} failed or came back incomplete, since ${tellInstant(oldest.startedAt)}. The last error: ${error}`,
-    hint: problem?.hint ?? '`leadsheet status` shows the runs, `leadsheet doctor` asks the upstream.',
+    hint:
+      problem?.hint ??
+      `${shellCommand('status')} shows the runs, ${shellCommand('doctor')} asks the upstream.`,
     failures: failed.length,
   }
 }
@@ -89,6 +92,6 @@ function late(runs: readonly RunSummary[], asOf: Instant | null, now: Date): Tro
   return {
     ...{ reason: 'sync_late', subject: '' },
     message: `${message}.`,
-    hint: '`leadsheet status` shows the last runs, and whether any was begun.',
+    hint: `${shellCommand('status')} shows the last runs, and whether any was begun.`,
   }
 }

@@ -1,5 +1,7 @@
 /** A profile as YAML for people: what was found, the evidence beside it, and what is left to be written by hand. */
+
 import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
+import { shellCommand } from '../../errors.ts'
 import type { ProfileInput } from '../profile.ts'
 import type { Finding, Gap } from './finding.ts'
 import type { ProbeResult } from './probe.ts'
@@ -19,7 +21,7 @@ export function profileText(input: ProfileInput, result: ProbeResult, url: strin
   const document = new Document(input)
   for (const finding of result.findings) comment(document, finding)
   document.commentBefore = [
-    ` What \`leadsheet probe\` found out about ${url} on ${today}. Read it, and mend what is wrong:`,
+    ` What ${shellCommand('probe')} found out about ${url} on ${today}. Read it, and mend what is wrong:`,
     ' each line says how sure it is (proved, likely, guessed) and why.',
     ' For leadsheet.yaml:',
     '   api:',

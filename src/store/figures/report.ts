@@ -4,7 +4,7 @@
  * sections each is read by itself, and one that fails leaves the others as they are.
  */
 import type { BlockName } from '../../choices.ts'
-import { errorText, LeadsheetError } from '../../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Compared, FailedSection, PeriodKind, ReportFigures } from '../../figures.ts'
 import type { Money, Period, Ratio } from '../../model.ts'
 import type { Db } from '../open.ts'
@@ -165,7 +165,7 @@ function unreadable(cause: unknown): LeadsheetError {
     'report_failed',
     `The numbers of the report cannot be read: ${errorText(cause)}`,
     {
-      hint: 'Nothing was sent. `leadsheet doctor` checks the database.',
+      hint: `Nothing was sent. ${shellCommand('doctor')} checks the database.`,
       cause,
     },
   )

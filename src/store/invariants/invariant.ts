@@ -1,5 +1,7 @@
 /** What one rule of the store is made of, and what can be done where it is broken. */
+
 import type { RawBuilder } from 'kysely'
+import { shellCommand } from '../../errors.ts'
 
 export interface Invariant {
   /** As a sentence. */
@@ -11,8 +13,7 @@ export interface Invariant {
   readonly remedy: string
 }
 
-export const RESTORE =
-  'restore the last backup with `leadsheet restore`, or move the file away: the next sync reads all anew'
-export const READ_ALL = 'run `leadsheet sync --full`'
+export const RESTORE = `restore the last backup with ${shellCommand('restore')}, or move the file away: the next sync reads all anew`
+export const READ_ALL = `run ${shellCommand('sync --full')}`
 export const TELL =
   'this is a fault of leadsheet: please report it with what is named here; a backup from before may be without it'

@@ -1,5 +1,7 @@
 /** What holds of the program's own work: scans, runs, due times and letters. All of it is answered at once. */
+
 import { sql } from 'kysely'
+import { shellCommand } from '../../errors.ts'
 import { DOUBTS_MAX } from '../delivery.ts'
 import { type Invariant, READ_ALL, TELL } from './invariant.ts'
 
@@ -24,7 +26,7 @@ export const OF_WORK: readonly Invariant[] = [
     rule: 'indexes are put aside only while a sync runs',
     violations: sql`SELECT name AS what FROM sync_dropped_index
       WHERE NOT EXISTS (SELECT 1 FROM lease WHERE name = 'sync' AND expires_at > (SELECT now FROM moment))`,
-    remedy: 'run `leadsheet sync`: it makes them anew',
+    remedy: `run ${shellCommand('sync')}: it makes them anew`,
   },
   {
     rule: 'a run that calls its leads whole has read a list that was proven complete',
@@ -62,7 +64,7 @@ export const OF_WORK: readonly Invariant[] = [
     violations: sql`SELECT schedule || ' ' || slot AS what FROM schedule_slot WHERE state = 'running'
       AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > (SELECT now FROM moment) AND name = CASE
         WHEN schedule IN ('sync', 'sync-full') THEN 'sync' WHEN schedule = 'snapshot' THEN 'snapshot-schedule' ELSE schedule END)`,
-    remedy: 'start `leadsheet run`: it takes up what was left',
+    remedy: `start ${shellCommand('run')}: it takes up what was left`,
   },
   {
     rule: 'only reports are held',
@@ -99,6 +101,6 @@ export const OF_WORK: readonly Invariant[] = [
     violations: sql`SELECT message_id AS what FROM delivery
       WHERE state IN ('sending', 'data') AND state_at < (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', now, '-10 minutes') FROM moment)
         AND NOT EXISTS (SELECT 1 FROM lease WHERE holder = sender AND expires_at > (SELECT now FROM moment))`,
-    remedy: 'start `leadsheet run`, or send the report again: what may have arrived is marked as in doubt',
+    remedy: `start ${shellCommand('run')}, or send the report again: what may have arrived is marked as in doubt`,
   },
 ]

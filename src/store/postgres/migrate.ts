@@ -1,7 +1,7 @@
 /** Brings a schema to the present one, all or nothing, and refuses one from the future. */
 import { createHash } from 'node:crypto'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
-import { LeadsheetError } from '../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { listObjects, openEmptyDatabase } from '../empty-database.ts'
 import { MIGRATIONS } from '../migrate.ts'
 import type { PostgresPlace } from '../postgres.ts'
@@ -191,7 +191,7 @@ async function readDone(db: Kysely<Tables>, { name }: PostgresPlace): Promise<Se
       'store_corrupt',
       `${name} was made by an older leadsheet (its schema lacks ${missing})`,
       {
-        hint: 'Have that version copy it into a file (`leadsheet move`), which this one brings up to date; nothing was changed.',
+        hint: `Have that version copy it into a file (${shellCommand('move')}), which this one brings up to date; nothing was changed.`,
       },
     )
   }

@@ -1,4 +1,5 @@
 /** Who got an edition: each letter with where it stands, what the server said, and what its recipient wishes. */
+import { CALLED } from '../../errors.ts'
 import type { KeptEdition } from '../../jobs/kept-edition.ts'
 import { subscriptionText } from '../../jobs/subscription.ts'
 import { oneLine } from '../../report/text.ts'
@@ -76,7 +77,7 @@ export function composeLetters(
   return {
     rows: rows.map((letter) => rowOf(letter)),
     resend: isLast && hasFailed ? resendFailedButton(edition.report) : null,
-    settle: doubtful ? `leadsheet deliveries settle ${edition.report} ${doubtful.recipient} --arrived` : null,
+    settle: doubtful ? `${CALLED} deliveries settle ${edition.report} ${doubtful.recipient} --arrived` : null,
     more:
       others === 0
         ? null

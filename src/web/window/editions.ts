@@ -1,4 +1,5 @@
 /** The archive: all editions, the newest first, by report, state and what is in them. */
+import { shellCommand } from '../../errors.ts'
 import { type Excerpt, findExcerpts, searchEditions } from '../../jobs/search-editions.ts'
 import { localDates } from '../../report/period.ts'
 import { countEditions, type ListedEdition } from '../../store/edition-list.ts'
@@ -164,7 +165,7 @@ function emptyOf(total: number, { after }: Wish): Empty {
   if (total === 0) {
     return {
       title: 'No report has been made yet.',
-      text: 'The first one comes at its next due time. `leadsheet report daily` makes one now, to be looked at.',
+      text: `The first one comes at its next due time. ${shellCommand('report daily')} makes one now, to be looked at.`,
     }
   }
   if (after !== null) return { title: 'That was the last one.', text: 'There are no older ones.' }

@@ -50,7 +50,7 @@ describe('the dictionary', () => {
     expect(bare.map((entry) => `${entry.table_name}.${entry.column_name}`)).toEqual([])
   })
 
-  it('is that of docs/database.md (npm run -s leadsheet -- schema --markdown prints it, without a data directory)', () => {
+  it('is that of docs/database.md (npx leadsheet schema --markdown prints it, without a data directory)', () => {
     const file = readFileSync('docs/database.md', 'utf8')
     expect(file.slice(file.indexOf('\n## ') + 1).trimEnd()).toBe(markdownOf(empty))
   })

@@ -1,5 +1,5 @@
 /** What operators can do from the window: each by the job that the command line does it by. */
-import { LeadsheetError } from '../../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { acknowledge } from '../../../jobs/acknowledge.ts'
 import { askSync } from '../../../jobs/ask-sync.ts'
 import { factsOf } from '../../../jobs/notice-reasons.ts'
@@ -51,7 +51,7 @@ function noticeIn(form: Form): number {
     'usage_invalid',
     `notice: found ${JSON.stringify(given)}, expected the number of a trouble`,
     {
-      hint: '`leadsheet notices` lists them.',
+      hint: `${shellCommand('notices')} lists them.`,
     },
   )
 }
@@ -75,7 +75,7 @@ async function wish(deps: DeedDeps, form: Form, wished: Wish & ('pause' | 'start
   // Who is in the settings no more may still have a wish of their own, which outlives that.
   if (!isListed && (await findSubscription(store.db, key)) === undefined) {
     throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
-      hint: '`leadsheet recipients` lists who gets what.',
+      hint: `${shellCommand('recipients')} lists who gets what.`,
     })
   }
   const by = { by: 'operator', reason: null } as const

@@ -1,5 +1,5 @@
 /** Letters of the last edition sent again; where somebody has one, they are listed first, and a person decides. */
-import { LeadsheetError } from '../../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { enqueueResend, planResend, type ResendChoice, type ResendPlan } from '../../../jobs/resend.ts'
 import { tellDates } from '../../../report/period.ts'
 import type { Form } from '../../form.ts'
@@ -36,7 +36,7 @@ function nothingToSend({ leftOut }: ResendPlan): LeadsheetError {
   const why = leftOut.map(({ recipient, why }) => `${recipient}: ${why}`).join('; ')
   const what = why === '' ? 'there is no such mail to send again' : why
   return new LeadsheetError('usage_invalid', `Nothing was sent: ${what}`, {
-    hint: '`leadsheet deliveries` shows how each stands.',
+    hint: `${shellCommand('deliveries')} shows how each stands.`,
   })
 }
 

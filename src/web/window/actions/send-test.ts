@@ -1,5 +1,5 @@
 /** A test of a report, to somebody of the settings: a free address would make the window a way to mail anybody. */
-import { LeadsheetError } from '../../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { sendTestReport } from '../../../jobs/test-report.ts'
 import type { Form } from '../../form.ts'
 import type { DeedDeps, ListedReport, Outcome, TestQuestion } from './deed.ts'
@@ -24,7 +24,7 @@ export async function sendTest(
       'usage_invalid',
       `${to} is neither an operator nor a recipient of ${report.name}`,
       {
-        hint: '`leadsheet report NAME --test-to ADDRESS` sends a test anywhere.',
+        hint: `${shellCommand('report NAME --test-to ADDRESS')} sends a test anywhere.`,
       },
     )
   }

@@ -1,6 +1,6 @@
 /** What the upstream has told of by webhooks lately, and what became of it. */
 import { createHash } from 'node:crypto'
-import { LeadsheetError } from '../../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { EventWay } from '../../../jobs/event-way.ts'
 import type { HealthCheck } from '../../../jobs/health/installation.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule.ts'
@@ -83,8 +83,7 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
   }
 }
 
-const AWAITED =
-  'A webhook is set up, and has brought none yet. `leadsheet webhooks test` has one sent to try the way.'
+const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks test')} has one sent to try the way.`
 
 /** What is wrong with a registration that cannot be read is told above. */
 async function isSetUp({ isByHand, readRegistration }: EventWay): Promise<boolean> {
@@ -109,7 +108,7 @@ function tellPolling({ canRegister }: EventWay, schedules: readonly ScheduleSett
   const every = next === null || after === null ? '' : `, every ${lengthOf(after.getTime() - next.getTime())}`
   return `Changes come by polling: with each sync${every}. ${
     canRegister
-      ? '`leadsheet webhooks register --self` has the upstream tell of each at once.'
+      ? `${shellCommand('webhooks register --self')} has the upstream tell of each at once.`
       : 'To be told of each at once, register a webhook at the upstream, and put its secret into `events.secret_file`.'
   }`
 }
