@@ -9,9 +9,12 @@ import type { Db, Trx } from '../store/open.ts'
 import { listAbsentLeads } from '../store/removal.ts'
 import type { Scan } from '../store/scan.ts'
 import { listReadByEvents } from '../store/scan-event.ts'
+import type { checkLife } from '../store/server-life.ts'
 import { createFieldWatch, type FieldWatch } from './field-watch.ts'
 
 export interface ScanMemory {
+  /** In which the server has forgotten nothing of what is remembered here; see {@link checkLife}. */
+  readonly life: string
   /** By the bytes of their record. */
   readonly known: NumberIndex
   met: MetLeads
@@ -46,10 +49,17 @@ export async function noteEvents(trx: Trx, memory: ScanMemory): Promise<void> {
 /**
  * With a changed profile no lead counts as known, since it has to be mapped anew; nor in a scan of changes, which
  * would load them all to know a few again.
+ * @param life read before the scan was
  */
-export async function loadScanMemory(db: Db, scan: Scan, firstLoad: FirstLoad | null): Promise<ScanMemory> {
+export async function loadScanMemory(
+  db: Db,
+  life: string,
+  scan: Scan,
+  firstLoad: FirstLoad | null,
+): Promise<ScanMemory> {
   const isOfKnown = scan.mode === 'full' && scan.is_remap === 0
   return {
+    life,
     known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
     met: await loadMetLeads(db),
     absent: new Set(await listAbsentLeads(db)),

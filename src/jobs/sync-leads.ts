@@ -12,6 +12,7 @@ import { createMetLeads } from '../store/met-leads.ts'
 import { recordAbsence } from '../store/removal.ts'
 import { clearScan, findScan, type Scan, startPass, startScan } from '../store/scan.ts'
 import { saveVerdict } from '../store/scan-verdict.ts'
+import { checkLife, readLife } from '../store/server-life.ts'
 import { markLeadsWhole } from '../store/sync-run.ts'
 import { findProfileHash, saveProfileHash } from '../store/upstream-profile.ts'
 import { readWatermark, saveWatermark } from '../store/watermark.ts'
@@ -25,6 +26,9 @@ import { type PassEnd, readPass } from './sync-scan.ts'
 
 /** A scan that began longer ago is not resumed: its cursor may be gone and its absences mean little. */
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
+
+/** So often in one sync the store may be lost and come back: what ends it each time would do so for ever. */
+const LOSSES_MAX = 20
 
 type Verdict = Pick<ScanReport, 'verdict' | 'stop'>
 
@@ -44,19 +48,37 @@ export async function planScan(
 
 /** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
+  for (let losses = 1; ; losses++) {
+    try {
+      return await readLeads(run)
+    } catch (thrown) {
+      if (!isStoreLost(thrown) || losses > LOSSES_MAX || run.options.signal.aborted) throw thrown
+      // Where the store stays away this throws.
+      await writeHolding(run, async () => undefined)
+      run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
+    }
+  }
+}
+
+function isStoreLost(thrown: unknown): thrown is LeadsheetError {
+  return thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
+}
+
+async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
+  const life = await readLife(run.store.db)
   const whole = await beginScan(run)
   const parted = await partScan(run, whole)
   const begun = parted ?? whole
   const isParted = parted !== null
   const isFirst = !isParted && begun.mode === 'full' && begun.pages === 0
   await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
-  const memory = await loadScanMemory(run.store.db, begun, firstLoad)
+  const memory = await loadScanMemory(run.store.db, life, begun, firstLoad)
   const end = await readToEnd(run, begun, memory, isParted).catch(async (thrown: unknown) => {
     const { signal } = run.options
     // One that is told to stop has no time for indexes, and leaves them where it has just begun with them.
     if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
     const isStopped = signal.aborted
-    if (isStopped || thrown instanceof LeadsheetError) {
+    if (isStopped || (thrown instanceof LeadsheetError && !isStoreLost(thrown))) {
       await giveUpScan(run, begun, memory, isStopped ? 'interrupted' : 'failed')
     }
     throw thrown
@@ -130,7 +152,10 @@ async function readToEnd(
     const since =
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
-    const next = await writeHolding(run, (trx) => startPass(trx, scan, since))
+    const next = await writeHolding(run, async (trx) => {
+      await checkLife(trx, memory.life)
+      return startPass(trx, scan, since)
+    })
     end = await readPass(readerOf(run), next, memory)
   }
 }
@@ -161,6 +186,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
   return writeHolding(run, async (trx) => {
+    await checkLife(trx, memory.life)
     const problems: SyncProblem[] = []
     let heldBack = 0
     if (verdict === 'complete') {

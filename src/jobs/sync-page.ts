@@ -10,6 +10,7 @@ import type { Observation } from '../store/observation.ts'
 import type { Trx } from '../store/open.ts'
 import { forgetAbsence } from '../store/removal.ts'
 import type { Scan, ScanStep } from '../store/scan.ts'
+import { checkLife } from '../store/server-life.ts'
 import { heldIdsOf, leadIdsOf, type MappedPage, mapAgain } from './mapped-page.ts'
 import type { ScanMemory } from './scan-memory.ts'
 import type { ListReader } from './sync-run.ts'
@@ -29,6 +30,7 @@ export async function savePage(
   const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), heldIdsOf(mapped)) === true
   if (!isAllNew) await memory.firstLoad?.end(reader.options.signal)
   const done = await reader.write(async (trx) => {
+    await checkLife(trx, memory.life)
     const page = isAllNew ? mapped : await mapAgain(trx, reader, mapped, memory)
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     for (const { lead, no } of written.saved) memory.met.number(lead.id, no)

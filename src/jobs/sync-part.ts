@@ -14,6 +14,7 @@ import { createNumberIndex, type NumberIndex } from '../store/number-index.ts'
 import type { Store } from '../store/open.ts'
 import { listAbsentLeads } from '../store/removal.ts'
 import type { Scan } from '../store/scan.ts'
+import { checkLife, readLife } from '../store/server-life.ts'
 import {
   addPartCounts,
   advancePart,
@@ -30,6 +31,8 @@ import { hashProfile } from './profile-change.ts'
 import type { ScanMemory } from './scan-memory.ts'
 import type { ListReader } from './sync-run.ts'
 import { readPass } from './sync-scan.ts'
+
+type Known = Pick<ScanMemory, 'known' | 'life'>
 
 /** What the run counts by itself. */
 export const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
@@ -54,19 +57,21 @@ export type ReadPart = (part: number, signal: AbortSignal) => Promise<void>
  * @param isOwn whether a run is one of this process, which counts the requests itself
  */
 export function createPartReader(deps: PartDeps, isOwn: (runId: string | null) => boolean): ReadPart {
-  let kept: { readonly scan: string; readonly known: NumberIndex } | null = null
+  let kept: (Known & { readonly scan: string }) | null = null
   return async (no, signal) => {
     const part = await findPart(deps.store.db, no)
     if (part === undefined) return
     const { started_at: scan, is_remap } = part.reading
-    const known = kept?.scan === scan ? kept.known : await loadKnown(deps.store, is_remap === 1)
-    kept = { scan, known }
+    const life = await readLife(deps.store.db)
+    if (kept?.scan !== scan || kept.life !== life) {
+      kept = { scan, life, known: await loadKnown(deps.store, is_remap === 1) }
+    }
     const before = { ...deps.source.usage }
     const spent = (): RunUsage => ({
       requests: deps.source.usage.requests - before.requests,
       retries: deps.source.usage.retries - before.retries,
     })
-    await readPart(deps, no, known, signal, isOwn(part.runId) ? () => NO_USAGE : spent)
+    await readPart(deps, no, kept, signal, isOwn(part.runId) ? () => NO_USAGE : spent)
     const parts = await listParts(deps.store.db)
     if (parts.every(({ isEnded, isHeld }) => isEnded || isHeld)) kept = null
   }
@@ -78,13 +83,13 @@ async function loadKnown(store: Store, isRemap: boolean): Promise<NumberIndex> {
 
 /**
  * See {@link ReadPart}.
- * @param known as in the memory of a scan
+ * @param remembered as in the memory of a scan
  * @param spent what is to be counted with the part
  */
 export async function readPart(
   deps: PartDeps,
   no: number,
-  known: NumberIndex,
+  { known, life }: Known,
   signal: AbortSignal,
   spent: () => RunUsage,
 ): Promise<void> {
@@ -95,6 +100,7 @@ export async function readPart(
   if (part === undefined) return
   const { db } = store
   const memory: ScanMemory = {
+    life,
     known,
     met: await loadMetOfPart(db, no),
     absent: new Set(await listAbsentLeads(db)),
@@ -125,6 +131,7 @@ export async function readPart(
     const failure = await readToEnd(reader, part.reading, memory)
     await store.write(async (trx) => {
       await checkHolder(trx, no, holder)
+      await checkLife(trx, life)
       const at = now().toISOString()
       const drift = await memory.watch.save(trx, at)
       await endPart(trx, no, { at, failure, usage: spent(), drift })

@@ -7,6 +7,7 @@ import { LeadsheetError } from '../errors.ts'
 import { loadMetLeads } from '../store/met-leads.ts'
 import type { Db, Trx } from '../store/open.ts'
 import type { Scan } from '../store/scan.ts'
+import { checkLife } from '../store/server-life.ts'
 import {
   collectCounts,
   freeParts,
@@ -58,7 +59,7 @@ export async function readParts(run: SyncRun, begun: Scan, memory: ScanMemory): 
       over.abort(thrown)
       throw thrown
     }),
-    watchParts(run, begun, helpers, signal).finally(() => over.abort()),
+    watchParts(run, begun, memory, helpers, signal).finally(() => over.abort()),
   ])
   const failed = watched.status === 'fulfilled' ? watched.value : null
   if (failed !== null || watched.status === 'rejected' || helped.status === 'rejected') {
@@ -87,10 +88,12 @@ function failedPass(begun: Scan, { code, message, hint, notBefore, stop }: PartF
 async function watchParts(
   run: SyncRun,
   begun: Scan,
+  { life }: ScanMemory,
   helpers: PartHelpers,
   signal: AbortSignal,
 ): Promise<Part['failure']> {
   for (let look = 0; ; look++) {
+    await checkLife(run.store.db, life)
     const parts = await listParts(run.store.db)
     const open = parts.filter(({ isEnded }) => !isEnded)
     const failed = parts.find(({ failure }) => failure !== null)
@@ -127,7 +130,7 @@ async function helpUntil(
   const deps = { source, store, now, pageSize: options.pageSize }
   while (!signal.aborted) {
     const hasRead = await helpers
-      .takeOne(signal, (part) => readPart(deps, part, memory.known, signal, () => NO_USAGE))
+      .takeOne(signal, (part) => readPart(deps, part, memory, signal, () => NO_USAGE))
       .catch((thrown: unknown) => {
         // All are read, or one has failed, and this one was put down.
         if (over.aborted) return false

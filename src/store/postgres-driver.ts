@@ -26,6 +26,10 @@ export const POOLER_HINT =
 /** Who waits longer for its turn would wait for ever. */
 const TURN_TIMEOUT = '60s'
 
+/** What is told as done is on the disk, whatever the server, the database or the user is set to. */
+const SETTINGS_OF_TURN = `SELECT set_config('lock_timeout', '${TURN_TIMEOUT}', true), set_config('synchronous_commit',
+  replace(current_setting('synchronous_commit'), 'off', 'on'), true)`
+
 /** So that a store is known by its adapter. */
 export class PostgresStoreAdapter extends PostgresAdapter {}
 
@@ -72,7 +76,7 @@ class TurnDriver extends PostgresDriver {
   ): Promise<void> {
     await super.beginTransaction(connection, settings)
     if (settings.accessMode === 'read only') return
-    await connection.executeQuery(CompiledQuery.raw(`SET LOCAL lock_timeout = '${TURN_TIMEOUT}'`))
+    await connection.executeQuery(CompiledQuery.raw(SETTINGS_OF_TURN))
     await connection.executeQuery(
       CompiledQuery.raw(`SELECT ${this.#lock}(hashtextextended('leadsheet ' || current_schema(), 0))`),
     )

@@ -1,5 +1,6 @@
 /** Workers that read parts of a sync, each with a store of its own on one database; one may be killed and its work given to another. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { LeadsheetError } from '../../src/errors.ts'
 import { createPartReader } from '../../src/jobs/sync-part.ts'
 import type { PartHelpers } from '../../src/jobs/sync-run.ts'
 import type { Source } from '../../src/source/open.ts'
@@ -55,7 +56,9 @@ export async function openPartWorkers(options: WorkersOptions): Promise<PartWork
     try {
       await read(signal)
     } catch (thrown) {
-      if (!signal.aborted) throw thrown
+      // As the queue does with a job that has failed.
+      const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
+      if (!signal.aborted && !isAway) throw thrown
       waiting.push(part)
     } finally {
       inHand.delete(part)
@@ -75,8 +78,7 @@ export async function openPartWorkers(options: WorkersOptions): Promise<PartWork
       async takeOne(_, read) {
         const part = waiting.shift()
         if (part === undefined) return false
-        inHand.add(part)
-        await read(part).finally(() => inHand.delete(part))
+        await doing(part, () => read(part))
         return true
       },
     },

@@ -30,6 +30,8 @@ const START_SECONDS = 300
 
 /** For data that nobody keeps: faster, and lost with the machine. */
 const HASTY = ['fsync = off', 'full_page_writes = off', 'synchronous_commit = off']
+/** For what is kept through a crash of the server, which takes away as many commits as it ever may; not of the machine. */
+const LAZY = ['fsync = off', "wal_writer_delay = '10s'", "wal_writer_flush_after = '1GB'"]
 
 /** A folder of files in memory, and what has to be free there. */
 const MEMORY = '/dev/shm'
@@ -119,7 +121,7 @@ async function createCluster(
     'max_connections = 200',
     "shared_buffers = '32MB'",
     "timezone = 'America/St_Johns'",
-    ...(isDurable ? [] : HASTY),
+    ...(isDurable ? LAZY : HASTY),
   ]
   appendFileSync(join(data, 'postgresql.conf'), `${settings.join('\n')}\n`)
 }

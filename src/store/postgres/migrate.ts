@@ -6,6 +6,7 @@ import { listObjects, openEmptyDatabase } from '../empty-database.ts'
 import { MIGRATIONS } from '../migrate.ts'
 import type { PostgresPlace } from '../postgres.ts'
 import { POOLER_HINT } from '../postgres-driver.ts'
+import { SERVER_LIFE } from '../server-life.ts'
 import { describeSchema } from '../snapshot/describe.ts'
 import type { Tables } from '../tables.ts'
 import { VIEWS } from '../views.ts'
@@ -99,7 +100,7 @@ async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<voi
 
 /** What holds no data and is made anew whenever its text changes. */
 async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
-  for (const statement of [...FUNCTIONS, ...TRIGGERS]) await run(trx, statement)
+  for (const statement of [...FUNCTIONS, ...SERVER_LIFE, ...TRIGGERS]) await run(trx, statement)
   const readers = await listReaders(trx)
   await replaceViews(trx, place)
   for (const reader of readers)
@@ -156,7 +157,7 @@ async function readModel() {
 /** Of all that is made anew when it changes, and of the migrations. */
 function markOf(db: Kysely<Tables>): string {
   const views = Object.values(VIEWS).map((view) => view.compile(db).sql)
-  const parts = [...Object.keys(MIGRATIONS), ...FUNCTIONS, ...TRIGGERS, ...views]
+  const parts = [...Object.keys(MIGRATIONS), ...FUNCTIONS, ...SERVER_LIFE, ...TRIGGERS, ...views]
   return `leadsheet ${createHash('sha256').update(parts.join('\n')).digest('hex')}`
 }
 
