@@ -24,6 +24,8 @@ export interface ContentDeps {
   /** Of a whole message, as it is sent. */
   readonly maxBytes: number
   readonly sender: Pick<Sender, 'unsubscribe'>
+  /** Of the window, where it is reached from outside; null or absent where it is not. */
+  readonly windowUrl?: string | null
 }
 
 export interface EditionContent extends LetterContent {
@@ -84,6 +86,7 @@ export function createContents(
       recipient,
       blocks: left.length > 0 ? withAttention(reader.blocks) : reader.blocks,
       leadUrl: report.leadUrl,
+      moreUrl: recipient === null ? null : moreUrlOf(deps, report),
       charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
       attached: attachedLists(kept),
       leftOut: left.map(({ name, content }) => ({ name, megabytes: content.length / MEGABYTE })),
@@ -104,6 +107,10 @@ export function createContents(
 export async function drawPictures(figures: ReportFigures, voice: Voice): Promise<LetterFile[]> {
   const { files } = await drawCharts(figures, chartLabels(voice))
   return files.map(pictureOf)
+}
+
+function moreUrlOf({ windowUrl = null }: ContentDeps, { name }: Report): string | null {
+  return windowUrl === null ? null : `${windowUrl}/archive?report=${encodeURIComponent(name)}`
 }
 
 /** It tells of files that were left out, also to those who do not want it otherwise. */

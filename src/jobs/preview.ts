@@ -67,6 +67,7 @@ export async function tryReport(
       notMade: [],
       failed: [],
       resend: null,
+      moreUrl: null,
       unsubscribe: null,
     })
     checkRendered(templates.render(report.template, view), view, report.name)

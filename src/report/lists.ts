@@ -189,5 +189,5 @@ function winRateColumns<Row extends { readonly winRate: Ratio }>({
 }
 
 function moreThan(shown: number, total: number, voice: Voice): string | null {
-  return total > shown ? voice.words.more.inDatabase(total - shown) : null
+  return total > shown ? voice.words.more.some(total - shown) : null
 }

@@ -51,6 +51,8 @@ export interface ReportView {
   readonly blocks: readonly BlockView[]
   /** The same by their kind, for templates that place them by hand. */
   readonly block: Readonly<Record<string, BlockView>>
+  /** Where what lists leave out can be looked up; empty where nowhere. */
+  readonly moreUrl: string
   readonly footer: {
     readonly lines: readonly string[]
     /** An address to stop at, with its words; null where there is none. */
@@ -117,6 +119,7 @@ export function composeReport(figures: ReportFigures, voice: Voice, context: Rep
     failed,
     blocks,
     block: Object.fromEntries(blocks.map((block) => [block.kind, block])),
+    moreUrl: context.moreUrl ?? '',
     footer: footerOf(figures, voice, context, title),
   }
 }

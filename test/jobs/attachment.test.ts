@@ -152,7 +152,7 @@ describe('an attached list', () => {
     const figures = { ...FIGURES, stalled: { ...FIGURES.stalled, total: 1_234 } }
     const rows = await sheetOf('stalled.xlsx', { figures })
     expect(rows).toHaveLength(3)
-    expect(rows[2]?.[0]).toBe('and 1,233 more in the database')
+    expect(rows[2]?.[0]).toBe('and 1,233 more')
   })
 
   test('has its headings also where it is empty', async () => {

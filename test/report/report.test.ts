@@ -50,7 +50,7 @@ describe('the numbers of a report', () => {
       'Win rate, 30 days 23.7%  −2.3 pt\n                         vs 26.0% on 13 Nov\n                         45 of 190 closed',
       'Open pipeline     $4.2m  +$230k (+6%)\n                         vs $4.0m on 13 Nov',
       'Replied               488     34%  4.0 d',
-      'and 9 more in the database',
+      'and 9 more\n',
       '11 of 12 healthy: 7 running, 4 idle',
     ]) {
       expect(text.replaceAll('\u00a0', ' ')).toContain(line)
@@ -312,6 +312,39 @@ describe('agents', () => {
       ['Rate limited', 'neutral'],
     ])
     expect(headline(figures).subject).toContain('1 agent failing')
+  })
+})
+
+describe('what a list leaves out', () => {
+  const busy = busyDay()
+  const [row] = busy.stalled.rows
+  const stalledOf = (total: number, kept: number): ReportFigures => ({
+    ...busy,
+    stalled: { ...busy.stalled, total, rows: row ? Array.from({ length: kept }, () => row) : [] },
+  })
+  const more = (total: number, kept: number, making: Making) =>
+    block('stalled', stalledOf(total, kept), making).more
+  const attached = { context: { attached: new Map([['stalled', 'stalled.xlsx']]) } }
+
+  it('is said to be in the attached file only as far as the file has it', () => {
+    expect(more(30, 30, attached)).toBe('and 25 more in the attached stalled.xlsx')
+    expect(more(30_274, 1000, attached)).toBe(
+      'and 30,269 more, of which 995 are in the attached stalled.xlsx',
+    )
+    expect(more(30_274, 1000, { ...attached, locale: 'de-DE' })).toBe(
+      'und 30.269 weitere Einträge, davon 995 in der angehängten Datei stalled.xlsx',
+    )
+  })
+
+  it('names no database, and leads to the window only where it can be reached', () => {
+    expect(more(30, 30, {})).toBe('and 25 more')
+    expect(more(30, 30, { locale: 'de-DE' })).toBe('und 25 weitere Einträge')
+    const moreUrl = 'https://reports.example.com/archive?report=daily'
+    const { html } = renderReport(stalledOf(30, 30), { context: { moreUrl } })
+    expect(html).toMatch(
+      /<a href="https:\/\/reports\.example\.com\/archive\?report[^"]*daily"[^>]*>and 25 more<\/a>/,
+    )
+    expect(renderReport(stalledOf(30, 30)).html).not.toMatch(/<a [^>]*>and 25 more/)
   })
 })
 

@@ -33,6 +33,7 @@ export const CONTEXT: ReportContext = {
   recipient: 'dana@example.com',
   blocks: BLOCKS,
   leadUrl: null,
+  moreUrl: null,
   charts: CHARTS,
   attached: new Map(),
   leftOut: [],

@@ -79,7 +79,7 @@ export function composeAgents(figures: ReportFigures, voice: Voice): AgentsView 
       detail: detailOf(agent, voice),
       error: oneLineOrNull(agent.lastErrorMessage, AGENT_ERROR_LENGTH) ?? '',
     })),
-    more: unwell.length > ROWS ? words.more.inDatabase(unwell.length - ROWS) : '',
+    more: unwell.length > ROWS ? words.more.some(unwell.length - ROWS) : '',
     outages: told,
   }
 }

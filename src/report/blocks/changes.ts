@@ -51,7 +51,7 @@ export function composeChanges(figures: ReportFigures, voice: Voice, context: Re
           what: joined([moveOf(lead, words.changes.kinds[kind], voice), pipelineOf(lead, pipelines)]),
           value: lead.value ? numbers.money(lead.value) : '',
         })),
-        more: moreOf('changes', total - shown.length, voice, context),
+        more: moreOf('changes', { total, shown: shown.length, held: rows.length }, voice, context),
       }
     }),
   }

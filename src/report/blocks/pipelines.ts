@@ -42,7 +42,12 @@ export function composePipelines(
       won: compareCell(line.won, isComparable, voice),
       winRate: rateCell(line.winRate, voice),
     })),
-    more: moreOf('pipelines', byPipeline.length - shown.length, voice, context),
+    more: moreOf(
+      'pipelines',
+      { total: byPipeline.length, shown: shown.length, held: byPipeline.length },
+      voice,
+      context,
+    ),
   }
 }
 

@@ -38,7 +38,7 @@ export function composeServiceStats({ serviceStats }: ReportFigures, voice: Voic
       ours: write(line, line.ours, voice),
       upstream: write(line, line.upstream, voice),
     })),
-    more: serviceStats.length > ROWS ? words.more.inDatabase(serviceStats.length - ROWS) : '',
+    more: serviceStats.length > ROWS ? words.more.some(serviceStats.length - ROWS) : '',
   }
 }
 

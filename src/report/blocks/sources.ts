@@ -39,6 +39,13 @@ export function composeSources(figures: ReportFigures, voice: Voice, context: Re
       won: compareCell(line.won, isComparable, voice),
       winRate: rateCell(line.winRate, voice),
     })),
-    more: isTold ? moreOf('sources', bySource.length - shown.length, voice, context) : '',
+    more: isTold
+      ? moreOf(
+          'sources',
+          { total: bySource.length, shown: shown.length, held: bySource.length },
+          voice,
+          context,
+        )
+      : '',
   }
 }

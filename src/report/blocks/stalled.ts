@@ -45,6 +45,6 @@ export function composeStalled(figures: ReportFigures, voice: Voice, context: Re
       idle: words.days(lead.idleDays),
       value: lead.value ? numbers.money(lead.value) : '',
     })),
-    more: moreOf('stalled', total - shown.length, voice, context),
+    more: moreOf('stalled', { total, shown: shown.length, held: rows.length }, voice, context),
   }
 }

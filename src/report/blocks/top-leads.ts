@@ -42,7 +42,12 @@ export function composeTopLeads(figures: ReportFigures, voice: Voice, context: R
       oneLiner: oneLineOrNull(lead.companyOneLiner, ONE_LINER_LENGTH) ?? '',
       score: lead.score === null ? words.none : numbers.count(lead.score),
     })),
-    more: moreOf('top_leads', topLeads.total - shown.length, voice, context),
+    more: moreOf(
+      'top_leads',
+      { total: topLeads.total, shown: shown.length, held: topLeads.rows.length },
+      voice,
+      context,
+    ),
   }
 }
 

@@ -367,9 +367,11 @@ export function german(numbers: Numbers, locale: string): Words {
     },
 
     more: {
-      inDatabase: (n) => `und ${plural(n, 'weiterer Eintrag', 'weitere Einträge')} in der Datenbank`,
+      some: (n) => `und ${plural(n, 'weiterer Eintrag', 'weitere Einträge')}`,
       inFile: (n, file) =>
         `und ${plural(n, 'weiterer Eintrag', 'weitere Einträge')} in der angehängten Datei ${file}`,
+      partInFile: (n, held, file) =>
+        `und ${plural(n, 'weiterer Eintrag', 'weitere Einträge')}, davon ${count(held)} in der angehängten Datei ${file}`,
     },
 
     lists: {

@@ -376,8 +376,10 @@ export function english(numbers: Numbers, locale: string) {
     },
 
     more: {
-      inDatabase: (n: number) => `and ${count(n)} more in the database`,
+      some: (n: number) => `and ${count(n)} more`,
       inFile: (n: number, file: string) => `and ${count(n)} more in the attached ${file}`,
+      partInFile: (n: number, held: number, file: string) =>
+        `and ${count(n)} more, of which ${count(held)} ${held === 1 ? 'is' : 'are'} in the attached ${file}`,
     },
 
     /** Headings of the lists that go with a mail as files. */
