@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { settingsJsonSchema } from '../config/json-schema.ts'
 import { effectiveSettings } from '../config/overview.ts'
+import { isOfWindow } from '../config/web-access.ts'
 import { addExamples } from './command.ts'
 import { tryReports } from './report-trial.ts'
 import { scheduleWarnings } from './schedule-warnings.ts'
@@ -27,8 +28,9 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   const settings = effectiveSettings(config)
   const ofWebhooks = webhookWarnings(config)
   await tryReports(config, terminal.signal)
-  const notLogged = [...ofWebhooks, ...scheduleWarnings(config, new Date())]
-  const warnings = [...config.warnings, ...notLogged]
+  const ofWindow = config.warnings.filter(isOfWindow)
+  const notLogged = [...ofWindow, ...ofWebhooks, ...scheduleWarnings(config, new Date())]
+  const warnings = [...config.warnings.filter((warning) => !isOfWindow(warning)), ...notLogged]
   if (terminal.json) {
     terminal.printJson({ file: config.file, settings, warnings })
   } else {

@@ -2,7 +2,7 @@
 
 import { resolveTxt } from 'node:dns/promises'
 import type { Config } from '../config/config.ts'
-import { TOKEN_REMEDY } from '../config/web-access.ts'
+import { isOfWindow } from '../config/web-access.ts'
 import { shellCommand } from '../errors.ts'
 import { attempt, type Check, checkUpstream, ok, warn } from '../source/checkup.ts'
 import { compareClocks } from './clock-check.ts'
@@ -34,7 +34,7 @@ export async function* examine(
   if (settings.verdict === 'fail') return
   const config = await patient.config()
   // What it says of the window is told there.
-  for (const warning of config.warnings.filter((text) => !text.includes(TOKEN_REMEDY)))
+  for (const warning of config.warnings.filter((text) => !isOfWindow(text)))
     yield warn('settings', warning, `${shellCommand('config check')} shows all of them`)
   const now = new Date()
   yield* checkRuntime(config, thisRuntime(), now)

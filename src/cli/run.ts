@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { requireDaemon } from '../config/requirements.ts'
+import { isOfWindow } from '../config/web-access.ts'
 import type { Log } from '../log.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import { addExamples } from './command.ts'
@@ -48,6 +49,7 @@ async function runDaemon(
   telling: Pick<ReloadDeps, 'log' | 'tellStarted'>,
 ): Promise<void> {
   const config = await terminal.config()
+  for (const warning of config.warnings.filter(isOfWindow)) telling.log.warn(warning)
   // While it starts, the settings are just being read.
   let reload = (): void => {}
   using _hangUp = onHangUp(() => reload())

@@ -143,7 +143,8 @@ export const settingsSchema = section({
       .default(1000)
       .meta({ description: 'With the policy top: how many leads have the best scores.' }),
     per_run: wholeNumber(1, 100_000).default(10_000).meta({
-      description: 'The most leads that one sync asks for, a request each, until api.run_minutes are over or something else is due; the next one goes on from there.',
+      description:
+        'The most leads that one sync asks for, a request each, until api.run_minutes are over or something else is due; the next one goes on from there.',
     }),
     concurrency: wholeNumber(1, 8).default(8).meta({ description: 'How many are asked for at once.' }),
   })

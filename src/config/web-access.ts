@@ -20,6 +20,11 @@ export type WindowAccess = 'look' | 'token' | 'closed'
 export const TOKEN_REMEDY =
   'Set web.token_file (LEADSHEET_WEB_TOKEN_FILE) to a file that holds a token, such as `openssl rand -hex 24` makes.'
 
+/** Whether it matters to those commands alone that serve the pages, or look at how they will be. */
+export function isOfWindow(warning: string): boolean {
+  return warning.includes(TOKEN_REMEDY)
+}
+
 export function windowAccess({ listen, publicUrl, hosts, hasToken }: Doors): WindowAccess {
   if (hasToken) return 'token'
   const outside = publicUrl === null ? [] : [new URL(publicUrl).hostname]

@@ -6,7 +6,9 @@ import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 describe('serve', () => {
   test('prints an address and a key that work, and leaves with 0 when it is told to stop', async () => {
     const cwd = folderWith()
-    const serving = startLeadsheet(['serve', '--port', '0', '--json', '--quiet'], { cwd })
+    // As in the image: what is said of the pages is for the daemon, which has them.
+    const image = { LEADSHEET_WEB_LISTEN: '0.0.0.0:8080' }
+    const serving = startLeadsheet(['serve', '--port', '0', '--json'], { cwd, env: image })
     const said = await firstObject(serving.stdout)
     expect(said).toMatchObject({ scope: 'write', database: `${cwd}/data/service/service.db` })
 
@@ -16,7 +18,8 @@ describe('serve', () => {
 
     const leaving = finished(serving)
     serving.kill('SIGTERM')
-    expect(await leaving).toMatchObject({ status: 0, stderr: '' })
+    const { status, stderr } = await leaving
+    expect([status, stderr]).toEqual([0, expect.not.stringContaining('window')])
   })
 
   test('has the faults of a file', async () => {
