@@ -8,6 +8,7 @@ import { errorText, LeadsheetError } from './errors.ts'
 
 /** Container runtimes kill what has not left ten seconds after they asked for it. */
 const STOP_WITHIN_MS = 9_000
+const WITHOUT_READER: readonly string[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 /** npm passes Ctrl-C on although the terminal has already sent it to every process: that is no second one. */
 const SAME_SIGNAL_MS = 500
 
@@ -21,7 +22,7 @@ async function main(args: readonly string[]): Promise<number> {
   const stop = new AbortController()
   const { program, terminal } = createProgram(stop.signal)
   stopOnSignals(stop, terminal)
-  leaveQuietlyWithoutReader()
+  goOnWithoutReader()
   printBugs(terminal)
   try {
     await runProgram(program, args)
@@ -63,14 +64,15 @@ function interrupted(message: string): LeadsheetError {
   })
 }
 
-/** `leadsheet leads list | head`: a reader that has seen enough is no error. */
-function leaveQuietlyWithoutReader(): void {
+/**
+ * `leadsheet sync 2>&1 | head`, or a daemon whose log nobody takes any more: what is written then is lost, and the work
+ * goes on to its own end.
+ */
+function goOnWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // The terminal was closed: SIGHUP comes too, and a daemon still has its work to put down.
-      if (error.code === 'EIO') return
-      if (error.code !== 'EPIPE') throw error
-      process.exit(EXIT_STATUS.done.status)
+      // EIO: the terminal was closed. SIGHUP comes too, and a daemon still has its work to put down.
+      if (!WITHOUT_READER.includes(error.code ?? '')) throw error
     })
   }
 }

@@ -1,5 +1,6 @@
 /** A daemon made of the settings: all that it works with is opened, and so found to be in order, before it runs. */
 import type { Config } from '../config/config.ts'
+import { isWatchedBySystemd } from '../config/environment.ts'
 import { requireDaemon } from '../config/requirements.ts'
 import { LeadsheetError } from '../errors.ts'
 import { askSync } from '../jobs/ask-sync.ts'
@@ -24,6 +25,7 @@ import { keepBeating, startWorker } from '../jobs/worker.ts'
 import type { Log } from '../log.ts'
 import { openTransport } from '../mail/transport.ts'
 import { openPoster } from '../notify/post.ts'
+import { openWatchdog } from '../notify/systemd.ts'
 import { openQueue } from '../queue/queue.ts'
 import type { Templates } from '../report/templates.ts'
 import { reviewMailOutages } from '../store/mail-outage.ts'
@@ -137,6 +139,7 @@ export async function openConfiguredDaemon(
   const monotonicMs = () => performance.now()
   const post = joinLanes([notices, letters])
   const daemon = { store, log, now, monotonicMs, schedules, post, events }
+  const tellAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
   const own = joinLanes([snapshots, ...(help ? [help.lane] : [])])
   const opened = opening.move()
   return {
@@ -155,7 +158,14 @@ export async function openConfiguredDaemon(
           log,
         )
         await onStarted({ schedules, web: web?.url ?? null, inHand: started.inHand })
-        await (queue === null ? keepTicking(started) : keepBeating(started))
+        const watched = {
+          ...started,
+          async tick() {
+            await started.tick()
+            tellAlive()
+          },
+        }
+        await (queue === null ? keepTicking(watched) : keepBeating(watched))
       } finally {
         await started.stop()
       }

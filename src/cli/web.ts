@@ -109,11 +109,14 @@ export async function openConfiguredWeb(
   const server = await openWeb(
     { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [
-      ...[healthRoutes(health), assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
+      ...[assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
       signInRoutes({ guard, names, pages: windowPages, refuse, log }),
     ],
     { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },
-    receivers(config, { inbox: daemon.inbox, onOutcome: metrics.countMessage, now, log }),
+    [
+      healthRoutes(health),
+      ...receivers(config, { inbox: daemon.inbox, onOutcome: metrics.countMessage, now, log }),
+    ],
   )
   opening.use(server)
   const opened = opening.move()

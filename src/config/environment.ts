@@ -7,6 +7,11 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The variable that names the settings file itself. */
 export const CONFIG_VARIABLE = 'LEADSHEET_CONFIG'
 
+/** Whether systemd, which has started this process, wants signs of life of it: sd_watchdog_enabled(3). */
+export function isWatchedBySystemd(env: Environment = process.env): boolean {
+  return Boolean(env.NOTIFY_SOCKET && env.WATCHDOG_USEC)
+}
+
 export const VARIABLES = {
   LEADSHEET_API_URL: ['api', 'url'],
   LEADSHEET_API_KEY: ['api', 'key'],

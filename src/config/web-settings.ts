@@ -31,10 +31,10 @@ export const webSchema = section({
     text('an address, a network such as 172.16.0.0/12, or loopback, linklocal or uniquelocal', proxyFault),
     'a list of addresses and networks',
   )
-    .default(['loopback'])
+    .default([])
     .meta({
       description:
-        'Whose X-Forwarded-For, -Host and -Proto are believed: what has TLS and stands before the pages.',
+        'Whose X-Forwarded-For, -Host and -Proto are believed: what has TLS and stands before the pages. Nobody unless named.',
       examples: [['loopback', '172.16.0.0/12']],
     }),
   token: text(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({

@@ -13,6 +13,10 @@ import { openPulse, type Pulse, type PulseDeps } from './pulse.ts'
 import { runDue } from './run-due.ts'
 import type { Schedule } from './schedule.ts'
 
+/** A tick that has not come for so long will not come by itself. */
+const TICK_MAX_MS = 75_000
+const WATCH_MS = 15_000
+
 export interface Daemon extends PulseDeps {
   readonly schedules: readonly Schedule[]
   /** What leaves the house: deliveries, notices. Poked each minute, and whenever there is something to send. */
@@ -104,9 +108,10 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
 
 /**
  * Ticks at once and then each minute until it has to stop, never two at a time; a tick that node-cron loses is made up
- * for by the next.
+ * for by the next. node-cron waits for the minute that the clock showed before it was set back, however long that takes.
+ * So a timer that does not go by the clock looks after it, and has it begin anew.
  */
-export async function keepTicking({ signal, tick }: StartedDaemon): Promise<void> {
+export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon): Promise<void> {
   let inHand: Promise<void> | null = null
   const beat = (): void => {
     if (inHand !== null || signal.aborted) return
@@ -114,12 +119,20 @@ export async function keepTicking({ signal, tick }: StartedDaemon): Promise<void
       inHand = null
     })
   }
-  const clock = cron.schedule('* * * * *', beat, { timezone: 'UTC', suppressMissedWarning: true })
+  const openClock = () => cron.schedule('* * * * *', beat, { timezone: 'UTC', suppressMissedWarning: true })
+  let clock = openClock()
+  const watchdog = setInterval(() => {
+    if (inHand !== null || sinceTickMs() <= TICK_MAX_MS) return
+    void clock.destroy()
+    clock = openClock()
+    beat()
+  }, WATCH_MS)
   beat()
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
+  clearInterval(watchdog)
   await clock.destroy()
   await inHand
 }

@@ -19,6 +19,8 @@ import { SYNC_LEASE } from './sync.ts'
 import { listDueLeases, mayBegin } from './turns.ts'
 
 const TICK_MS = 60_000
+/** Another worker may have noted the minutes meanwhile; a second time costs nothing. */
+const CLOCK_MAX_MS = 150_000
 /** Somebody else has the lease: a command by hand, or a worker that was killed a moment ago. */
 const BUSY_AGAIN_SECONDS = 5
 
@@ -42,9 +44,16 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
     lease = await claim()
   }
   const slots = createSlotRunner(worker)
+  let notedMs = worker.monotonicMs()
   // Also where it cannot go on after all, such as without its pages.
   const end = new AbortController()
   const until = AbortSignal.any([signal, end.signal])
+  /** Where the clock of PostgreSQL was set back, its queue has had the minutes that come a second time. */
+  const wakeClock = async (): Promise<void> => {
+    if (worker.monotonicMs() - notedMs <= CLOCK_MAX_MS) return
+    notedMs = worker.monotonicMs()
+    await queue.send('clock', {}, { key: 'clock' })
+  }
   let pulse: Pulse
   let stopped: Promise<unknown>
   try {
@@ -53,7 +62,10 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
     pulse = await openPulse(worker)
     await queue.sendEachMinute('clock')
     const taking = [
-      await queue.work('clock', { concurrency: 1 }, () => noteMinute(worker)),
+      await queue.work('clock', { concurrency: 1 }, () => {
+        notedMs = worker.monotonicMs()
+        return noteMinute(worker)
+      }),
       await queue.work('slot', { concurrency: 1 }, slots.run),
     ]
     stopped = aborted(until).then(() => Promise.all(taking.map((each) => each.stop())))
@@ -75,6 +87,7 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
       tickedMs = worker.monotonicMs()
       await quietly(worker, pulse.beat)
       await quietly(worker, keepLease)
+      await quietly(worker, wakeClock)
       own.poke()
     },
     sinceTickMs: () => worker.monotonicMs() - tickedMs,

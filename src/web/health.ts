@@ -1,6 +1,7 @@
 /**
  * What machines ask: /healthz, whether the process does its work (if not, start it again), and /readyz, whether what
- * it has is good (if not, tell a person). Open to all, so they say nothing but which part it is.
+ * it has is good (if not, tell a person). Open to all and without a limit
+ * of requests, so they are cheap and say nothing but which part it is.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'

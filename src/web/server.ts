@@ -26,7 +26,7 @@ export interface WebOptions {
   readonly publicUrl: string | null
   /** Further names that it answers to; none unless given. */
   readonly hosts?: readonly string[]
-  /** Whose X-Forwarded-* is believed: addresses, networks, or names of such as Fastify has; this machine unless given. */
+  /** Whose X-Forwarded-* is believed: addresses, networks, or names of such as Fastify has; nobody's unless given. */
   readonly trustedProxies?: readonly string[]
   readonly pages: WebPages
   readonly log: Log
@@ -77,7 +77,8 @@ type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, not
 
 /**
  * @param parts for everybody; each has requests of its own to give, so that none takes those of another
- * @param uncounted parts for everybody that tell better than by the number of requests whom to refuse
+ * @param uncounted parts for everybody without a limit of requests: probes, which are cheap, and whom a stranger behind
+ *   the same address must not silence; and those that tell better whom to refuse
  * @throws LeadsheetError web_port
  */
 export async function openWeb(
@@ -136,10 +137,10 @@ export async function openWeb(
 
 /** Without any route: what holds for all of them. */
 function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): FastifyInstance {
-  const { log, publicUrl, hosts, trustedProxies = ['loopback'], onAnswer } = options
+  const { log, publicUrl, hosts, trustedProxies = [], onAnswer } = options
   const { headersMs, requestMs } = limits
   const app = Fastify({
-    trustProxy: [...trustedProxies],
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     bodyLimit: BODY_BYTES,
     requestTimeout: requestMs,
     keepAliveTimeout: KEPT_MS,
@@ -156,9 +157,17 @@ function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Fast
   })
   app.server.maxConnections = CONNECTIONS
   const names = createOwnNames(publicUrl, hosts)
+  let isProxyTold = trustedProxies.length > 0
   app.decorateRequest('visitor', null)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(PAGE_HEADERS)
+    if (!isProxyTold && 'x-forwarded-for' in request.headers) {
+      isProxyTold = true
+      log.warn(
+        { address: request.ip },
+        'X-Forwarded-For is not believed: if that is your proxy, name it in web.trusted_proxies',
+      )
+    }
     if (!names.isKnown(request)) return refuse(request, reply, 403, 'host')
   })
   app.addHook('onResponse', async (request, reply) =>

@@ -5,12 +5,14 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { startService } from '../support/service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const API = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
@@ -199,4 +201,20 @@ test('a reader that leaves early is no error', async () => {
   const command = `set -o pipefail; "${process.execPath}" "${main}" config schema | true`
   const { stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: folderWith() })
   expect(stderr).toBe('')
+})
+
+test('a sync whose reader leaves early ends as it would have', async () => {
+  await using service = await startService(folderWith(), new Date('2026-11-20T07:00:00Z'), 5)
+  const main = join(ROOT, 'src/main.ts')
+  const cwd = folderWith()
+  const env = {
+    ...{ ...process.env, LEADSHEET_API_URL: service.url },
+    LEADSHEET_API_KEY: await service.createKey({ name: 'test', scope: 'read' }),
+  }
+  const command = `set -o pipefail; "${process.execPath}" "${main}" sync --verbose 2>&1 | head -n 1`
+  const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd, env })
+  expect(stdout.split('\n')).toHaveLength(2)
+  const database = new Database(join(cwd, 'data/leadsheet.db'), { readonly: true })
+  using _ = { [Symbol.dispose]: () => void database.close() }
+  expect(database.prepare('SELECT outcome FROM sync_run').pluck().all()).toEqual(['ok'])
 })

@@ -40,7 +40,7 @@ describe('without a file and without variables', () => {
       },
       web: {
         ...{ listen: { host: '127.0.0.1', port: 8080 }, publicUrl: null, token: null },
-        ...{ hosts: [], trustedProxies: ['loopback'] },
+        ...{ hosts: [], trustedProxies: [] },
       },
       operators: { recipients: [], webhook: null, ping: null, afterFailures: 3, remindHours: 24 },
       events: { secret: null },

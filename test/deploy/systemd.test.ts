@@ -1,10 +1,11 @@
 /** The unit for systemd: what it names is there, and systemd itself finds nothing to say about it. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { CONFIG_VARIABLE, VARIABLES } from '../../src/config/environment.ts'
+import { at, openInstallation, runUntil } from '../support/daemon-run.ts'
 import { folderWith } from '../support/folder.ts'
 import { isInPath, isSkipped } from '../support/programs.ts'
 
@@ -30,6 +31,21 @@ test('the README installs to where the unit looks', () => {
     expect(readme).toContain(`${name}=${path} `)
   expect(readme).toContain('npm install --prefix /opt/leadsheet ')
   expect(readme).toContain(`useradd --system --home-dir ${valuesOf('WorkingDirectory')[0]} `)
+})
+
+test('a daemon that systemd watches gives it signs of life, as the unit lets it', async () => {
+  expect([valuesOf('WatchdogSec'), valuesOf('NotifyAccess')]).toEqual([['240'], ['all']])
+  const installation = await openInstallation(['ana@example.com'], 'file:outbox')
+  const bin = folderWith({
+    'systemd-notify': '#!/bin/sh\necho "$1 $NOTIFY_SOCKET" >>"$(dirname "$0")/told"\n',
+  })
+  chmodSync(join(bin, 'systemd-notify'), 0o755)
+  const path = `${bin}:${process.env['PATH']}`
+  const env = { PATH: path, NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '240000000' }
+  const told = join(bin, 'told')
+  const watched = { ...installation, env: { ...installation.env, ...env } }
+  await runUntil(watched, at('06:55'), () => existsSync(told))
+  expect(readFileSync(told, 'utf8')).toBe('WATCHDOG=1 /run/notify\n')
 })
 
 const MISSING = isInPath('systemd-analyze') ? null : 'apt-get install systemd'

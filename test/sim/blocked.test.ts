@@ -4,6 +4,7 @@ import cron from 'node-cron'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { keepTicking, startDaemon } from '../../src/jobs/daemon.ts'
 import { createLane } from '../../src/jobs/lane.ts'
+import { listClockSets } from '../../src/store/daemon-span.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { random } from '../support/random.ts'
@@ -38,7 +39,7 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
       store,
       log: SILENT,
       now: () => new Date(),
-      monotonicMs: () => Date.now(),
+      monotonicMs: () => performance.now(),
       post: createLane(SILENT, async () => {}),
       events: createLane(SILENT, async () => {}),
       schedules: schedules.map((settings) => {
@@ -56,7 +57,7 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
   )
   const ended = keepTicking(daemon).finally(daemon.stop)
   return {
-    ran,
+    ...{ ran, store },
     async [Symbol.asyncDispose]() {
       controller.abort()
       await ended
@@ -67,7 +68,8 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
 
 function fakeTime(at: string): void {
   vi.useFakeTimers({
-    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+    // A clock that is set does not change `performance`.
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
     now: new Date(at),
   })
 }
@@ -119,6 +121,24 @@ describe('the daemon by its own clockwork', () => {
     }
   })
 })
+
+it.each([-2 * HOUR_MS, 2 * HOUR_MS])(
+  'the minutes go on within two minutes after the clock was set by %d ms, and its setting is noted',
+  async (stepMs) => {
+    fakeTime('2026-01-12T08:00:30Z')
+    await using daemon = await openDaemon([{ timing: timing('* * * * *') }])
+    await pass(2 * MINUTE_MS)
+    vi.setSystemTime(Date.now() + stepMs)
+    const setAt = Date.now()
+    for (let second = 0; second < 5 * 60; second++) await pass(SECOND_MS)
+    const after = daemon.ran.filter(({ at }) => at >= setAt && at <= setAt + 5 * MINUTE_MS)
+    expect(after.map(({ slot }) => slot.slice(11, 16)).slice(-2)).toEqual(
+      stepMs < 0 ? ['06:06', '06:07'] : ['10:06', '10:07'],
+    )
+    expect(after[0]?.at).toBeLessThan(setAt + 2 * MINUTE_MS)
+    expect(await listClockSets(daemon.store.db, '2026-01-12', '2026-01-13')).toHaveLength(1)
+  },
+)
 
 it.skipIf(!IS_FULL)(
   'a process that is really held up for 5 s over a minute looks after it a minute later; takes two minutes, in the full run (row 53)',

@@ -49,9 +49,10 @@ export async function openPages({
   })
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const publicUrl = 'https://reports.example.com'
-  const server = await openWeb({ host: '127.0.0.1', port: 0, publicUrl, pages, log: SILENT, limits }, [
-    subscriptionRoutes(desk, pages),
-  ])
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log: SILENT, limits },
+    [subscriptionRoutes(desk, pages)],
+  )
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]()
     await store.close()

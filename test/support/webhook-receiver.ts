@@ -42,9 +42,12 @@ export async function openReceiver(settings: Settings = {}) {
   const onOutcome = (outcome: WebhookOutcome) => outcomes.push(outcome)
   const routes = webhookRoutes({ webhook, recordId, publicUrl, secrets, inbox, now, log, onOutcome })
   const pages = await openWebPages(TEMPLATES_FOLDER)
-  const server = await openWeb({ host: '127.0.0.1', port: 0, publicUrl, pages, log, limits }, [], null, [
-    routes,
-  ])
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log, limits },
+    [],
+    null,
+    [routes],
+  )
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]()
     await store.close()

@@ -117,7 +117,7 @@ describe('a session', () => {
   })
 
   it('is kept to TLS where there is TLS, as the public name or a trusted proxy says', async () => {
-    const { url } = await openWindow(`${PUBLIC}\n${SIGNED}`)
+    const { url } = await openWindow(`${PUBLIC}\n${SIGNED}\ntrusted_proxies: [loopback]`)
     const bySite = { host: 'reports.example.com', origin: 'https://reports.example.com' }
     const { origin } = new URL(url)
     const byProxy = { origin, 'x-forwarded-proto': 'https' }
@@ -288,8 +288,12 @@ describe('the name under which it is asked for', () => {
         named('one that begins as ours', { host: 'localhost.evil.com' }, 403),
         named('one with ours before it', { host: 'localhost@evil.com' }, 403),
         named('ours, said by nobody', { host: 'evil.com', 'x-forwarded-host': 'localhost' }, 403),
-        named('a strange one behind a trusted proxy', { 'x-forwarded-host': 'evil.com' }, 403),
       ],
+    ],
+    [
+      'that which a trusted proxy says',
+      `${SIGNED}\ntrusted_proxies: [loopback]`,
+      [named('a strange one', { 'x-forwarded-host': 'evil.com' }, 403)],
     ],
     [
       'the public one',
@@ -306,7 +310,7 @@ describe('the name under which it is asked for', () => {
     ],
     [
       'also where a proxy that nobody trusts tells another',
-      `${SIGNED}\ntrusted_proxies: []`,
+      SIGNED,
       [named('that of such a proxy', { 'x-forwarded-host': 'e.com' }, 200)],
     ],
   ])('may be %s', async (_, web, cases) => {
@@ -319,6 +323,7 @@ describe('who asks, by what a proxy says', () => {
   it.each([
     ['is believed where the proxy is trusted', 'trusted_proxies: [127.0.0.0/8]', '203.0.113.9'],
     ['and otherwise not', 'trusted_proxies: [192.0.2.1]', '127.0.0.1'],
+    ['and of a process of this machine only where it is named', '', '127.0.0.1'],
   ])('%s', async (_, proxies, network) => {
     const { url, lines } = await openWindow(`${SIGNED}\n${proxies}`)
     const headers = { origin: new URL(url).origin, 'x-forwarded-for': '203.0.113.9' }

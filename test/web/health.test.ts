@@ -7,6 +7,7 @@ import { healthRoutes } from '../../src/web/health.ts'
 import { openWeb } from '../../src/web/server.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { SILENT } from '../support/syncing.ts'
+import { openWindow } from '../support/window.ts'
 
 const SECRET = 'ana@example.com of report:merger'
 const WELL = [
@@ -99,4 +100,12 @@ it('who asks again at once does not make the database work', async () => {
   const { ask, reads } = await serve({})
   for (let time = 0; time < 5; time++) await ask('/readyz')
   expect(reads()).toBe(1)
+})
+
+it('those who ask again and again are never refused, whoever is behind the same address', async () => {
+  const { url } = await openWindow()
+  const statuses = new Set<number>()
+  for (let asked = 0; asked < 130; asked++) statuses.add((await fetch(`${url}/healthz`)).status)
+  expect([...statuses]).toEqual([200])
+  expect([200, 503]).toContain((await fetch(`${url}/readyz`)).status)
 })
