@@ -78,7 +78,8 @@ export async function readPass(reader: ListReader, begun: Scan, memory: ScanMemo
       const step = {
         cursor: next,
         tail: nextTail,
-        total: page.total,
+        // Past its end some lists count 0: only a page that has records knows of how many.
+        total: page.records.length > 0 || scan.pass_pages === 0 ? page.total : null,
         repeats: canShift(paging) ? tail.length : null,
         hasMoved: isRewound || !isInPlace,
         isBroken: !isContinued,

@@ -113,7 +113,10 @@ export function scanAfter(before: Scan, page: ScanStep): Scan {
     cursor: page.cursor,
     seen: before.seen + page.fresh,
     pages: before.pages + 1,
-    reported_total: before.pass_since === before.updated_since ? page.total : before.reported_total,
+    reported_total:
+      before.pass_since === before.updated_since
+        ? (page.total ?? before.reported_total)
+        : before.reported_total,
     moved: before.moved + moved,
     mended: before.mended + page.mended,
     cut: before.cut + page.cut,

@@ -160,6 +160,30 @@ describe('a list without an end', () => {
 })
 
 describe('a total', () => {
+  it.each(['page', 'offset'] as const)(
+    'of 0 on the empty page past the end, by %s, is none of the list, which is read once',
+    async (kind) => {
+      const list = paged(kind, records(35), 35)
+      await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, (...asked) => {
+        const page = list(...asked)
+        return page.records?.length === 0 ? { ...page, total: 0 } : page
+      })
+      const { scan } = await listing.sync()
+      expect(scan).toMatchObject({
+        verdict: 'complete',
+        reportedTotal: 35,
+        distinct: 35,
+        passes: 1,
+        warnings: [],
+      })
+    },
+  )
+
+  it('of 0 on the first page is that of an empty list', async () => {
+    await using listing = await openListing(PAGE, () => ({ records: [], next: null, total: 0 }))
+    expect((await listing.sync()).scan).toMatchObject({ verdict: 'complete', reportedTotal: 0, passes: 1 })
+  })
+
   it.each([
     ['too high', 50, 2],
     ['too low', 20, 1],
