@@ -84,7 +84,7 @@ describe('the page of agents', () => {
     expect(await readAgents(await openStore())).toContain('No agents have been read yet.')
     const text = await readAgents(await openStore({ '2026-11-20T09:00:00.000Z': [agent('a', 'idle')] }))
     expect(text).toContain('No reading since 22 Oct has found an agent failing.')
-    expect(text).toContain('nothing known')
+    expect(text).toContain('not enough samples yet')
   })
 
   it('shows how agents are now also before their past is counted', async () => {
@@ -143,10 +143,23 @@ describe('the strip of an agent', () => {
     expect(composeStrip([span('well', '00:00', '12:00'), failed], DAY).uptime).toBe('99.9% of 12 h known')
   })
 
+  it('of less than an hour says that there are not enough samples, and no share', () => {
+    const once = { ...span('well', '12:00', '12:00'), to: '2026-11-20T12:00:00.250Z' }
+    for (const spans of [[once], [span('well', '12:00', '12:00')], [span('failing', '12:00', '12:45')]]) {
+      expect(composeStrip(spans, DAY)).toMatchObject({
+        uptime: '',
+        unknown: 'not enough samples yet',
+        label: 'Not enough samples yet',
+      })
+    }
+    expect(composeStrip([span('well', '12:00', '13:00')], DAY).uptime).toBe('100% of 60 min known')
+  })
+
   it('of nothing says that nothing is known', () => {
     expect(composeStrip([], DAY)).toMatchObject({
       spans: [],
       uptime: '',
+      unknown: 'nothing known',
       label: 'Nothing is known of this time',
     })
   })

@@ -1,5 +1,6 @@
 /** How an agent has been, as a strip of time: heights tell the states apart, so that colour is not all. */
 import { counted } from '../../../report/numbers.ts'
+import { capitalise } from '../../../report/text.ts'
 import type { AgentSpan, AgentState } from '../../../store/figures/agent-spans.ts'
 import { lengthOf } from '../numbers.ts'
 
@@ -14,8 +15,10 @@ export interface StripView {
     readonly width: string
     readonly height: number
   }[]
-  /** `99.2% of 29 days known`; empty where nothing is known. */
+  /** `99.2% of 29 days known`; empty where too little is known. */
   readonly uptime: string
+  /** Instead of it. */
+  readonly unknown: string
 }
 
 /** An hour of 30 days; a window of any length is as wide. */
@@ -29,6 +32,9 @@ const SHAPES = {
   other: { y: 9, height: 2 },
 } as const
 const HOUR_MS = 60 * 60_000
+const TOO_FEW = 'not enough samples yet'
+/** Of a shorter time a share says nothing. */
+const KNOWN_LEAST_MS = HOUR_MS
 
 /** @param spans of one agent, in the order of time */
 export function composeStrip(
@@ -59,8 +65,12 @@ export function composeStrip(
     spans: drawn.toSorted(
       (one, other) => Number(one.state === 'failing') - Number(other.state === 'failing'),
     ),
-    uptime: known === 0 ? '' : `${shareUp(failing, known)} of ${lengthOf(known)} known`,
-    label: labelOf(failures, failing, known, toMs - fromMs),
+    uptime: known < KNOWN_LEAST_MS ? '' : `${shareUp(failing, known)} of ${lengthOf(known)} known`,
+    unknown: spans.length === 0 ? 'nothing known' : TOO_FEW,
+    label:
+      spans.length > 0 && known < KNOWN_LEAST_MS
+        ? capitalise(TOO_FEW)
+        : labelOf(failures, failing, known, toMs - fromMs),
   }
 }
 
