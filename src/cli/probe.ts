@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { CALLED, errorText, LeadsheetError, shellCommand } from '../errors.ts'
-import { openAsker } from '../source/probe/ask.ts'
+import { type Auth, openAsker } from '../source/probe/ask.ts'
 import type { Finding } from '../source/probe/finding.ts'
 import { type ProbeResult, probe } from '../source/probe/probe.ts'
 import { profileText } from '../source/probe/profile-text.ts'
@@ -11,6 +11,8 @@ import type { Terminal } from './terminal.ts'
 
 interface Options {
   readonly keyFile?: string
+  readonly auth?: string
+  readonly header?: readonly string[]
   readonly path?: string
   readonly write?: string
   readonly force?: boolean
@@ -20,6 +22,11 @@ export function defineProbe(command: Command, terminal: Terminal): void {
   command
     .argument('[url]', 'base address of the API, or of its list of leads (default: api.url)')
     .option('--key-file <file>', 'file that holds the key (default: api.key, or LEADSHEET_API_KEY)')
+    .option('--auth <header>', "how the key goes along, if you know it: 'Name: value {key}'")
+    .option(
+      '--header <header...>',
+      "a header for every request: 'Name: value'; it is written into the profile",
+    )
     .option('--path <path>', 'the path of the list, if you know it')
     .option('--write <file>', 'write the profile to this file, for api.profile')
     .option('--force', 'write over a file that is there')
@@ -27,6 +34,7 @@ export function defineProbe(command: Command, terminal: Terminal): void {
   addExamples(command, [
     'probe https://crm.example.com/api --write profile.yaml',
     'probe https://crm.example.com --path /v2/contacts --key-file ./key',
+    "probe https://crm.example.com/classes/Lead --auth 'X-App-Key: {key}' --header 'X-App-Id: 7'",
   ])
 }
 
@@ -37,6 +45,7 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
   const key = keyOf(options) ?? config.api.key?.reveal() ?? ''
   await using asker = openDisposable({
     apiKey: key,
+    headers: Object.fromEntries((options.header ?? []).map((text) => headerOf('--header', text))),
     maxWaitMs: config.api.maxWaitSeconds * 1000,
     log: await terminal.log(),
     signal: terminal.signal,
@@ -46,6 +55,7 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
     base: url,
     path: options.path ?? null,
     key,
+    auth: options.auth === undefined ? null : authOf(options.auth),
     onStep: (step) => terminal.note(`looking for ${step}`),
   })
   const text =
@@ -78,6 +88,26 @@ function urlOf(text: string | null): URL {
   throw new LeadsheetError(
     'usage_invalid',
     `expected a URL with http:// or https:// and without a user: ${text.slice(0, 80)}`,
+  )
+}
+
+/** @throws LeadsheetError usage_invalid */
+function headerOf(option: string, text: string): [name: string, value: string] {
+  const [, name, value] = /^([\w!#$%&'*+.^|~-]+):\s*(\S.*)$/.exec(text) ?? []
+  if (name !== undefined && value !== undefined) return [name, value]
+  throw new LeadsheetError('usage_invalid', `${option}: found "${text.slice(0, 80)}", expected 'Name: value'`)
+}
+
+/** @throws LeadsheetError usage_invalid */
+function authOf(text: string): Auth {
+  const [header, value] = headerOf('--auth', text)
+  if (/\{(key|basic)\}/.test(value)) return { header, value, headers: {} }
+  throw new LeadsheetError(
+    'usage_invalid',
+    '--auth: found no {key}, expected where the key stands in the header',
+    {
+      hint: `Write --auth '${header}: {key}' and give the key by --key-file or LEADSHEET_API_KEY.`,
+    },
   )
 }
 

@@ -6,7 +6,7 @@ import type { Log } from '../log.ts'
 import type { HeldRow } from '../model.ts'
 import { isHeld } from '../source/mapping.ts'
 import { openSource, type Source, type SourceOptions } from '../source/open.ts'
-import { type Profile, parseProfile } from '../source/profile.ts'
+import { type Profile, parseProfile, sendsKey } from '../source/profile.ts'
 import { REFERENCE_PROFILE } from '../source/reference-profile.ts'
 import type { Terminal } from './terminal.ts'
 import { webhookSecretsOf } from './webhook-secrets.ts'
@@ -54,7 +54,7 @@ export function profileOf({ api: { profile } }: Config): Profile {
 }
 
 export function needsKey(profile: Profile): boolean {
-  return profile.auth !== 'none'
+  return sendsKey(profile.auth)
 }
 
 /** The records that could be read. Of the others a note is made, and the command ends as done in part. */

@@ -82,9 +82,11 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
     return { status, headers, body: call.parse ? call.parse(bytes) : parseJson(decode(bytes)) }
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown
+    if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
     // The parser's own words quote the text, and may quote half a key.
-    const place = /at position \d+/.exec(thrown.message)?.[0]
-    const broken = new SyntaxError(`its JSON is cut or broken${place === undefined ? '' : ` ${place}`}`)
+    const place = /at position \d+/.exec(thrown.message)?.[0] ?? ''
+    const found = quoteOf(beginning, redact)
+    const broken = new SyntaxError(`its JSON is cut or broken ${place}`.trim() + `; it begins: ${found}`)
     return { ...failed(unreachable(call.url, attempt, broken)), isPassing: true }
   }
 }

@@ -14,8 +14,8 @@ export function authorize(
   const fill = (template: string): string =>
     template.replaceAll('{key}', () => key).replaceAll('{basic}', () => basicOf(key))
   for (const [name, value] of Object.entries(auth.headers)) headers[name.toLowerCase()] = fill(value)
-  if (auth.query === undefined) headers[auth.header.toLowerCase()] = fill(auth.value)
-  else url.searchParams.set(auth.query, key)
+  if (auth.query !== undefined) url.searchParams.set(auth.query, key)
+  else if (auth.value !== '') headers[auth.header.toLowerCase()] = fill(auth.value)
 }
 
 /** RFC 7617; a key without a password is the user. */

@@ -1,6 +1,7 @@
 /**
  * Paths into JSON, as profiles write them: `paging.next.after`, with `\.` for a dot in a name, or a list of
- * names for anything else (`['@odata.nextLink']`). An empty path is the value itself; a number an index.
+ * names for anything else (`['@odata.nextLink']`). An empty path is the value itself; a number an index;
+ * `links[rel=next].href` the first of a list whose `rel` is `next`.
  */
 import { z } from 'zod'
 
@@ -26,8 +27,15 @@ export function pathText(path: FieldPath): string {
 export function readPath(value: unknown, path: FieldPath): unknown {
   let at = value
   for (const name of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined
-    at = (at as Readonly<Record<string, unknown>>)[name]
+    if (typeof at !== 'object' || at === null) return undefined
+    at = Object.hasOwn(at, name) ? (at as Readonly<Record<string, unknown>>)[name] : findItem(at, name)
   }
   return at
+}
+
+/** `link[relation=next]`: the first item of a list that says so of itself. */
+function findItem(group: object, name: string): unknown {
+  const [, list = '', field = '', wanted] = /^(.+)\[([^=[\]]+)=([^[\]]*)\]$/.exec(name) ?? []
+  const items: unknown = wanted !== undefined && Object.hasOwn(group, list) ? Reflect.get(group, list) : null
+  return Array.isArray(items) ? items.find((item) => readPath(item, [field]) === wanted) : undefined
 }

@@ -33,22 +33,30 @@ const authSchema = z
   .strictObject({
     /** The header that carries the key; null with `query`. */
     header: z.string().min(1).default('Authorization'),
-    /** `{key}` is the key, `{basic}` its base64 for HTTP Basic: `user:password`, or the key as the user. */
+    /** `{key}` is the key, `{basic}` its base64 for HTTP Basic: `user:password`, or the key as the user. Empty: not sent. */
     value: z.string().default('Bearer {key}'),
     /** A query parameter in place of a header. */
     query: z.string().min(1).optional(),
     /** Further headers that every request has; `{key}` and `{basic}` are filled in here too. */
     headers: z.record(z.string(), z.string()).default({}),
   })
-  .refine(
-    ({ value, query, headers }) =>
-      query !== undefined || [value, ...Object.values(headers)].some((text) => /\{(key|basic)\}/.test(text)),
-    {
-      path: ['value'],
-      message:
-        'a text with {key} or {basic}, or the key would never be sent; where none is wanted, auth: none',
-    },
-  )
+  .refine((auth) => sendsKey(auth) || (auth.value === '' && Object.keys(auth.headers).length > 0), {
+    path: ['value'],
+    message: 'a text with {key} or {basic}, or the key would never be sent; where none is wanted, auth: none',
+  })
+
+interface AuthParts {
+  readonly value: string
+  readonly query?: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Whether requests have the key at all. */
+export function sendsKey(auth: AuthParts | 'none'): boolean {
+  if (auth === 'none') return false
+  const texts = [auth.value, ...Object.values(auth.headers)]
+  return auth.query !== undefined || texts.some((text) => /\{(key|basic)\}/.test(text))
+}
 
 const size = {
   /** The parameter that sets the page size; none where the upstream has its own. */

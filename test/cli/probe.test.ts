@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { CONTACTS } from '../support/contacts.ts'
 import { folderWith } from '../support/folder.ts'
 import { KEY, startForeign } from '../support/foreign.ts'
@@ -55,6 +56,29 @@ test('an address without a list fails', async () => {
   )
   expect(status).toBe(1)
   expect(JSON.parse(stdout)).toMatchObject({ complete: false, profile: null })
+})
+
+test('an upstream with two headers that dies half-way is written down as far as it was seen, with status 3', async () => {
+  await using foreign = await startForeign({
+    ...CONTACTS,
+    lets: ({ headers }) => headers['x-key'] === `Api ${KEY}` && headers['x-app'] === 'a7',
+    first: (_, url) => (url.searchParams.has('updated_since') ? 'crash' : null),
+  })
+  const cwd = folderWith({ key: KEY })
+  const probe = (...args: string[]) =>
+    runWarm(['probe', `${foreign.url}/crm/contacts`, '--key-file', 'key', '--header', 'X-App: a7', ...args], {
+      cwd,
+    })
+  const wrong = await probe('--auth', 'X-Key: Api')
+  expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--auth: found no {key}')])
+  const { status, stdout } = await probe('--auth', 'X-Key: Api {key}', '--write', 'profile.yaml')
+  expect(status).toBe(3)
+  expect(stdout).toMatch(/filters: the probe ended here, .*failed after 2 attempts/)
+  const written = readFileSync(join(cwd, 'profile.yaml'), 'utf8')
+  expect(parse(written)).toMatchObject({
+    auth: { header: 'X-Key', value: 'Api {key}', headers: { 'X-App': 'a7' } },
+    paging: { kind: 'page', param: 'page' },
+  })
 })
 
 test('doctor tells of settings that are wrong, and goes no further', async () => {

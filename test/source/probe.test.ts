@@ -12,7 +12,7 @@ describe('an upstream of a usual shape is probed, and a sync by what was written
     const { text, profile, gaps } = await probeForeign(url)
     expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
     expect(profile).not.toBeNull()
-    expect(foreign.requests.length).toBeLessThanOrEqual(60)
+    expect(foreign.requests.length).toBeLessThanOrEqual(70)
     expect(foreign.requests.every((request) => request.startsWith('GET '))).toBe(true)
     expect(text).not.toContain(KEY)
     expect(await syncBy(text, url)).toEqual(recordsOf(foreign))

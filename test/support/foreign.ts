@@ -24,6 +24,12 @@ export interface Shape {
   readonly list: (all: readonly ForeignRecord[], url: URL, request: IncomingMessage) => ForeignAnswer
   /** Answers of other paths, without a key. */
   readonly others?: Readonly<Record<string, ForeignAnswer>>
+  /** Answers whatever else is asked, by any method, before all others; null leaves it to them. */
+  readonly first?: (
+    request: IncomingMessage,
+    url: URL,
+    all: readonly ForeignRecord[],
+  ) => ForeignAnswer | 'crash' | null
   /** Refuses parameters that it does not know. */
   readonly knows?: readonly string[]
 }
@@ -66,7 +72,13 @@ export async function startForeign(shape: Shape, count = 230): Promise<Foreign> 
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-    const { status = 200, headers = {}, body } = answer(shape, records, url, request)
+    const before = shape.first?.(request, url, records) ?? null
+    if (before === 'crash') {
+      server.close()
+      server.closeAllConnections()
+      return
+    }
+    const { status = 200, headers = {}, body } = before ?? answer(shape, records, url, request)
     const isText = typeof body === 'string'
     response.writeHead(status, { 'content-type': isText ? 'text/html' : 'application/json', ...headers })
     response.end(isText ? body : toJson(body))
@@ -81,7 +93,7 @@ export async function startForeign(shape: Shape, count = 230): Promise<Foreign> 
     requests,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      if (server.listening) await new Promise((resolve) => server.close(resolve))
     },
   }
 }

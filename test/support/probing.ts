@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { parse } from 'yaml'
 import { parseJson } from '../../src/source/json.ts'
-import { openAsker } from '../../src/source/probe/ask.ts'
+import { type Auth, type Headers, openAsker } from '../../src/source/probe/ask.ts'
 import { type ProbeResult, probe } from '../../src/source/probe/probe.ts'
 import { profileText } from '../../src/source/probe/profile-text.ts'
 import { parseProfile } from '../../src/source/profile.ts'
@@ -16,11 +16,24 @@ export interface Probed extends ProbeResult {
   readonly text: string
 }
 
-export async function probeForeign(url: string, key = KEY, path: string | null = null): Promise<Probed> {
+export async function probeForeign(
+  url: string,
+  key = KEY,
+  path: string | null = null,
+  { auth = null, headers = {} }: { auth?: Auth | null; headers?: Headers } = {},
+): Promise<Probed> {
   const signal = new AbortController().signal
-  const asker = openAsker({ apiKey: key, maxWaitMs: 1_000, log: SILENT, signal, paceMs: 0, backoff: AT_ONCE })
+  const asker = openAsker({
+    apiKey: key,
+    headers,
+    maxWaitMs: 1_000,
+    log: SILENT,
+    signal,
+    paceMs: 0,
+    backoff: AT_ONCE,
+  })
   try {
-    const result = await probe(asker, { base: new URL(url), path, key })
+    const result = await probe(asker, { base: new URL(url), path, key, auth })
     const text = result.input === null ? '' : profileText(result.input, result, url, '2026-11-21')
     return { ...result, text }
   } finally {

@@ -12,10 +12,13 @@ import { createClient } from '../client.ts'
 import type { Profile } from '../profile.ts'
 
 const BACKOFF: Backoff = { attempts: 2, baseMs: 400, maxMs: 5_000 }
-const REQUESTS_MAX = 120
+const REQUESTS_MAX = 150
 const PACE_MS = 50
 
 export type Auth = Profile['auth']
+
+/** What sends nothing but its further headers. */
+export const NO_KEY = { header: 'Authorization', value: '' } as const
 
 export interface Reply {
   readonly url: URL
@@ -32,6 +35,8 @@ export type Headers = Readonly<Record<string, string>>
 export interface Asker {
   /** How the key goes along from now on. */
   auth: Auth
+  /** Go along with every request, as the user gave them; `{key}` is filled in. */
+  readonly headers: Headers
   get(url: URL, headers?: Headers): Promise<Reply>
   readonly requests: number
   /** How many questions may still be asked before there were so many. */
@@ -42,6 +47,8 @@ export interface Asker {
 export interface AskerOptions {
   /** Empty where there is none. */
   readonly apiKey: string
+  /** Further ones that every request has. */
+  readonly headers?: Headers
   readonly maxWaitMs: number
   readonly log: Log
   readonly signal: AbortSignal
@@ -60,11 +67,15 @@ export function openAsker(options: AskerOptions): Asker {
     maxWaitMs: options.maxWaitMs,
     userAgent: 'leadsheet-probe',
     backoff: options.backoff ?? BACKOFF,
-    authorize: (url, headers) => authorize(asker, apiKey, url, headers),
+    authorize: (url, headers) => {
+      authorize({ auth: { ...NO_KEY, headers: asker.headers } }, apiKey, url, headers)
+      authorize(asker, apiKey, url, headers)
+    },
   })
   const known = new Map<string, Reply>()
   const asker: Asker = {
     auth: 'none',
+    headers: options.headers ?? {},
     get requests() {
       return client.usage.requests
     },

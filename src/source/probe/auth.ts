@@ -2,11 +2,14 @@
  * How the upstream wants the key: read from its challenge, then tried. The forms that the refusal itself
  * names come first; none is tried before a request without a key was refused.
  */
+
+import { basicOf } from '../auth.ts'
 import type { Asker, Auth, Reply } from './ask.ts'
 import { evidenceOf, type Finding } from './finding.ts'
 import { findRecords } from './json-shape.ts'
 
 const AUTHORIZATION = 'Authorization'
+const ANOTHER_KEY = 'leadsheet-probes-with-a-wrong-key'
 const HEADER_FORMS = [
   'X-Api-Key',
   'Api-Key',
@@ -43,6 +46,9 @@ export function authForms(challenge: Reply, key: string): Auth[] {
     inHeader(HEADER_FORMS[1]),
     inHeader(AUTHORIZATION, 'ApiKey {key}'),
     inHeader(AUTHORIZATION, 'Token token={key}'),
+    ...['Zoho-oauthtoken', 'Api-Token', 'OAuth-Token'].map((scheme) =>
+      inHeader(AUTHORIZATION, `${scheme} {key}`),
+    ),
     inHeader(AUTHORIZATION, 'Basic {basic}'),
     ...HEADER_FORMS.slice(2).map((name) => inHeader(name)),
     ...QUERY_FORMS.map(inQuery),
@@ -65,14 +71,18 @@ export async function findAuth(
   for (const form of authForms(challenge, key)) {
     asker.auth = form
     const reply = await asker.get(challenge.url)
-    if (wantsKey(reply) || isBadForm(reply)) continue
+    if (wantsKey(reply) || reply.status >= 500) continue
+    // The form may be what such an answer refuses: then it refuses any key in it alike.
+    const isOdd = reply.status >= 400 && reply.status !== 404
+    if (isOdd && !(await refusesAnother(asker, challenge, form))) continue
+    asker.auth = form
     return {
       reply,
       finding: {
         place: 'auth',
         value: authText(form),
-        confidence: reply.status < 300 ? 'proved' : 'likely',
-        evidence: `${challenge.request} -> ${challenge.status} without a key, ${reply.status} with it in this form`,
+        confidence: reply.status < 300 || isOdd ? 'proved' : 'likely',
+        evidence: `${challenge.request} -> ${challenge.status} ${isOdd ? 'with another key' : 'without a key'}, ${reply.status} with it in this form`,
       },
     }
   }
@@ -80,9 +90,14 @@ export async function findAuth(
   return null
 }
 
-/** A header that a server cannot read is refused as such, before any key is looked at. */
-function isBadForm({ status }: Reply): boolean {
-  return status === 400 || status >= 500
+/** Whether a key that there cannot be is refused as such, in a form of which ours has another answer. */
+async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promise<boolean> {
+  if (form === 'none') return false
+  const url = new URL(challenge.url)
+  if (form.query !== undefined) url.searchParams.set(form.query, ANOTHER_KEY)
+  const value = form.value.replace('{key}', ANOTHER_KEY).replace('{basic}', basicOf(ANOTHER_KEY))
+  asker.auth = form.query === undefined ? { ...form, value } : 'none'
+  return wantsKey(await asker.get(url))
 }
 
 /** For an upstream that answers without a key. */

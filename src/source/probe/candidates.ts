@@ -95,6 +95,7 @@ export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   hitsPerPage: ['page'],
   resultsPerPage: ['page', 'startIndex'],
   sysparm_limit: ['sysparm_offset'],
+  _count: ['_offset', '_getpagesoffset'],
 }
 
 /** The same in brackets: apart, since `page` and `page[size]` in one request confuse many servers. */
@@ -105,6 +106,7 @@ export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>
   'pagination[limit]': ['pagination[start]', 'pagination[offset]'],
   'paging[limit]': ['paging[offset]', 'paging[page]'],
   'options[limit]': ['options[offset]', 'options[skip]'],
+  'filter[limit]': ['filter[skip]', 'filter[offset]'],
 }
 
 /** Parameters that move the page, by number or by records. */
@@ -138,6 +140,7 @@ export const POSITION_PARAMS = [
 
 export const POSITION_PARAMS_IN_BRACKETS = [
   ...['page[number]', 'page[offset]', 'pagination[page]', 'pagination[start]', 'pagination[offset]'],
+  'filter[skip]',
 ] as const
 
 /** Parameters that take the token of the next page. */
@@ -219,114 +222,6 @@ export const PAGES_HEADERS = [
   ...['x-total-pages', 'x-wp-totalpages', 'x-pagination-page-count', 'x-page-count', 'pagination-page-count'],
 ] as const
 
-/** Parameters that ask for what changed since; `{field}` is the name of the time of the last change. */
-export const SINCE_PARAMS = [
-  ...[
-    'updated_since',
-    'updated_after',
-    'modified_since',
-    'since',
-    'updatedSince',
-    'updatedAfter',
-    '{field}_gte',
-    '{field}:gte',
-  ],
-  ...[
-    '{field}_after',
-    '{field}_since',
-    '{field}__gte',
-    '{field}__gt',
-    '{field}_from',
-    '{field}_min',
-    '{field}_gt',
-  ],
-  ...[
-    'min_{field}',
-    '{field}From',
-    '{field}Min',
-    '{field}After',
-    '{field}Since',
-    'modified_after',
-    'modifiedSince',
-  ],
-  ...[
-    'modifiedAfter',
-    'changed_since',
-    'changedSince',
-    'changed_after',
-    'updated_from',
-    'updated_min',
-    'updatedFrom',
-  ],
-  ...[
-    'last_modified_since',
-    'since_timestamp',
-    'from_date',
-    'start_date',
-    'updated',
-    'min_updated',
-    'if_modified_since',
-  ],
-  ...['lastModifiedSince', 'update_time_from', 'date_from', '{field}.gte', '{field}>', 'from', 'after_date'],
-] as const
-export const SINCE_PARAMS_IN_BRACKETS = [
-  ...[
-    '{field}[gte]',
-    '{field}[gt]',
-    '{field}[$gte]',
-    '{field}[after]',
-    '{field}[since]',
-    '{field}[from]',
-    '{field}[ge]',
-  ],
-  ...['filter[{field}][_gte]', 'filter[{field}][gte]', 'filter[{field}][ge]', 'filter[{field}][gt]'],
-  ...['filter[{field}][$gte]', 'filters[{field}][$gte]', 'filter[{field}_since]', 'filter[{field}_after]'],
-  ...[
-    'filter[{field}]',
-    'filter[updated_since]',
-    'filter[updated_after]',
-    'filter[since]',
-    'filter[updatedSince]',
-  ],
-  ...[
-    'filter[updatedAfter]',
-    'filter[modified_since]',
-    'filters[updated_since]',
-    'filters[{field}][gte]',
-    'range[{field}][gte]',
-  ],
-] as const
-
-/** Filters that are expressions: parameter and value, `{value}` being the time. */
-export const SINCE_EXPRESSIONS = [
-  { param: '{field}', value: 'gte.{value}' },
-  { param: 'filter', value: '({field}>="{value}")' },
-  { param: '$filter', value: '{field} ge {value}' },
-  { param: 'query', value: "{field}:>'{value}'" },
-  { param: 'q', value: '{field}:>={value}' },
-  { param: 'where', value: '{"{field}":{"$gte":{"__type":"Date","iso":"{value}"}}}' },
-  { param: '{field}', value: '>={value}' },
-  { param: '{field}', value: '>{value}' },
-  { param: '{field}', value: 'gte:{value}' },
-  { param: '{field}', value: 'gt:{value}' },
-  { param: '{field}', value: 'ge:{value}' },
-  { param: '{field}', value: '{value}..' },
-  { param: 'filter', value: '{field} ge {value}' },
-  { param: 'filter', value: '{field}>={value}' },
-  { param: 'filter', value: '{field}:>{value}' },
-  { param: 'filter', value: '{field}:gte:{value}' },
-  { param: 'filter', value: '{field},gte,{value}' },
-  { param: 'filter', value: '{field} >= "{value}"' },
-  { param: 'query', value: '{field}:>{value}' },
-  { param: 'query', value: '{field}>={value}' },
-  { param: 'where', value: '{"{field}":{"$gte":"{value}"}}' },
-  { param: 'where', value: '{"{field}":{"gte":"{value}"}}' },
-  { param: 'where', value: "{field} >= '{value}'" },
-  { param: 'filter', value: '{"where":{"{field}":{"gte":"{value}"}}}' },
-  { param: 'filter', value: '{"{field}":{"gte":"{value}"}}' },
-  { param: 'filter', value: '{"{field}":{"$gte":"{value}"}}' },
-] as const
-
 /** Parameters that take the name of the field to order by. */
 export const SORT_PARAMS = [
   ...[
@@ -341,8 +236,9 @@ export const SORT_PARAMS = [
     'orderby',
     'order',
   ],
-  ...['sort_field', 'sortField', 'sort[]'],
+  ...['sort_field', 'sortField'],
 ] as const
+export const SORT_PARAMS_IN_BRACKETS = ['sort[]', 'filter[order]'] as const
 
 /** How the direction is told apart from the field. */
 export const ASCENDING_PARAMS = {

@@ -30,18 +30,12 @@ export function draftProfile({
   sort,
   beside,
 }: Found): ProfileInput {
-  const { auth } = asker
   const status = fields.find(({ field }) => field === 'status')?.rule
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
   return {
     name: base.hostname,
     endpoints: { leads: leadsPath(base, list, paging.along), ...beside.endpoints },
-    auth:
-      auth === 'none'
-        ? auth
-        : auth.query === undefined
-          ? { header: auth.header, value: auth.value }
-          : { query: auth.query },
+    auth: authInput(asker),
     ...(paging.input === null ? {} : { paging: paging.input }),
     envelope: { leads: pathText(paging.largest.envelope), ...beside.envelope },
     ...(since === null ? {} : { filters: { updated_since: sinceInput(since) } }),
@@ -53,6 +47,13 @@ export function draftProfile({
     },
     ...(stages.length === 0 ? {} : { stages }),
   } as ProfileInput
+}
+
+function authInput({ auth, headers }: Asker): ProfileInput['auth'] {
+  const further = Object.keys(headers).length === 0 ? {} : { headers: { ...headers } }
+  if (auth === 'none') return 'headers' in further ? { value: '', ...further } : auth
+  const { header, value, query } = auth
+  return query === undefined ? { header, value, ...further } : { query, ...further }
 }
 
 function sinceInput({ param, format, value, in: where }: TimeFilter) {

@@ -16,7 +16,8 @@ export const LEAD_SIGNS: Readonly<Partial<Record<LeadField, FieldSign>>> = {
     kind: 'instant',
     names: words(`
       createdat created datecreated createdon createddate creationdate createdtime createtime createdate
-      addtime insertedat addedat createdatetime createdms createdts ctime registeredat`),
+      addtime insertedat addedat createdatetime createdms createdts ctime registeredat
+      cdate dateentered datecreate engagedate`),
   },
   updated_at: {
     kind: 'instant',
@@ -24,12 +25,14 @@ export const LEAD_SIGNS: Readonly<Partial<Record<LeadField, FieldSign>>> = {
       updatedat updated modifiedat lastmodified dateupdated updatedon updateddate lastupdated
       lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime
       updatedtime modifieddate modifiedtime hslastmodifieddate changedat changed systemmodstamp updatedms
-      updatedts mtime lastchange lastchanged lastactivityat modificationdate touchedat editedat`),
+      updatedts mtime lastchange lastchanged lastactivityat modificationdate touchedat editedat
+      udate datemodify`),
   },
   status_changed_at: {
     kind: 'instant',
     names: words(`
-      statuschangedat stagechangedat stagechangetime statusupdatedat stageupdatedat stagesince statussince`),
+      statuschangedat stagechangedat stagechangetime statusupdatedat stageupdatedat stagesince statussince
+      closedate`),
   },
   status: {
     kind: 'few',
@@ -104,7 +107,8 @@ export const LEAD_SIGNS: Readonly<Partial<Record<LeadField, FieldSign>>> = {
     kind: 'number',
     names: words(`
       value.amount amount.value dealvalue value amount estimatedvalue dealamount leadvalue expectedrevenue
-      opportunityvalue worth price revenue totalprice budget value.value amount.amount money.amount total`),
+      opportunityvalue worth price revenue totalprice budget value.value amount.amount money.amount
+      closevalue total`),
   },
   value_currency: {
     kind: 'currency',

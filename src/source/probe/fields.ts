@@ -54,7 +54,8 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
       }
     }
     const column = bestColumn(columns, sign, taken)
-    if (column === null) continue
+    const isLikely = column !== null && sign.names.indexOf(nameOf(column.path, sign.names)) < 10
+    if (column === null || (!isLikely && isConstant(column))) continue
     taken.add(pathText(column.path))
     found.push({
       field,
@@ -62,7 +63,7 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
         sign.kind === 'domain' && !isDomain(column.values[0])
           ? { from: pathText(column.path), transform: 'domain' }
           : pathText(column.path),
-      confidence: sign.names.indexOf(nameOf(column.path, sign.names)) < 10 ? 'likely' : 'guessed',
+      confidence: isLikely ? 'likely' : 'guessed',
       evidence: field.startsWith('contact_') ? countOf(column) : sampleOf(column),
     })
   }
@@ -101,6 +102,8 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
   const fitting = columns
     .filter(({ path }) => !taken.has(pathText(path)) && nameOf(path, sign.names) !== '')
     .filter((column) => column.values.length > 0 && hasKind(column, sign.kind))
+    // Where open ones have it too, it is a day that is hoped for.
+    .filter(({ path, values, of }) => !/close_?date$/i.test(path.at(-1) ?? '') || values.length < of)
     .sort(
       (a, b) =>
         sign.names.indexOf(nameOf(a.path, sign.names)) - sign.names.indexOf(nameOf(b.path, sign.names)) ||
@@ -176,13 +179,18 @@ function nameOfCompany(found: readonly FoundField[], columns: readonly Column[])
   const bare = columns.find(
     ({ path, values }) => /^(name|title)$/i.test(path.at(-1) ?? '') && path.length <= 2 && values.length > 0,
   )
-  if (bare === undefined || has('company_name')) return [...found]
+  if (bare === undefined || isConstant(bare) || has('company_name')) return [...found]
   const path = pathText(bare.path)
   const isPerson =
     has('contact_email') && found.some(({ field, rule }) => field === 'contact_name' && rule === path)
   if (isPerson) return [...found]
   const others = found.filter(({ field, rule }) => field !== 'contact_name' || rule !== path)
   return [...others, { field: 'company_name', rule: path, confidence: 'guessed', evidence: sampleOf(bare) }]
+}
+
+/** What is the same in all records tells none from another: its name alone is no reason. */
+function isConstant({ values }: Column): boolean {
+  return values.length > 1 && new Set(values.map((value) => JSON.stringify(value))).size === 1
 }
 
 function outcomeOf(status: string): FoundStage['outcome'] {

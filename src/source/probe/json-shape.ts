@@ -38,12 +38,26 @@ export function isEmptyList(body: unknown, depth = 0): boolean {
 /** Every path to a single value outside the records. */
 export function* leavesAround(body: unknown, records: FieldPath, path: FieldPath = []): Generator<Leaf> {
   if (path.length > LEAF_DEPTH_MAX || (path.length === records.length && isPrefix(records, path))) return
-  if (Array.isArray(body)) return
+  if (Array.isArray(body)) {
+    yield* linksIn(body, path)
+    return
+  }
   if (typeof body !== 'object' || body === null) {
     yield { path, value: body }
     return
   }
   for (const [name, value] of Object.entries(body)) yield* leavesAround(value, records, [...path, name])
+}
+
+/** What stands in a list of links, each found by its relation: `links[rel=next].href`. */
+function* linksIn(list: readonly unknown[], path: FieldPath): Generator<Leaf> {
+  for (const item of list) {
+    const [sign, relation] = Object.entries(Object(item)).find(([name]) => /^rel(ation)?$/i.test(name)) ?? []
+    if (typeof relation !== 'string') continue
+    const found = [...path.slice(0, -1), `${path.at(-1) ?? ''}[${sign}=${relation}]`]
+    for (const [name, value] of Object.entries(Object(item)))
+      if (typeof value === 'string' && name !== sign) yield { path: [...found, name], value }
+  }
 }
 
 export interface Leaf {

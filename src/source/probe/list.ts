@@ -1,10 +1,11 @@
 /** Where the list of leads is: the address that was given, the usual paths, or what an index document names. */
 import type { Asker, Auth, Reply } from './ask.ts'
-import { findAuth, openFinding, wantsKey } from './auth.ts'
+import { authText, findAuth, openFinding, wantsKey } from './auth.ts'
 import { INDEX_PATHS, LIST_PATHS, LIST_WORDS } from './candidates.ts'
 import { evidenceOf, type Finding, type Gap } from './finding.ts'
 import { pickId } from './id-field.ts'
 import { findRecords, isEmptyList } from './json-shape.ts'
+import { whyNoList } from './no-list.ts'
 import type { List, Page } from './page.ts'
 import { pageOf } from './page.ts'
 
@@ -20,19 +21,23 @@ export interface FoundList {
 }
 
 export interface Missed {
+  /** What was learnt of the key on the way. */
+  readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
   /** What was asked, and what came back. */
   readonly tried: readonly string[]
 }
 
-/** @param path of the list where the user knows it */
+/**
+ * @param path of the list where the user knows it
+ * @param auth how the key goes along where the user knows it
+ */
 export async function findList(
   asker: Asker,
   base: URL,
-  path: string | null,
-  key: string,
+  { path, key, auth = null }: { path: string | null; key: string; auth?: Auth | null },
 ): Promise<FoundList | Missed> {
-  const search = new Search(asker, key)
+  const search = new Search(asker, key, auth)
   const queue =
     path === null ? [base, ...LIST_PATHS.slice(0, 4).map((each) => below(base, each))] : [below(base, path)]
   const later =
@@ -53,6 +58,7 @@ async function walk(search: Search, candidates: readonly URL[], base: URL): Prom
     if (seen.has(url.href)) continue
     seen.add(url.href)
     const reply = await search.ask(url)
+    if (search.isShutOut) return null
     const found = search.listIn(reply)
     if (found !== null && !isRoot(url, base)) return found
     index ??= found
@@ -70,19 +76,29 @@ function isRoot(url: URL, base: URL): boolean {
 class Search {
   readonly #asker: Asker
   readonly #key: string
+  readonly #given: Auth | null
   readonly #tried: string[] = []
   #auth: Finding | null = null
   #refused: Reply | null = null
   #empty: Reply | null = null
   #withoutId: Reply | null = null
+  #why: string | null = null
+  #page: string | null = null
 
   get isRefused(): boolean {
     return this.#refused !== null
   }
 
-  constructor(asker: Asker, key: string) {
+  /** Whether the address that was given lets nobody in: others behind it are not asked then. */
+  get isShutOut(): boolean {
+    return this.#refused !== null && this.#auth === null && this.#tried.length === 1
+  }
+
+  constructor(asker: Asker, key: string, given: Auth | null) {
     this.#asker = asker
     this.#key = key
+    this.#given = given
+    if (given !== null) asker.auth = given
   }
 
   /** Asks; where a key is wanted and none was found yet, finds out how it goes along. */
@@ -91,7 +107,7 @@ class Search {
     if (!wantsKey(reply)) return this.#noted(reply)
     const isFirst = this.#refused === null
     this.#refused ??= reply
-    if (this.#key === '' || this.#auth !== null || !isFirst) return this.#noted(reply)
+    if (this.#key === '' || this.#given !== null || this.#auth !== null || !isFirst) return this.#noted(reply)
     const found = await findAuth(this.#asker, reply, this.#key)
     if (found === null) return this.#noted(reply)
     this.#auth = found.finding
@@ -117,7 +133,7 @@ class Search {
       first && {
         list,
         first,
-        findings: [this.#auth ?? (this.#asker.auth === 'none' ? openFinding(reply) : bearerFinding(reply))],
+        findings: [this.#auth ?? this.#authFinding(reply)],
       }
     )
   }
@@ -142,26 +158,39 @@ class Search {
         problem:
           this.#key === ''
             ? `${evidenceOf(this.#refused)}: a key is wanted, and none was given (LEADSHEET_API_KEY or --key-file)`
-            : `${evidenceOf(this.#refused)}: the key was taken in none of the usual forms`,
-        remedy:
-          'auth: { header: Authorization, value: "Bearer {key}" }   # the header that the upstream wants',
+            : this.#given === null
+              ? `${evidenceOf(this.#refused)}: the key was taken in none of the usual forms`
+              : `${evidenceOf(this.#refused)}: the key was not taken as ${authText(this.#given)}`,
+        remedy: `name the header that the upstream wants: --auth 'Name: value {key}', and others by --header 'Name: value'`,
       })
     }
+    if (this.isShutOut) return { findings: [], gaps, tried: this.#tried }
     const hint = this.#empty ?? this.#withoutId
+    const why = this.#why ?? this.#page
     gaps.push({
       place: 'endpoints.leads',
       problem:
         hint === null
-          ? 'no list of records was found'
+          ? `no list of records was found${why === null ? '' : `; ${why}`}${this.#auth === null ? '' : '; the key is taken'}`
           : `${evidenceOf(hint)}: ${hint === this.#empty ? 'an empty list teaches nothing; put a few records there first' : 'records without an id that is unique'}`,
-      remedy: 'name the path of the list with --path',
+      remedy: 'name the path of the list with --path, with the parameters that it wants: /leads?fields=name',
     })
-    return { gaps, tried: this.#tried }
+    return { findings: this.#auth === null ? [] : [this.#auth], gaps, tried: this.#tried }
   }
 
   #noted(reply: Reply): Reply {
     this.#tried.push(evidenceOf(reply))
+    // A page for people says less than any answer of an API.
+    if (/html/i.test(reply.headers['content-type'] ?? '')) this.#page ??= whyNoList(reply)
+    else this.#why ??= whyNoList(reply)
     return reply
+  }
+
+  #authFinding(reply: Reply): Finding {
+    if (this.#asker.auth === 'none') return openFinding(reply)
+    if (this.#given === null) return bearerFinding(reply)
+    const evidence = `${evidenceOf(reply)} with the key as --auth says`
+    return { place: 'auth', value: authText(this.#given), confidence: 'likely', evidence }
   }
 }
 

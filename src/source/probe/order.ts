@@ -2,13 +2,13 @@
 import { type FieldPath, readPath } from '../field-path.ts'
 import { toInstant } from '../instant.ts'
 import type { Asker } from './ask.ts'
-import { ASCENDING_PARAMS, SORT_PARAMS } from './candidates.ts'
+import { ASCENDING_PARAMS, SORT_PARAMS, SORT_PARAMS_IN_BRACKETS } from './candidates.ts'
 import { evidenceOf, type Finding } from './finding.ts'
 import { type List, type Page, type Params, readPage } from './page.ts'
-import { type Effect, findEffective } from './trial.ts'
+import { apart, clashes, type Effect, findEffective } from './trial.ts'
 
 const TRIES = 9
-const QUESTIONS_MAX = 90
+const QUESTIONS_MAX = 120
 
 /**
  * The parameter is found by the order of changes, which no list has by chance. What is best to read by while
@@ -49,12 +49,15 @@ async function findByChanges(
       ? 'effect'
       : 'none'
   }
-  const param = await findEffective(
-    SORT_PARAMS,
-    test,
-    { left: Math.min(TRIES, asker.left(QUESTIONS_MAX)) },
-    list.isStrict,
-  )
+  const budget = { left: Math.min(TRIES, asker.left(QUESTIONS_MAX)) }
+  let param: string | null = null
+  for (const names of apart([...SORT_PARAMS, ...SORT_PARAMS_IN_BRACKETS], (name) => name))
+    param ??= await findEffective(
+      names.filter((name) => !Object.keys(params).some((other) => clashes(name, other))),
+      test,
+      budget,
+      list.isStrict,
+    )
   const page = param === null ? null : await ask({ [param]: field })
   if (param === null || page === null) return null
   if (isRising(page, updated))
@@ -82,7 +85,9 @@ function findingOf(
 ): Finding {
   return {
     place: 'sort',
-    value: new URLSearchParams(sort).toString(),
+    value: Object.entries(sort)
+      .map((pair) => pair.join('='))
+      .join('&'),
     confidence: 'proved',
     evidence: `${evidenceOf(page.reply, order)}`,
   }

@@ -65,6 +65,12 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
   }
 }
 
+/** Where the upstream failed before it could be told. */
+export function unreadPaging({ first }: { readonly first: Page }): FoundPaging {
+  const known = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
+  return { ...known, input: null, findings: [], gaps: [] }
+}
+
 /** Some tell how many there are only where they page. */
 function totalOfPages(pages: readonly Page[], first: Page): FoundTotal | null {
   const found = findTotal(pages)

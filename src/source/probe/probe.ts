@@ -1,10 +1,11 @@
 /** The probe: asks an unknown upstream step by step, and makes a profile of what was proved. */
+import { LeadsheetError } from '../../errors.ts'
 import { redactor } from '../../redaction.ts'
-import { pathText, readPath, splitPath } from '../field-path.ts'
+import { type FieldPath, pathText, readPath, splitPath } from '../field-path.ts'
 import { toText } from '../field-rule.ts'
 import { type Profile, type ProfileInput, parseProfile } from '../profile.ts'
-import type { Asker } from './ask.ts'
-import { findBeside } from './beside.ts'
+import type { Asker, Auth } from './ask.ts'
+import { findBeside, NOTHING_BESIDE } from './beside.ts'
 import { draftProfile } from './draft.ts'
 import { type FoundField, findFields } from './fields.ts'
 import { evidenceOf, type Finding, type Gap } from './finding.ts'
@@ -12,7 +13,7 @@ import { isName, isUnique, pickId } from './id-field.ts'
 import { endpointPath, type FoundList, findList } from './list.ts'
 import { findOrder } from './order.ts'
 import { type List, type Page, readPage } from './page.ts'
-import { type FoundPaging, findPaging } from './paging-found.ts'
+import { type FoundPaging, findPaging, unreadPaging } from './paging-found.ts'
 import { findSince } from './since.ts'
 
 export interface ProbeOptions {
@@ -21,6 +22,8 @@ export interface ProbeOptions {
   readonly path: string | null
   /** Empty where there is none. */
   readonly key: string
+  /** How the key goes along, where the user knows it. */
+  readonly auth?: Auth | null
   /** Told what is being looked for. */
   readonly onStep?: (step: string) => void
 }
@@ -47,28 +50,32 @@ export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeR
 }
 
 async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
-  const { base, key, onStep = () => {} } = options
+  const { base, onStep = () => {} } = options
   onStep('the list of leads')
-  const found = await findList(asker, base, options.path, key)
-  if ('gaps' in found)
-    return { findings: [], gaps: found.gaps, input: null, profile: null, tried: found.tried }
+  const found = await findList(asker, base, options)
+  if ('gaps' in found) return { ...found, input: null, profile: null }
 
-  onStep('pages')
-  const strict = await mindsUnknown(asker, found)
-  const paging = await findPaging(asker, { ...found.list, isStrict: strict !== null }, found.first)
+  const cut = new Cut(onStep)
+  const [strict, paging] = await cut.go('pages', [null, unreadPaging(found)], async () => {
+    const strict = await mindsUnknown(asker, found)
+    return [strict, await findPaging(asker, { ...found.list, isStrict: strict !== null }, found.first)]
+  })
   const records = paging.records
   const list = withSafeId({ ...found.list, isStrict: strict !== null }, records)
-  onStep('fields')
   const fields = findFields(records, list.id)
-  onStep('filters')
-  const { since, order } = await findFilters(asker, list, paging, fields)
-  onStep('what else there is')
-  const beside = await findBeside(asker, base, list, found.first, pipelineOf(fields, records))
+  // Some wrap their records only when they are paged, as from here on.
+  const paged = { ...list, envelope: paging.largest.envelope }
+  const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, fields))
+  const order = await cut.go('sort', null, () => findSort(asker, paged, paging, fields))
+  const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
+  const beside = await cut.go('endpoints', NOTHING_BESIDE, () =>
+    findBeside(asker, base, list, ids, pipelineOf(fields, records)),
+  )
 
-  const gaps = [...paging.gaps, ...missingFields(fields)]
+  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...beside.gaps]
   if (!isUnique(records, list.id)) gaps.push(repeatedId(list))
   else if (isName(list.id)) gaps.push(onlyName(list))
-  if (since === null) gaps.push(noSince(fields))
+  if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields))
   const findings = [
     ...found.findings,
     ...listFindings(base, found, list),
@@ -93,6 +100,32 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   return { findings, gaps, input, profile: isWhole ? parseProfile(input, 'probe') : null, tried: [] }
 }
 
+/** Goes on where the upstream has failed half-way: with what is known, and without another question. */
+class Cut {
+  readonly gaps: Gap[] = []
+  readonly #onStep: (step: string) => void
+
+  constructor(onStep: (step: string) => void) {
+    this.#onStep = onStep
+  }
+
+  async go<T>(step: string, otherwise: T, look: () => Promise<T>): Promise<T> {
+    if (this.gaps.length > 0) return otherwise
+    this.#onStep(step)
+    try {
+      return await look()
+    } catch (thrown) {
+      if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+      this.gaps.push({
+        place: step,
+        problem: `the probe ended here, and from here on nothing was asked: ${thrown.message}`,
+        remedy: 'probe again when the upstream answers, or write these parts yourself',
+      })
+      return otherwise
+    }
+  }
+}
+
 /** Whether a parameter that no server knows changes the answer; then names must be tried one by one. */
 async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })
@@ -107,18 +140,25 @@ function withSafeId(list: List, records: readonly unknown[]): List {
   return id === null ? list : { ...list, id: id.path }
 }
 
-async function findFilters(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
-  const rule = fields.find(({ field }) => field === 'updated_at')?.rule
-  if (typeof rule !== 'string') return { since: null, order: null }
-  const updated = splitPath(rule)
+async function findFilter(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
+  const [updated, created] = [pathOf(fields, 'updated_at'), pathOf(fields, 'created_at')]
+  if (updated === null) return null
   const { params, headers, records } = paging
-  const createdRule = fields.find(({ field }) => field === 'created_at')?.rule
-  const created = typeof createdRule === 'string' ? splitPath(createdRule) : null
   const pageSize = paging.largest.ids.length
-  const since = await findSince({ asker, list, params, headers, updated, created, pageSize, records })
+  return findSince({ asker, list, params, headers, updated, created, pageSize, records })
+}
+
+async function findSort(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
+  const [updated, created] = [pathOf(fields, 'updated_at'), pathOf(fields, 'created_at')]
   const isCounted = paging.input?.kind === 'page' || paging.input?.kind === 'offset'
-  const order = isCounted ? await findOrder(asker, list, params, { updated, created }, paging.largest) : null
-  return { since, order }
+  return updated === null || !isCounted
+    ? null
+    : findOrder(asker, list, paging.params, { updated, created }, paging.largest)
+}
+
+function pathOf(fields: readonly FoundField[], name: FoundField['field']): FieldPath | null {
+  const rule = fields.find(({ field }) => field === name)?.rule
+  return typeof rule === 'string' ? splitPath(rule) : null
 }
 
 function listFindings(base: URL, { first }: FoundList, list: List): Finding[] {
@@ -201,6 +241,6 @@ function onlyName({ id }: List): Gap {
 }
 
 function pipelineOf(fields: readonly FoundField[], records: readonly unknown[]): string | null {
-  const rule = fields.find(({ field }) => field === 'pipeline_id')?.rule
-  return typeof rule === 'string' ? toText(readPath(records[0], splitPath(rule))) : null
+  const path = pathOf(fields, 'pipeline_id')
+  return path && toText(readPath(records[0], path))
 }

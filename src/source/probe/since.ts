@@ -8,18 +8,16 @@ import { formatTime } from '../filters.ts'
 import { toInstant } from '../instant.ts'
 import type { TimeFilter } from '../profile.ts'
 import type { Asker, Headers } from './ask.ts'
-import { SINCE_EXPRESSIONS, SINCE_PARAMS, SINCE_PARAMS_IN_BRACKETS } from './candidates.ts'
 import { evidenceOf, type Finding } from './finding.ts'
 import { type List, type Page, type Params, readPage } from './page.ts'
-import { type Budget, type Effect, findEffective } from './trial.ts'
+import { SINCE_EXPRESSIONS, SINCE_FAMILIES, SINCE_PARAMS, SINCE_PARAMS_IN_BRACKETS } from './since-names.ts'
+import { apart, type Budget, type Effect, findEffective } from './trial.ts'
 
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
 const FAR_PAST = '1975-01-01T00:00:00.000Z'
-const BUDGET = 30
-const QUESTIONS_MAX = 80
+const BUDGET = 45
+const QUESTIONS_MAX = 105
 const ROUND_BUDGET = 12
-const EXPRESSION_ROUNDS = 4
-const FORMATS = 4
 /** Of the records seen, how many lie after the time in between. */
 const SHARE_AFTER = 0.2
 
@@ -45,23 +43,7 @@ export async function findSince(
   const between = timeBetween(search.records, search.updated)
   if (between === null) return null
   const budget: Budget = { left: Math.min(BUDGET, search.asker.left(QUESTIONS_MAX)) }
-  const field = search.updated.at(-1) ?? ''
-  const withField = (name: string): string => name.replaceAll('{field}', field)
-  const plain = [...new Set(SINCE_PARAMS.map(withField))].map((param) => guess(param))
-  const bracketed = [...new Set(SINCE_PARAMS_IN_BRACKETS.map(withField))].map((param) => guess(param))
-  const [iso = 'iso', ...others] = formatsFor(search)
-  const rounds: [readonly Guess[], TimeFilter['format']][] = [
-    [plain, iso],
-    [bracketed, iso],
-    ...expressionRounds(withField)
-      .slice(0, EXPRESSION_ROUNDS)
-      .map((guesses): [Guess[], TimeFilter['format']] => [guesses, iso]),
-    [[{ ...guess('If-Modified-Since'), in: 'header' }], 'iso_seconds'],
-    ...others
-      .slice(0, FORMATS - 1)
-      .map((format): [readonly Guess[], TimeFilter['format']] => [plain, format]),
-  ]
-  for (const [guesses, format] of rounds) {
+  for (const [guesses, format] of roundsOf(search)) {
     let left = guesses
     // A name with an effect of another kind, such as created-since, is set aside and the search goes on.
     for (let tries = 0; tries < 3 && left.length > 0; tries++) {
@@ -143,16 +125,38 @@ async function ask(
   return readPage(asker, list, { ...params, ...put('query') }, { ...headers, ...put('header') })
 }
 
-/** Expressions that share a parameter cannot go into one request. */
-function expressionRounds(withField: (name: string) => string): Guess[][] {
-  const rounds: Guess[][] = []
-  for (const { param, value } of SINCE_EXPRESSIONS) {
-    const each: Guess = { param: withField(param), value: withField(value), in: 'query' }
-    const round = rounds.find((guesses) => guesses.every((other) => other.param !== each.param))
-    if (round) round.push(each)
-    else rounds.push([each])
-  }
-  return rounds
+type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
+
+/**
+ * What is tried together, the likeliest first: what is named like the paging, names, names in brackets, expressions,
+ * in the format of the records' own times; then the other formats. What shares a parameter never goes into one request.
+ */
+function roundsOf(search: SinceSearch): Round[] {
+  const field = search.updated.at(-1) ?? ''
+  const withField = (text: string): string => text.replaceAll('{field}', field)
+  const named = (names: readonly string[]): Guess[] => [...new Set(names.map(withField))].map(guess)
+  const plain = named(SINCE_PARAMS)
+  const bracketed = named(SINCE_PARAMS_IN_BRACKETS)
+  const expressions = SINCE_EXPRESSIONS.map(
+    ({ param, value }): Guess => ({ param: withField(param), value: withField(value), in: 'query' }),
+  )
+  const paging = Object.keys(search.params)
+  const family = SINCE_FAMILIES.find((each) => paging.some((name) => each.paging.test(name)))
+  const isAlike = ({ param }: Guess): boolean => family?.since.test(param) ?? false
+  const [own = 'iso', ...others] = formatsFor(search)
+  const inFormat = (guesses: readonly Guess[], format: TimeFilter['format']): Round[] =>
+    apart(guesses, ({ param }) => param).map((each) => [each, format] as const)
+  return [
+    ...inFormat([...plain, ...bracketed, ...expressions].filter(isAlike), own),
+    ...[plain, bracketed, expressions].flatMap((each) =>
+      inFormat(
+        each.filter((guess) => !isAlike(guess)),
+        own,
+      ),
+    ),
+    [[{ ...guess('If-Modified-Since'), in: 'header' }], 'iso_seconds'],
+    ...others.flatMap((format) => inFormat(plain, format)),
+  ]
 }
 
 /** The format of the records' own times first. */
@@ -162,9 +166,15 @@ function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
     .find((each) => each !== null && each !== undefined)
   if (typeof value === 'number')
     return value > 100_000_000_000 ? ['epoch_ms', 'iso', 'epoch_s'] : ['epoch_s', 'iso', 'epoch_ms']
-  if (typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d/.test(value))
-    return ['datetime', 'iso', 'epoch_s']
-  return ['iso', 'epoch_s', 'iso_seconds', 'date', 'datetime', 'epoch_ms']
+  const text = typeof value === 'string' ? value : ''
+  const own: TimeFilter['format'] = /^\d{4}-\d\d-\d\d$/.test(text)
+    ? 'date'
+    : /^\d{4}-\d\d-\d\d \d\d:\d\d/.test(text)
+      ? 'datetime'
+      : /:\d\d(Z|[+-]\d\d:?\d\d)$/.test(text)
+        ? 'iso_seconds'
+        : 'iso'
+  return [...new Set([own, 'iso', 'epoch_s', 'iso_seconds', 'date', 'datetime', 'epoch_ms'] as const)]
 }
 
 /** The instant that the filter can say, which is at or before the one meant. */

@@ -2,6 +2,25 @@
 
 const SINGLES_MAX = 12
 
+/** Whether one name nests in the other, as `sort[]` in `sort`: together they are broken, and crash some servers. */
+export function clashes(a: string, b: string): boolean {
+  return a.startsWith(`${b}[`) || b.startsWith(`${a}[`)
+}
+
+/** In as few groups as possible, of which none has names that clash or are the same. */
+export function apart<T>(candidates: readonly T[], nameOf: (candidate: T) => string): T[][] {
+  const groups: T[][] = []
+  for (const each of candidates) {
+    const name = nameOf(each)
+    const group = groups.find((others) =>
+      others.every((other) => nameOf(other) !== name && !clashes(nameOf(other), name)),
+    )
+    if (group) group.push(each)
+    else groups.push([each])
+  }
+  return groups
+}
+
 export type Effect = 'effect' | 'none' | 'refused'
 
 /** Shared by trials that belong together. */

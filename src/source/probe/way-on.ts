@@ -21,7 +21,7 @@ import { isDisjoint, type List, type Page, type Params, pageOf, readPage } from 
 import { hasMorePath, nextTokens, nextUrls, paramsWith } from './page-signals.ts'
 import type { PageSize } from './page-size.ts'
 import { positionOf } from './position.ts'
-import { type Budget, type Effect, findEffective } from './trial.ts'
+import { type Budget, clashes, type Effect, findEffective } from './trial.ts'
 
 /** For one kind of parameter, and questions after which no further kind is tried. */
 const TRIES = 10
@@ -147,7 +147,7 @@ async function byPosition(trial: Trial): Promise<WayOn | null> {
     POSITION_PARAMS_IN_BRACKETS,
   ]
   for (const group of groups) {
-    const param = await findEffective(group, moves, budgetOf(trial), trial.list.isStrict)
+    const param = await findEffective(besideSize(trial, group), moves, budgetOf(trial), trial.list.isStrict)
     const found =
       param === null
         ? null
@@ -187,7 +187,7 @@ async function findParam(
     if (page === null) return 'refused'
     return isDisjoint(page, small.ids) && comesAfter(page, trial) ? 'effect' : 'none'
   }
-  const param = await findEffective(params, test, budgetOf(trial), trial.list.isStrict)
+  const param = await findEffective(besideSize(trial, params), test, budgetOf(trial), trial.list.isStrict)
   const second = param === null ? null : await readAt(trial, { [param]: token })
   return param === null || second === null ? null : { param, second }
 }
@@ -201,6 +201,11 @@ function comesAfter(page: Page, { first, size: { small } }: Trial): boolean {
 function readAt({ asker, list, size }: Trial, position: Params): Promise<Page | null> {
   const wanted = size.param === null ? {} : { [size.param]: String(size.small.ids.length) }
   return readPage(asker, list, { ...size.along, ...wanted, ...position })
+}
+
+function besideSize({ size }: Trial, params: readonly string[]): string[] {
+  const along = [size.param ?? '', ...Object.keys(size.along)]
+  return params.filter((name) => !along.some((other) => clashes(name, other)))
 }
 
 function budgetOf({ asker }: Trial): Budget {

@@ -1,0 +1,23 @@
+/** Servers that answer as the products do of which they have the name. */
+import { describe, expect, test } from 'vitest'
+import { startForeign } from '../support/foreign.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+import { PRODUCTS } from '../support/product-shapes.ts'
+
+describe('a product is probed to its filter for changes, and a sync by what was written stores its records', () => {
+  test.each(Object.entries(PRODUCTS))('%s', async (_, { shape, since }) => {
+    await using foreign = await startForeign(shape)
+    const url = foreign.url + shape.path
+    const { text, profile, gaps } = await probeForeign(url)
+    expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
+    expect(profile?.filters.updated_since?.param).toBe(since)
+    expect(foreign.requests.filter(hasClash)).toEqual([])
+    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
+  })
+})
+
+/** Whether a query has a name both bare and with brackets behind it. */
+function hasClash(request: string): boolean {
+  const names = [...new URL(request.split(' ')[1] ?? '/', 'http://127.0.0.1').searchParams.keys()]
+  return names.some((name) => names.some((other) => other.startsWith(`${name}[`)))
+}

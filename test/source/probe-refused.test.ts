@@ -1,0 +1,173 @@
+/** Upstreams that give no list, or no more than a part of what is asked: what the probe says of them. */
+import { describe, expect, test } from 'vitest'
+import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/foreign.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+
+const PLAIN: Shape = {
+  path: '/crm/leads',
+  lets: inHeader('authorization', 'Bearer {key}'),
+  record: (number) => {
+    const { company, status, updated } = factsOf(number)
+    return { id: `r${number}`, company, status, updated_at: updated.toISOString() }
+  },
+  idOf: (record) => String(record.id),
+  list: (all, url) => {
+    const [limit, offset] = [numberIn(url, 'limit', 20, 100), numberIn(url, 'offset', 0)]
+    return { body: { data: all.slice(offset, offset + limit), total: all.length } }
+  },
+}
+
+/** Zoho: an error of its own for a wrong key, and another where the fields are not named. */
+const ZOHO: Shape = {
+  ...PLAIN,
+  path: '/crm/v8/Leads',
+  lets: inHeader('authorization', 'Zoho-oauthtoken {key}'),
+  refusal: { status: 401, body: { code: 'INVALID_TOKEN', message: 'invalid oauth token', status: 'error' } },
+  list: (all, url) => {
+    const message = 'One of the expected parameter is missing'
+    const isNamed = url.searchParams.has('fields')
+    if (!isNamed) return { status: 400, body: { code: 'REQUIRED_PARAM_MISSING', message, status: 'error' } }
+    const [page, size] = [numberIn(url, 'page', 1), numberIn(url, 'per_page', 200, 200)]
+    const data = all.slice((page - 1) * size, page * size)
+    const info = { per_page: size, count: data.length, page, more_records: page * size < all.length }
+    return data.length === 0 ? { status: 204, body: '' } : { body: { data, info } }
+  },
+}
+
+const problemsOf = ({ gaps }: { gaps: readonly { place: string; problem: string }[] }) =>
+  gaps.map(({ place, problem }) => `${place}: ${problem}`).join('\n')
+
+describe('a key', () => {
+  test('is taken where only a parameter is missing, which is quoted', async () => {
+    await using foreign = await startForeign(ZOHO)
+    const probed = await probeForeign(foreign.url + ZOHO.path)
+    expect(probed.findings).toMatchObject([
+      { place: 'auth', value: 'Authorization: Zoho-oauthtoken {key}', confidence: 'proved' },
+    ])
+    expect(problemsOf(probed)).toMatch(
+      /Leads -> 400: One of the expected parameter is missing; the key is taken/,
+    )
+    const { text } = await probeForeign(`${foreign.url}${ZOHO.path}?fields=id,company`)
+    expect(await syncBy(text, `${foreign.url}${ZOHO.path}?fields=id,company`)).toEqual(recordsOf(foreign))
+  })
+
+  test('that is refused in every form at the address given is not shown to others', async () => {
+    await using foreign = await startForeign(PLAIN)
+    const { gaps } = await probeForeign(foreign.url + PLAIN.path, 'another-key')
+    expect(gaps.map(({ place }) => place)).toEqual(['auth'])
+    expect([...new Set(foreign.requests.map((request) => request.split('?')[0]))]).toEqual(['GET /crm/leads'])
+  })
+
+  test('and an id of the application go along as the user says, and are written down so', async () => {
+    const key = inHeader('x-parse-rest-api-key')
+    await using foreign = await startForeign({
+      ...PLAIN,
+      lets: (request, url) => key(request, url) && request.headers['x-parse-application-id'] === 'app7',
+      refusal: { status: 403, body: { error: 'unauthorized' } },
+    })
+    const url = foreign.url + PLAIN.path
+    const auth = { header: 'X-Parse-REST-API-Key', value: '{key}', headers: {} }
+    const { text, input } = await probeForeign(url, KEY, null, {
+      auth,
+      headers: { 'X-Parse-Application-Id': 'app7' },
+    })
+    expect(input?.auth).toEqual({
+      header: 'X-Parse-REST-API-Key',
+      value: '{key}',
+      headers: { 'X-Parse-Application-Id': 'app7' },
+    })
+    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
+    const refused = await probeForeign(url, KEY, null, { auth })
+    expect(problemsOf(refused)).toContain('the key was not taken as X-Parse-REST-API-Key: {key}')
+  })
+})
+
+test.each([
+  [
+    { status: 405, headers: { allow: 'POST, OPTIONS' }, body: '' },
+    '-> 405, Allow: POST, OPTIONS: it takes no GET',
+  ],
+  [
+    { status: 400, body: { errors: [{ message: 'Must provide query string.' }] } },
+    '-> 400: Must provide query string.: this is GraphQL',
+  ],
+  [
+    { headers: { 'content-type': 'application/xml' }, body: '<leads/>' },
+    '-> 200, application/xml, and no JSON',
+  ],
+  [
+    { headers: { 'content-type': 'text/csv' }, body: 'id,name\n1,a' },
+    'text/csv, and no JSON, which alone is read: id,name',
+  ],
+  [
+    { headers: { 'content-type': 'application/x-ndjson' }, body: '{"id":1}\n{"id":2}\n' },
+    '-> 200, application/x-ndjson, and no JSON',
+  ],
+  [
+    { headers: { 'content-type': 'application/json' }, body: '{"id":1}\n{"id":2}\n' },
+    '-> 200, application/json, and no JSON',
+  ],
+])('an address that answers %j is told as what it is', async (answer, told) => {
+  await using foreign = await startForeign({
+    ...PLAIN,
+    first: (_, { pathname }) => (pathname === PLAIN.path ? answer : null),
+  })
+  expect(problemsOf(await probeForeign(foreign.url + PLAIN.path))).toContain(told)
+})
+
+describe('beside the list', () => {
+  test('a router that answers anything with it has no agents, statistics or single leads', async () => {
+    await using foreign = await startForeign({
+      ...PLAIN,
+      record: (number) => ({ ...PLAIN.record(number), pipeline_id: 'p1' }),
+      first: (_, url, all) =>
+        url.pathname === PLAIN.path
+          ? null
+          : { body: { won: 1, lost: 2, open: 3, ...all[0], data: all.slice(0, 50) } },
+    })
+    const { input } = await probeForeign(foreign.url + PLAIN.path)
+    expect(input?.endpoints).toMatchObject({ agents: 'none', stats: 'none', lead: 'none' })
+  })
+
+  test('statistics that are there and not understood are told, and not said to be nowhere', async () => {
+    await using foreign = await startForeign({
+      ...PLAIN,
+      record: (number) => ({ ...PLAIN.record(number), pipeline_id: 'p1' }),
+      others: { '/crm/leads/api/v1/pipelines/p1/stats': { body: { buckets: { a: 1 } } } },
+    })
+    const probed = await probeForeign(foreign.url + PLAIN.path)
+    expect(problemsOf(probed)).toContain(
+      'endpoints.stats: GET /crm/leads/api/v1/pipelines/p1/stats -> 200, but',
+    )
+    expect(probed.text).not.toContain('no statistics at the usual paths')
+  })
+
+  test('a single lead that takes no query of the list is asked for without it', async () => {
+    await using foreign = await startForeign({
+      ...PLAIN,
+      first: (_, url, all) => {
+        const record = all.find(({ id }) => url.pathname === `${PLAIN.path}/${id}`)
+        if (record === undefined) return null
+        return url.search === ''
+          ? { body: record }
+          : { status: 400, body: { error: 'invalid parameter: where' } }
+      },
+    })
+    const url = `${foreign.url}${PLAIN.path}?where=all`
+    const { input } = await probeForeign(url)
+    expect(input?.endpoints?.lead).toBe(`${foreign.url}${PLAIN.path}/{id}`)
+  })
+})
+
+test('an upstream that dies half-way leaves what was proved, and what was not asked for is a gap', async () => {
+  await using foreign = await startForeign({
+    ...PLAIN,
+    first: (_, url) => (url.searchParams.has('updated_since') ? 'crash' : null),
+  })
+  const { input, profile, gaps, text } = await probeForeign(foreign.url + PLAIN.path)
+  expect(profile?.paging).toMatchObject({ kind: 'offset', param: 'offset', size_max: 100 })
+  expect(input?.mapping.lead).toMatchObject({ id: 'id', status: 'status' })
+  expect(gaps[0]).toMatchObject({ place: 'filters', problem: expect.stringContaining('ended here') })
+  expect(gaps[0]?.remedy).not.toBeNull()
+  expect(text).toContain('param: offset')
+})

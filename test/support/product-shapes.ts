@@ -1,0 +1,249 @@
+/** Upstreams as products that are in use answer, word for word where it matters: seen on them, or in their sources. */
+import { type ForeignAnswer, type ForeignRecord, factsOf, inHeader, numberIn, type Shape } from './foreign.ts'
+
+const iso = (date: Date): string => date.toISOString()
+const seconds = (date: Date): string => `${iso(date).slice(0, 19)}Z`
+
+/** Of what comes before all else: the single record below the list. */
+function single(
+  path: string,
+  record: (id: string, all: readonly ForeignRecord[]) => unknown,
+): NonNullable<Shape['first']> {
+  return (request, url, all) => {
+    const id = url.pathname.startsWith(`${path}/`) ? url.pathname.slice(path.length + 1) : ''
+    const body = id === '' || request.method !== 'GET' ? undefined : record(decodeURIComponent(id), all)
+    return body === undefined ? null : { body }
+  }
+}
+
+/** json-server 1: a bare list, an envelope when paged, and whatever it does not know is a filter by equality. */
+const JSON_SERVER_1: Shape = {
+  path: '/leads',
+  lets: () => true,
+  record: (number) => {
+    const { company, status, created, updated } = factsOf(number)
+    return { id: `l${number}`, company, status, created_at: iso(created), updated_at: iso(updated) }
+  },
+  idOf: (record) => String(record.id),
+  first: single('/leads', (id, all) => all.find((each) => each.id === id)),
+  list: (all, url) => {
+    const reserved = ['_sort', '_page', '_per_page', '_embed', '_where']
+    const wanted = [...url.searchParams].filter(([name]) => !reserved.includes(name))
+    const found = all.filter((record) =>
+      wanted.every(([name, value]) => {
+        const [, field = name, operator = 'eq'] = /^(.*?)[:_](lte?|gte?|ne|eq)$/.exec(name) ?? []
+        const own = String(record[field])
+        if (!(field in record)) return false
+        return operator === 'gte' ? own >= value : operator === 'gt' ? own > value : own === value
+      }),
+    )
+    if (!url.searchParams.has('_page')) return { body: found }
+    const size = numberIn(url, '_per_page', 10)
+    const pages = Math.max(1, Math.ceil(found.length / size))
+    const page = Math.min(Math.max(1, numberIn(url, '_page', 1)), pages)
+    const data = found.slice((page - 1) * size, page * size)
+    const next = page < pages ? page + 1 : null
+    const prev = page > 1 ? page - 1 : null
+    return { body: { first: 1, prev, next, last: pages, pages, items: found.length, data } }
+  },
+}
+
+/** Strapi: all that counts stands in brackets, and filters of fields or operators that it does not know are errors. */
+function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
+  return {
+    path: '/api/leads',
+    lets: inHeader('authorization', 'Bearer {key}'),
+    refusal: {
+      status: 401,
+      body: {
+        data: null,
+        error: { status: 401, name: 'UnauthorizedError', message: 'Missing or invalid credentials' },
+      },
+    },
+    record: (number) => {
+      const { company, status, created, updated } = factsOf(number)
+      const fields = { company, stage: status, createdAt: iso(created), updatedAt: iso(updated) }
+      return wrap({ id: number + 1, ...fields, publishedAt: iso(updated) })
+    },
+    idOf: (record) => String(record.id),
+    list: (all, url) => {
+      const filters = [...url.searchParams].filter(([name]) => name.startsWith('filters'))
+      const odd = filters.find(([name]) => !/^filters\[(updatedAt|createdAt)\]\[\$(gte|gt)\]$/.test(name))
+      const message = `Invalid key ${odd?.[0]}`
+      if (odd)
+        return { status: 400, body: { data: null, error: { status: 400, name: 'ValidationError', message } } }
+      const timeOf = (record: ForeignRecord, name: string): string =>
+        String(Reflect.get(Object(record.attributes ?? record), name))
+      const found = all.filter((record) =>
+        filters.every(
+          ([name, value]) => timeOf(record, name.includes('updatedAt') ? 'updatedAt' : 'createdAt') >= value,
+        ),
+      )
+      const pageSize = numberIn(url, 'pagination[pageSize]', 25, 100)
+      const page = numberIn(url, 'pagination[page]', 1)
+      const pagination = {
+        page,
+        pageSize,
+        pageCount: Math.ceil(found.length / pageSize),
+        total: found.length,
+      }
+      return { body: { data: found.slice((page - 1) * pageSize, page * pageSize), meta: { pagination } } }
+    },
+  }
+}
+
+/** Redmine: `updated_on=>=2026-01-05T10:00:00Z`, a time without parts of a second, else a 422. */
+const REDMINE: Shape = {
+  path: '/issues.json',
+  lets: (...asked) =>
+    inHeader('x-redmine-api-key')(...asked) || inHeader('authorization', 'Basic {basic}')(...asked),
+  refusal: { status: 401, headers: { 'www-authenticate': 'Basic realm="Redmine API"' }, body: '' },
+  record: (number) => {
+    const { company, status, created, updated } = factsOf(number)
+    const named = { id: (number % 5) + 1, name: status }
+    return {
+      id: number + 1,
+      subject: company,
+      status: named,
+      created_on: seconds(created),
+      updated_on: seconds(updated),
+    }
+  },
+  idOf: (record) => String(record.id),
+  list: (all, url): ForeignAnswer => {
+    if ([...url.searchParams.keys()].some((name) => name.startsWith('updated_on[')))
+      return { status: 500, body: '' }
+    const wanted = url.searchParams.get('updated_on')
+    const [, operator = '=', value = ''] = /^(>=|<=|)(.*)$/.exec(wanted ?? '') ?? []
+    if (wanted !== null && !/^\d{4}-\d\d-\d\d(T\d\d(:?\d\d){0,2}(Z|\d\d:?\d\d)?)?$/.test(value))
+      return { status: 422, body: { errors: ['Updated is invalid'] } }
+    const found = all.filter(({ updated_on: at }) => {
+      if (wanted === null) return true
+      return operator === '>=' ? String(at) >= value : String(at).startsWith(value)
+    })
+    const offset = numberIn(url, 'offset', 0)
+    const limit = numberIn(url, 'limit', 25, 100)
+    return { body: { issues: found.slice(offset, offset + limit), total_count: found.length, offset, limit } }
+  },
+}
+
+/** SAP CAP: dies of `sort=a&sort[]=b`, and takes a + in $filter for a plus. */
+const SAP_CAP: Shape = {
+  path: '/odata/v4/crm/Leads',
+  lets: inHeader('authorization', 'Basic {basic}'),
+  refusal: { status: 401, headers: { 'www-authenticate': 'Basic realm="Users"' }, body: 'Unauthorized' },
+  record: (number) => {
+    const { company, status, created, updated } = factsOf(number)
+    const ID = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+    return { ID, company, status, createdAt: iso(created), modifiedAt: iso(updated) }
+  },
+  idOf: (record) => String(record.ID),
+  first: (_, url) => {
+    const names = [...url.searchParams.keys()]
+    const isBroken = names.some((name) => names.some((other) => other.startsWith(`${name}[`)))
+    return isBroken ? 'crash' : null
+  },
+  list: (all, url): ForeignAnswer => {
+    const query = url.search.replaceAll('+', '%2B')
+    const filter = new URLSearchParams(query).get('$filter')
+    const [, since] = /^modifiedAt ge ([\d:.TZ-]+)$/.exec(filter ?? '') ?? []
+    const unknown = [...url.searchParams.keys()].find(
+      (name) =>
+        name.startsWith('$') &&
+        !['$filter', '$top', '$skip', '$orderby', '$count', '$skiptoken'].includes(name),
+    )
+    if (unknown !== undefined || (filter !== null && since === undefined)) {
+      const message = `Parsing URL failed at position 8: ${unknown ?? filter}`
+      return { status: 400, body: { error: { message, code: '400' } } }
+    }
+    const found = all.filter(({ modifiedAt }) => String(modifiedAt) >= (since ?? ''))
+    const start = numberIn(url, '$skip', 0) + numberIn(url, '$skiptoken', 0)
+    const top = numberIn(url, '$top', 50, 100)
+    const rest = new URL(url)
+    rest.searchParams.set('$skiptoken', String(start + top))
+    const isCut = !url.searchParams.has('$top') || numberIn(url, '$top', 0) > 100
+    const next = isCut && start + top < found.length ? { '@odata.nextLink': `Leads${rest.search}` } : {}
+    return { body: { '@odata.context': '$metadata#Leads', ...next, value: found.slice(start, start + top) } }
+  },
+}
+
+/** FHIR: a Bundle whose next page stands in a list of links, behind the one before. */
+const FHIR: Shape = {
+  path: '/fhir/Patient',
+  lets: inHeader('authorization', 'Bearer {key}'),
+  record: (number) => {
+    const { first, last, updated } = factsOf(number)
+    const meta = { versionId: '1', lastUpdated: iso(updated) }
+    const resource = {
+      resourceType: 'Patient',
+      id: `p${number}`,
+      meta,
+      name: [{ family: last, given: [first] }],
+    }
+    return { fullUrl: `http://fhir.example/Patient/p${number}`, resource, search: { mode: 'match' } }
+  },
+  idOf: ({ resource }) => String(Reflect.get(Object(resource), 'id')),
+  list: (all, url, request) => {
+    const since = /^ge(.+)$/.exec(url.searchParams.get('_lastUpdated') ?? '')?.[1] ?? ''
+    const found = all.filter(({ resource }) => Object(resource).meta.lastUpdated >= since)
+    const count = numberIn(url, '_count', 20, 100)
+    const offset = numberIn(url, '_getpagesoffset', 0)
+    const at = (place: number) => {
+      const to = new URL(`http://${request.headers.host}${url.pathname}${url.search}`)
+      to.searchParams.set('_count', String(count))
+      to.searchParams.set('_getpagesoffset', String(Math.max(0, place)))
+      return to.href
+    }
+    const link = [
+      { relation: 'self', url: at(offset) },
+      ...(offset > 0 ? [{ relation: 'previous', url: at(offset - count) }] : []),
+      ...(offset + count < found.length ? [{ relation: 'next', url: at(offset + count) }] : []),
+    ]
+    const entry = found.slice(offset, offset + count)
+    return {
+      headers: { 'content-type': 'application/fhir+json' },
+      body: { resourceType: 'Bundle', type: 'searchset', total: found.length, link, entry },
+    }
+  },
+}
+
+/** LoopBack 4: everything stands in `filter[…]`, and the list tells nothing of itself. */
+const LOOPBACK: Shape = {
+  path: '/contacts',
+  lets: inHeader('authorization', 'OAuth-Token {key}'),
+  record: (number) => {
+    const { first, email, created, updated } = factsOf(number)
+    return {
+      id: number + 1,
+      first_name: first,
+      last_name: 'L',
+      email,
+      cdate: iso(created),
+      udate: iso(updated),
+    }
+  },
+  idOf: (record) => String(record.id),
+  list: (all, url) => {
+    const since = url.searchParams.get('filter[where][udate][gte]') ?? ''
+    const skip = numberIn(url, 'filter[skip]', 0)
+    const found = all.filter(({ udate }) => String(udate) >= since)
+    return { body: found.slice(skip, skip + numberIn(url, 'filter[limit]', 100, 100)) }
+  },
+}
+
+/** Each with the filter that a probe has to find. */
+export const PRODUCTS: Readonly<Record<string, { readonly shape: Shape; readonly since: string }>> = {
+  'json-server 1': { shape: JSON_SERVER_1, since: 'updated_at_gte' },
+  'Strapi 4': {
+    shape: strapi(({ id, ...attributes }) => ({ id, attributes })),
+    since: 'filters[updatedAt][$gte]',
+  },
+  'Strapi 5': {
+    shape: strapi((record) => ({ ...record, documentId: `d${record.id}` })),
+    since: 'filters[updatedAt][$gte]',
+  },
+  Redmine: { shape: REDMINE, since: 'updated_on' },
+  'SAP CAP': { shape: SAP_CAP, since: '$filter' },
+  FHIR: { shape: FHIR, since: '_lastUpdated' },
+  'LoopBack 4': { shape: LOOPBACK, since: 'filter[where][udate][gte]' },
+}
