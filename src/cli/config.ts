@@ -2,11 +2,14 @@
 import type { Command } from 'commander'
 import { settingsJsonSchema } from '../config/json-schema.ts'
 import { effectiveSettings } from '../config/overview.ts'
+import { lackOfDaemon, requireSettings } from '../config/requirements.ts'
 import { isOfWindow } from '../config/web-access.ts'
+import { shellCommand } from '../errors.ts'
 import { addExamples } from './command.ts'
 import { tryReports } from './report-trial.ts'
 import { scheduleWarnings } from './schedule-warnings.ts'
 import type { Terminal } from './terminal.ts'
+import { needsKey, profileOf } from './upstream.ts'
 import { webhookWarnings } from './webhook-check.ts'
 
 export function defineConfig(command: Command, terminal: Terminal): void {
@@ -25,6 +28,7 @@ export function defineConfig(command: Command, terminal: Terminal): void {
 
 async function checkSettings(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
+  requireSettings(config)
   const settings = effectiveSettings(config)
   const ofWebhooks = webhookWarnings(config)
   await tryReports(config, terminal.signal)
@@ -45,6 +49,9 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   }
   // Those of the settings are logged as they are read.
   for (const warning of notLogged) terminal.note(`warning: ${warning}`)
+  const lack = lackOfDaemon(config, needsKey(profileOf(config)))
+  // That is no mistake: who only reads the copy, or has crontabs, needs less than the daemon.
+  if (lack !== null) terminal.note(`${shellCommand('run')} needs more: ${lack}`)
   if (warnings.length > 0) terminal.end('partly')
 }
 

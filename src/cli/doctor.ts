@@ -1,5 +1,6 @@
 /** `leadsheet doctor`: whether everything that a sync and a report need is there, and what to do where it is not. */
 import type { Command } from 'commander'
+import { requireSettings } from '../config/requirements.ts'
 import type { Check } from '../source/checkup.ts'
 import { addExamples } from './command.ts'
 import { examine } from './examination.ts'
@@ -22,6 +23,9 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
 }
 
 async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
+  // Those with mistakes are the first thing that it tells.
+  const config = await terminal.config().catch(() => null)
+  if (config !== null) requireSettings(config)
   const checks: Check[] = []
   for await (const check of examine(terminal, { whole: options.whole === true })) {
     checks.push(check)

@@ -1,6 +1,7 @@
 /** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
 
 import type { Command } from 'commander'
+import { requireSettings } from '../config/requirements.ts'
 import { shellCommand } from '../errors.ts'
 import { editionState } from '../jobs/archive-index.ts'
 import { factsOf } from '../jobs/notice-reasons.ts'
@@ -35,6 +36,7 @@ export function defineStatus(command: Command, terminal: Terminal): void {
 
 async function showStatus(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
+  requireSettings(config)
   await using store = await openDataIfThere(config)
   const database = nameOf(storePlaceOf(config))
   const status = await readStatus(installationOf(config, store), ROWS, new Date())

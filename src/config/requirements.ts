@@ -4,6 +4,7 @@ import type { ApiConfig, Config, MailConfig } from './config.ts'
 import { variablesFor } from './environment.ts'
 import type { Secret } from './secret.ts'
 import { pathText, type SettingPath, valueAt } from './setting-path.ts'
+import { DEFAULT_FILE } from './settings-file.ts'
 
 export interface ReadyApi extends ApiConfig {
   readonly url: string
@@ -23,14 +24,14 @@ export interface ReadyMail extends MailConfig {
 export function requireApi(config: Config, needsKey = true): ReadyApi {
   const { url } = config.api
   const lacking = missingApi(config, needsKey)
-  if (url === null || lacking.length > 0) throw missing(lacking)
+  if (url === null || lacking.length > 0) throw missing(lacking, config)
   return { ...config.api, url }
 }
 
 /** @throws LeadsheetError config_missing */
 export function requireMail(config: Config): ReadyMail {
   const { url, from } = config.mail
-  if (url === null || from === null) throw missing(missingMail(config))
+  if (url === null || from === null) throw missing(missingMail(config), config)
   return { ...config.mail, url, from }
 }
 
@@ -43,15 +44,36 @@ export function requireDaemon(
   config: Config,
   needsKey = true,
 ): { readonly api: ReadyApi; readonly mail: ReadyMail | null } {
-  const { reports, operators } = config
-  const isMailed = reports.length + operators.recipients.length > 0
-  const lacking = [
+  const lacking = missingForDaemon(config, needsKey)
+  if (lacking.length > 0) throw missing(lacking, config)
+  return { api: requireApi(config, needsKey), mail: isMailed(config) ? requireMail(config) : null }
+}
+
+/**
+ * For commands that judge an installation: without settings there is none, and a wrong folder is not said to be well.
+ * @throws LeadsheetError config_missing
+ */
+export function requireSettings(config: Config, needsKey = true): void {
+  if (config.file === null && config.api.url === null)
+    throw missing(missingForDaemon(config, needsKey), config)
+}
+
+/** What `run` would name as not set; null where nothing is missing. */
+export function lackOfDaemon(config: Config, needsKey = true): string | null {
+  const lacking = missingForDaemon(config, needsKey)
+  return lacking.length === 0 ? null : notSet(lacking)
+}
+
+function isMailed({ reports, operators }: Config): boolean {
+  return reports.length + operators.recipients.length > 0
+}
+
+function missingForDaemon(config: Config, needsKey: boolean): SettingPath[] {
+  return [
     ...missingApi(config, needsKey),
-    ...(isMailed ? missingMail(config) : []),
-    ...(reports.some((report) => report.recipients.length === 0) ? [['recipients']] : []),
+    ...(isMailed(config) ? missingMail(config) : []),
+    ...(config.reports.some((report) => report.recipients.length === 0) ? [['recipients']] : []),
   ]
-  if (lacking.length > 0) throw missing(lacking)
-  return { api: requireApi(config, needsKey), mail: isMailed ? requireMail(config) : null }
 }
 
 function missingApi({ api }: Config, needsKey: boolean): SettingPath[] {
@@ -64,11 +86,15 @@ function missingMail({ mail }: Config): SettingPath[] {
   return ['url', 'from'].filter((name) => valueAt(mail, [name]) === null).map((name) => ['mail', name])
 }
 
-function missing(paths: readonly SettingPath[]): LeadsheetError {
+function notSet(paths: readonly SettingPath[]): string {
   const names = paths.map((path) => `${pathText(path)} (${variablesFor(path).join(' or ')})`)
   const verb = names.length === 1 ? 'is' : 'are'
-  const list = new Intl.ListFormat('en').format(names)
-  return new LeadsheetError('config_missing', `${list} ${verb} not set`, {
+  return `${new Intl.ListFormat('en').format(names)} ${verb} not set`
+}
+
+function missing(paths: readonly SettingPath[], { file }: Config): LeadsheetError {
+  const nowhere = file === null ? `there is no ${DEFAULT_FILE} in ${process.cwd()}, and ` : ''
+  return new LeadsheetError('config_missing', `${nowhere}${notSet(paths)}`, {
     hint: `${shellCommand('init')} asks for them; or set them in leadsheet.yaml or the environment, or try it without a service of your own: ${shellCommand('demo')} or ${shellCommand('serve')}.`,
   })
 }

@@ -123,7 +123,7 @@ test('doctor takes the certificate of a mail server from an authority of one’s
     const url = server.url.replace('//127.0.0.1', '//dana:hunter22@0.0.0.0')
     const { stdout } = await runLeadsheet(['doctor', '--json'], {
       cwd,
-      env: { LEADSHEET_SMTP_URL: url, ...env },
+      env: { LEADSHEET_API_URL: 'http://127.0.0.1:9/', LEADSHEET_SMTP_URL: url, ...env },
     })
     return answerSchema.parse(JSON.parse(stdout)).checks.find(({ what }) => what === 'mail')
   }

@@ -87,7 +87,7 @@ describe('settings', () => {
     const { status, stderr } = await run('agents')
     expect(status).toBe(2)
     expect(stderr).toMatch(
-      /^error: api\.url \(LEADSHEET_API_URL\) and api\.key \(.*\) are not set\nhint: .*leadsheet demo/,
+      /^error: there is no leadsheet\.yaml in \S+, and api\.url \(LEADSHEET_API_URL\) and api\.key \(.*\) are not set\nhint: .*leadsheet demo/,
     )
   })
 
@@ -133,7 +133,8 @@ describe('settings', () => {
   test('that are unwise end the check with a warning and status 3', async () => {
     const { status, stderr } = await run('config check', { LEADSHEET_API_URL: 'http://leads.example.com' })
     expect(status).toBe(3)
-    expect(JSON.parse(stderr)).toMatchObject({ level: 'warn', msg: expect.stringContaining('unencrypted') })
+    const [line = ''] = stderr.split('\n')
+    expect(JSON.parse(line)).toMatchObject({ level: 'warn', msg: expect.stringContaining('unencrypted') })
   })
 
   test('have a schema that can be printed', async () => {

@@ -14,7 +14,7 @@ const AT = '2026-11-21T06:00:00.000Z'
 
 /** An installation with one open trouble, and one that is over. */
 async function installation(env: Readonly<Record<string, string>> = {}): Promise<RunOptions> {
-  const cwd = folderWith({ 'data/.keep': '' })
+  const cwd = folderWith({ 'data/.keep': '', 'leadsheet.yaml': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(AT))
   const row: Omit<Notice, 'id' | 'reason' | 'state' | 'message' | 'closedAt'> = {
     ...{ subject: '', seen: 1, hint: 'do this', firstSeenAt: AT, openedAt: AT, reopenedAt: null },
