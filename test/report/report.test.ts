@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ReportFigures } from '../../src/figures.ts'
+import type { PipelineLine, ReportFigures } from '../../src/figures.ts'
 import type { composeReport } from '../../src/report/report.ts'
 import {
   busyDay,
@@ -312,6 +312,52 @@ describe('agents', () => {
       ['Rate limited', 'neutral'],
     ])
     expect(headline(figures).subject).toContain('1 agent failing')
+  })
+})
+
+describe('thirty pipelines', () => {
+  const busy = busyWeek()
+  const [line] = busy.byPipeline
+  const thirty = (newLeads: (index: number) => number): ReportFigures => ({
+    ...busy,
+    byPipeline: Array.from({ length: 30 }, (_, index) => ({
+      ...(line as PipelineLine),
+      ...{ id: `pl_${index}`, name: `Pipeline ${String(index + 1).padStart(2, '0')}`, leads: 10 + index },
+      newLeads: { current: newLeads(index), prior: 5 },
+    })),
+  })
+  const monday: Making = { now: '2026-11-23T05:04:00.000Z' }
+
+  it('are shown by those with most new leads, and say so', () => {
+    const view = block(
+      'pipelines',
+      thirty((index) => (index * 7) % 30),
+      monday,
+    )
+    expect(view.lines.map(({ newLeads }) => newLeads.value)).toEqual(['29', '28', '27', '26', '25', '24'])
+    expect(view.note).toBe('The 6 with most new leads that week, of 30 · changes against the week before')
+    expect(view.more).toBe('and 24 more')
+    expect(
+      block(
+        'pipelines',
+        thirty((index) => index),
+        { ...monday, locale: 'de-DE' },
+      ).note,
+    ).toBe('Die 6 mit den meisten neuen Leads dieser Woche, von 30 · Veränderung zur Woche davor')
+  })
+
+  it('without a new lead are shown by those with most leads', () => {
+    const view = block(
+      'pipelines',
+      thirty(() => 0),
+      monday,
+    )
+    expect(view.lines[0]?.name).toBe('Pipeline 30')
+    expect(view.note).toMatch(/^The 6 with most leads, of 30 · /)
+  })
+
+  it('of which all have room stand in order of name', () => {
+    expect(block('pipelines', busy, monday).note).toBe('Changes against the week before')
   })
 })
 

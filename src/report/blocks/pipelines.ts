@@ -8,8 +8,9 @@ import { formatMoneys } from '../moneys.ts'
 import { oneLine } from '../text.ts'
 import type { Voice } from '../voice.ts'
 import { type ComparedTable, compareCell, rateCell } from './compared-table.ts'
-import { moreOf, shownOf } from './more.ts'
+import { moreOf } from './more.ts'
 
+/** One more takes no more room than to say that there is one. */
 const ROWS = 6
 
 export interface PipelinesView extends ComparedTable {
@@ -23,12 +24,20 @@ export function composePipelines(
 ): PipelinesView {
   const { words } = voice
   const { byPipeline } = figures
-  const shown = shownOf(byPipeline, byPipeline.length, ROWS)
+  const hasNew = byPipeline.some(({ newLeads }) => newLeads.current > 0)
+  const sizeOf = ({ newLeads, leads }: PipelineLine) => (hasNew ? newLeads.current : leads)
+  const areAll = byPipeline.length <= ROWS + 1
+  const shown = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, ROWS)
   const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
   return {
     kind: 'pipelines',
     title: words.pipelines.title,
-    note: noteOf(figures, isComparable, voice),
+    note: [
+      ...(areAll ? [] : [chosenBy(figures, hasNew, shown.length, voice)]),
+      noteOf(figures, isComparable, areAll, voice),
+    ]
+      .filter(Boolean)
+      .join(' · '),
     columns: {
       name: words.pipelines.pipeline,
       newLeads: words.pipelines.newLeads,
@@ -51,10 +60,22 @@ export function composePipelines(
   }
 }
 
-function noteOf(figures: ReportFigures, isComparable: boolean, { words, locale }: Voice): string {
+function chosenBy(figures: ReportFigures, hasNew: boolean, shown: number, { words, locale }: Voice): string {
+  const total = figures.byPipeline.length
+  if (!hasNew) return words.pipelines.mostLeads(shown, total)
+  return words.pipelines.mostNew(shown, total, namePeriod(locale, figures.kind, figures.period).shape)
+}
+
+function noteOf(
+  figures: ReportFigures,
+  isComparable: boolean,
+  areAll: boolean,
+  { words, locale }: Voice,
+): string {
   if (figures.byPipeline.length === 0) return words.pipelines.empty
-  if (!isComparable) return words.pipelines.noteWithout
-  return words.pipelines.note(words.period.against(namePeriod(locale, figures.kind, figures.prior)))
+  if (!isComparable) return areAll ? words.pipelines.noteWithout : ''
+  const against = words.period.against(namePeriod(locale, figures.kind, figures.prior))
+  return words.pipelines[areAll ? 'note' : 'noteBehind'](against)
 }
 
 function detailOf({ openValue, stalled }: PipelineLine, voice: Voice): string {

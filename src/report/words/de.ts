@@ -1,6 +1,6 @@
 /** The words of the reports in German. */
 import type { ChangeKind, StatDifference } from '../../figures.ts'
-import type { PeriodNames } from '../dates.ts'
+import type { PeriodNames, PeriodShape } from '../dates.ts'
 import type { Numbers } from '../numbers.ts'
 import { capitalise } from '../text.ts'
 import type { Words } from './en.ts'
@@ -301,6 +301,10 @@ export function german(numbers: Numbers, locale: string): Words {
     pipelines: {
       title: 'Pipelines',
       note: (against) => `Veränderung ${against}`,
+      noteBehind: (against) => `Veränderung ${against}`,
+      mostNew: (shown, total, shape: PeriodShape) =>
+        `Die ${count(shown)} mit den meisten neuen Leads ${{ day: 'dieses Tages', days: 'dieser Tage', week: 'dieser Woche', month: 'dieses Monats' }[shape]}, von ${count(total)}`,
+      mostLeads: (shown, total) => `Die ${count(shown)} mit den meisten Leads, von ${count(total)}`,
       noteWithout: 'Nach Namen geordnet',
       pipeline: 'Pipeline',
       newLeads: 'Neu',

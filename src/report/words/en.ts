@@ -3,7 +3,7 @@
  * as ready strings, counts as numbers where the grammar needs them.
  */
 import type { ChangeKind, PeriodKind, StatDifference } from '../../figures.ts'
-import type { PeriodNames } from '../dates.ts'
+import type { PeriodNames, PeriodShape } from '../dates.ts'
 import type { Numbers } from '../numbers.ts'
 import { capitalise } from '../text.ts'
 
@@ -302,6 +302,10 @@ export function english(numbers: Numbers, locale: string) {
     pipelines: {
       title: 'Pipelines',
       note: (against: string) => `Changes ${against}`,
+      noteBehind: (against: string) => `changes ${against}`,
+      mostNew: (shown: number, total: number, shape: PeriodShape) =>
+        `The ${count(shown)} with most new leads ${{ day: 'that day', days: 'in those days', week: 'that week', month: 'that month' }[shape]}, of ${count(total)}`,
+      mostLeads: (shown: number, total: number) => `The ${count(shown)} with most leads, of ${count(total)}`,
       noteWithout: 'In order of name',
       pipeline: 'Pipeline',
       newLeads: 'New',
