@@ -39,6 +39,7 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
   const isImplicitTls = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = Number(url.port) || (isImplicitTls ? 465 : 587)
+  const isHere = LOOPBACK.test(host)
   const all = { ...TIMEOUTS, ...timeouts }
   return {
     name: `${url.protocol}//${url.hostname}:${port}`,
@@ -49,18 +50,13 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
       host,
       port,
       secure: isImplicitTls,
-      ...startTlsOf(host, url.searchParams.get('insecure') === 'true'),
-      // Said, so that no variable of the environment turns it off.
-      tls: { minVersion: 'TLSv1.2', rejectUnauthorized: true },
+      // Without it, where a server offers STARTTLS it is used all the same, and nothing is said before it.
+      requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',
+      // Said, so that no variable of the environment turns it off. The certificate of a local relay rarely names it.
+      tls: { minVersion: 'TLSv1.2', rejectUnauthorized: !isHere || isImplicitTls },
       connectionTimeout: all.connectMs,
       greetingTimeout: all.greetingMs,
       socketTimeout: all.socketMs,
     },
   }
-}
-
-/** What stays on this machine needs no TLS, and the certificate of a local relay rarely names it. */
-function startTlsOf(host: string, isInsecure: boolean): SMTPConnectionOptions {
-  if (LOOPBACK.test(host)) return { ignoreTLS: true }
-  return isInsecure ? { opportunisticTLS: true } : { requireTLS: true }
 }

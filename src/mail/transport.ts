@@ -24,7 +24,7 @@ export interface Transport extends AsyncDisposable {
 
 /**
  * @param url `smtp://user:password@host:587`, `smtps://…`, or `file:` with the path of a folder. TLS is
- * required of every server but one on this machine; `?insecure=true` allows to go without.
+ * required of every server but one on this machine; `?insecure=true` allows to go without where none is offered.
  * @throws LeadsheetError config_invalid
  */
 export function openTransport(url: string, options: SmtpOptions): Transport {

@@ -84,9 +84,9 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
     if (!(thrown instanceof SyntaxError)) throw thrown
     if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
     // The parser's own words quote the text, and may quote half a key.
-    const place = /at position \d+/.exec(thrown.message)?.[0] ?? ''
+    const place = / at position \d+/.exec(thrown.message)?.[0] ?? ''
     const found = quoteOf(beginning, redact)
-    const broken = new SyntaxError(`its JSON is cut or broken ${place}`.trim() + `; it begins: ${found}`)
+    const broken = new SyntaxError(`its JSON is cut or broken${place}; it begins: ${found}`)
     return { ...failed(unreachable(call.url, attempt, broken)), isPassing: true }
   }
 }

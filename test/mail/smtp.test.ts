@@ -309,6 +309,33 @@ describe('encryption', () => {
     expect(server.bodies()).toBe(1)
   })
 
+  it('begins before the login also on this machine, whose certificate names nobody', async () => {
+    const logins: boolean[] = []
+    await using server = await openMailServer({
+      disabledCommands: [],
+      authOptional: false,
+      onAuth: (_login, session, done) => {
+        logins.push(session.secure)
+        done(null, { user: 'dana' })
+      },
+    })
+    await using transport = open(server.url.replace('//', '//dana:hunter22@'))
+    await transport.send(LETTER, { signal })
+    expect([logins, server.received.length]).toEqual([[true], 1])
+  })
+
+  it.each(['127.0.0.1', '0.0.0.0'])(
+    'is not gone without where %s offers it and then refuses',
+    async (host) => {
+      const offer = '250-mail\r\n250-STARTTLS\r\n250 AUTH PLAIN'
+      await using server = await openScriptedServer({ EHLO: offer, STARTTLS: '454 later' })
+      const url = server.url.replace('127.0.0.1', `dana:hunter22@${host}`)
+      await using transport = open(`${url}?insecure=true`)
+      await failureOf(transport.send(LETTER, { signal }))
+      expect(server.commands.map((command) => command.split(' ')[0])).toEqual(['EHLO', 'STARTTLS'])
+    },
+  )
+
   it('needs a certificate that holds, by STARTTLS and from the start', async () => {
     await using started = await openMailServer({ disabledCommands: [] })
     await using secure = await openMailServer({ secure: true })
