@@ -11,6 +11,13 @@ export interface Compared<T> {
   readonly prior: T
 }
 
+/** Of how many leads a figure is made that depends on what leads went through: on those whose history is known. */
+export interface HistoryCoverage {
+  readonly known: number
+  /** The leads in question. */
+  readonly of: number
+}
+
 /** Which leads a report is about: those that meet every condition. */
 export interface LeadFilter {
   /** Only these pipelines; null for all. */
@@ -123,6 +130,10 @@ export interface Funnel {
    * asks for what those statistics do not tell apart.
    */
   readonly source: 'service' | 'ours'
+  /** Of ours, whose stages are those of the leads that are known; null for the service's. */
+  readonly coverage: HistoryCoverage | null
+  /** Of the median days. */
+  readonly daysCoverage: HistoryCoverage
   readonly asOf: Instant | null
   readonly stages: readonly (FunnelStage & {
     /** Median days that leads spent in it, of the stays that ended in the last 90 days; null where none is known. */
@@ -139,6 +150,8 @@ export interface Changes {
    * What is dated before it but became known only after that edition is told too.
    */
   readonly since: Instant
+  /** Of the kinds forward and back. */
+  readonly coverage: HistoryCoverage
   /** Of each kind how many there are, in this order, with the first of them by currency and value. */
   readonly kinds: readonly {
     readonly kind: ChangeKind
@@ -188,6 +201,8 @@ export interface TopLeads {
 /** Open leads without any change for `days` days or more, the longest first; `rows` are the first of `total`. */
 export interface Stalled {
   readonly days: number
+  /** Of the open leads. */
+  readonly coverage: HistoryCoverage
   readonly total: number
   readonly rows: readonly (ListedLead & {
     /** Whole days without any change of the lead, up to the end of the period. */

@@ -5,12 +5,13 @@
 import type { Command } from 'commander'
 import { nearest } from '../config/nearest.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
+import { COVERAGES } from '../store/figures/coverage.ts'
 import { FIGURES } from '../store/figures/definition.ts'
-import { explainFigure, readFigure } from '../store/figures/query.ts'
-import { listPipelines } from '../store/figures/read.ts'
+import { explainFigure, explainQuery, readFigure } from '../store/figures/query.ts'
+import { listPipelines, readCoverages } from '../store/figures/read.ts'
 import { addExamples } from './command.ts'
 import { addScopeOptions, periodOf, type ScopeOptions, scopeOf } from './figure-scope.ts'
-import { figureJson, formatFigure } from './figure-text.ts'
+import { figureJson, formatCoverage, formatFigure } from './figure-text.ts'
 import { openDataIfThere } from './installation.ts'
 import { plainText } from './plain-text.ts'
 import type { Terminal } from './terminal.ts'
@@ -45,23 +46,31 @@ async function listFigures(terminal: Terminal): Promise<void> {
 }
 
 async function explain(terminal: Terminal, given: string, options: ScopeOptions): Promise<void> {
-  const { name, title, meaning, unit } = requireFigure(given)
+  const { name, title, meaning, unit, coverage: needed } = requireFigure(given)
   const config = await terminal.config()
   const period = periodOf(options, config.timeZone, new Date())
   await using store = await openDataIfThere(config)
   const scope = scopeOf(options, config, period, await listPipelines(store.db))
   const sql = explainFigure(name, scope)
   const rows = await readFigure(store.db, name, scope)
+  const known = (await readCoverages(store.db, [scope]))[0]?.get(name)
+  const query = needed === null ? null : COVERAGES[needed]
   if (terminal.json) {
     const { from, to, timeZone } = period
     const value = figureJson(unit, rows)
-    terminal.printJson({ name, title, meaning, unit, period: { from, to, time_zone: timeZone }, value, sql })
+    const coverage = query && {
+      ...{ ...known, meaning: query.meaning, sql: explainQuery(query, scope, {}) },
+    }
+    terminal.printJson({
+      ...{ name, title, meaning, unit, period: { from, to, time_zone: timeZone }, value, coverage, sql },
+    })
     return
   }
   const values = rows.map((row) => [row.of, formatFigure(unit, row)].filter(Boolean).join(' '))
   terminal.print(
     `-- ${title}: ${meaning}`,
     `-- from ${period.from} up to ${period.to} (${period.timeZone}), in ${unit}: ${plainText(values.join(', ')).replaceAll('\n', ' ') || '-'}`,
+    ...(query === null ? [] : [`--${formatCoverage(known) || ' known for all leads'}: ${query.meaning}`]),
     sql,
   )
 }

@@ -1,4 +1,5 @@
 /** Figures as people and as programs read them. */
+import type { HistoryCoverage } from '../figures.ts'
 import type { FigureUnit } from '../store/figures/definition.ts'
 import type { FigureRow } from '../store/figures/query.ts'
 
@@ -9,6 +10,12 @@ export function formatFigure(unit: FigureUnit, row: FigureRow | undefined): stri
     return `${count(row.part ?? 0)} of ${count(row.whole ?? 0)} (${Math.round(row.value * 100)}%)`
   if (unit === 'days') return `${count(row.value)} days`
   return count(row.value)
+}
+
+/** ` (known for 120 of 332 leads)`; empty where the history of all leads in question is known, or not needed. */
+export function formatCoverage(coverage: HistoryCoverage | undefined): string {
+  if (coverage === undefined || coverage.known === coverage.of) return ''
+  return ` (known for ${count(coverage.known)} of ${count(coverage.of)} leads)`
 }
 
 /** One number where a figure is one, its counts beside it for a share, and otherwise a list. */

@@ -4,12 +4,18 @@ import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Instant, Period } from '../model.ts'
 import { periodBefore } from '../report/period.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from '../store/figures/definition.ts'
-import { type Figures, listPipelines, readFigures } from '../store/figures/read.ts'
+import {
+  type Coverages,
+  type Figures,
+  listPipelines,
+  readCoverages,
+  readFigures,
+} from '../store/figures/read.ts'
 import type { Db } from '../store/open.ts'
 import { findLastWholeRun } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
 import { addScopeOptions, periodOf, type ScopeOptions, scopeOf } from './figure-scope.ts'
-import { figureJson, formatFigure } from './figure-text.ts'
+import { figureJson, formatCoverage, formatFigure } from './figure-text.ts'
 import { openDataIfThere } from './installation.ts'
 import { type Column, formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -20,6 +26,8 @@ interface Group {
   readonly name: string
   readonly current: Figures
   readonly prior: Figures
+  readonly known: Coverages
+  readonly knownBefore: Coverages
 }
 
 interface Asked {
@@ -58,17 +66,19 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
     scope,
     ...wanted.map(({ id }) => ({ ...scope, filter: { ...scope.filter, pipelineIds: [id] } })),
   ]
-  const read = await readFigures(
-    store.db,
-    scopes.flatMap((each) => [each, { ...each, from: prior.from, to: prior.to }]),
-  )
+  const asked = scopes.flatMap((each) => [each, { ...each, from: prior.from, to: prior.to }])
+  const read = await readFigures(store.db, asked)
+  const coverages = await readCoverages(store.db, asked)
   const groups = [{ id: null, name: 'ALL' }, ...wanted].flatMap((group, index): Group[] => {
     const [current, before] = read.slice(2 * index, 2 * index + 2)
-    return current && before ? [{ ...group, current, prior: before }] : []
+    const [known, knownBefore] = coverages.slice(2 * index, 2 * index + 2)
+    return current && before && known && knownBefore
+      ? [{ ...group, current, prior: before, known, knownBefore }]
+      : []
   })
-  const asked = { period, prior, asKnownAt: scope.asKnownAt, dataAsOf }
-  if (terminal.json) printJson(terminal, asked, groups)
-  else await printTable(terminal, asked, groups)
+  const facts = { period, prior, asKnownAt: scope.asKnownAt, dataAsOf }
+  if (terminal.json) printJson(terminal, facts, groups)
+  else await printTable(terminal, facts, groups)
 }
 
 /** @throws LeadsheetError report_no_data */
@@ -93,6 +103,10 @@ function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): 
         pipeline_id: group.id,
         current: figureJson(unit, group.current.get(name) ?? []),
         prior: figureJson(unit, group.prior.get(name) ?? []),
+        coverage: {
+          current: group.known.get(name) ?? null,
+          prior: group.knownBefore.get(name) ?? null,
+        },
       })),
     })),
   })
@@ -101,12 +115,12 @@ function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): 
 async function printTable(terminal: Terminal, asked: Asked, groups: readonly Group[]): Promise<void> {
   const lines = FIGURES.flatMap((figure) => ofsOf(figure, groups).map((of): Line => ({ figure, of })))
   const cell =
-    (figures: Figures | undefined) =>
+    (figures: Figures | undefined, known: Coverages | undefined) =>
     ({ figure: { name, unit }, of }: Line): string =>
       formatFigure(
         unit,
         figures?.get(name)?.find((row) => row.of === of),
-      )
+      ) + formatCoverage(known?.get(name))
   const [all, ...rest] = groups
   const columns: Column<Line>[] = [
     {
@@ -114,9 +128,13 @@ async function printTable(terminal: Terminal, asked: Asked, groups: readonly Gro
       value: ({ figure, of }) => [figure.name, of].filter(Boolean).join(' '),
       isWhole: true,
     },
-    { title: 'ALL', value: cell(all?.current), isWhole: true },
-    { title: 'BEFORE', value: cell(all?.prior), isWhole: true },
-    ...rest.map(({ name, current }) => ({ title: name, value: cell(current), isOptional: true })),
+    { title: 'ALL', value: cell(all?.current, all?.known), isWhole: true },
+    { title: 'BEFORE', value: cell(all?.prior, all?.knownBefore), isWhole: true },
+    ...rest.map(({ name, current, known }) => ({
+      title: name,
+      value: cell(current, known),
+      isOptional: true,
+    })),
   ]
   await terminal.printTable(columns, lines)
   const { period, prior, dataAsOf } = asked

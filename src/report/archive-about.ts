@@ -1,6 +1,13 @@
 /** What the archive tells of an edition below its mail: the facts, and how each figure is made. In English. */
 import type { BlockName } from '../choices.ts'
-import type { Compared, FailedSection, FilterCondition, LeadFilter, ReportFigures } from '../figures.ts'
+import type {
+  Compared,
+  FailedSection,
+  FilterCondition,
+  HistoryCoverage,
+  LeadFilter,
+  ReportFigures,
+} from '../figures.ts'
 import type { Instant, Money } from '../model.ts'
 import type { AboutView } from './archive-pages.ts'
 import { hasFailed } from './failed.ts'
@@ -79,6 +86,11 @@ export function composeAbout({
   }
 }
 
+/** Empty where all are known. */
+function knownText({ known, of }: HistoryCoverage): string {
+  return known === of ? '' : ` (known for ${numbers.count(known)} of ${numbers.count(of)} leads)`
+}
+
 function failedText({ block, query, message }: FailedSection): string {
   return oneLine(`${TITLES[block]}${query === null ? '' : `, ${query}`}: ${message}`, TEXT_LENGTH)
 }
@@ -100,7 +112,7 @@ const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
   won_value: ({ wonValue }) => compared(wonValue, amounts),
   win_rate: ({ winRate }) => compared(winRate, ({ part, whole }) => `${part} of ${whole}`),
   open_value: ({ openValue }) => compared(openValue, amounts),
-  stalled: ({ stalled }) => ({ now: numbers.count(stalled.total) }),
+  stalled: ({ stalled }) => ({ now: `${numbers.count(stalled.total)}${knownText(stalled.coverage)}` }),
 }
 
 function compared<T>({ current, prior }: Compared<T>, write: (value: T) => string): Value {

@@ -1,6 +1,7 @@
 /** How much of its period a report can vouch for. */
 import type { BlockName } from '../choices.ts'
-import type { ReportFigures } from '../figures.ts'
+import type { HistoryCoverage, ReportFigures } from '../figures.ts'
+import type { Voice } from './voice.ts'
 
 /**
  * `whole`: every number stands. `part`: the data ends inside the period, or some of it was read before a sync
@@ -13,6 +14,25 @@ export function coverageOf({ freshness, period, newLeads, won }: ReportFigures):
   if (coversPeriod) return 'whole'
   const endsInside = dataAsOf !== null && dataAsOf > period.from
   return endsInside || newLeads.current + won.current > 0 ? 'part' : 'none'
+}
+
+/** A figure that is made of less than this share of the leads in question is not shown: it tells of what was read. */
+export const KNOWN_SHARE_MIN = 0.5
+
+export interface HistoryView {
+  readonly isShown: boolean
+  /** `known for 200 of 2,996 leads`; empty where all are known. */
+  readonly note: string
+}
+
+/** How a figure that depends on what leads went through is told. */
+export function composeHistory({ known, of }: HistoryCoverage, { words }: Pick<Voice, 'words'>): HistoryView {
+  return { isShown: known >= of * KNOWN_SHARE_MIN, note: known < of ? words.known(known, of) : '' }
+}
+
+/** Whether the count of stalled leads may stand by itself, where there is no room to say of how many it is made. */
+export function isStalledKnown({ stalled }: Pick<ReportFigures, 'stalled'>): boolean {
+  return stalled.coverage.known >= stalled.coverage.of
 }
 
 /** Whether nothing at all is known of the time before, so that there is nothing to compare with. */

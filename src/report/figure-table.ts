@@ -26,14 +26,16 @@ export function figureTable(figures: ReportFigures, report: string): FigureTable
       before: shareOf(winRate.prior),
     },
     ...moneyRows('open_value', openValue.current, openValue.prior),
-    { figure: 'stalled', unit: 'leads', value: stalled.total },
+    { figure: 'stalled', unit: 'leads', value: stalled.total, ...stalled.coverage },
   ]
   return {
-    columns: ['report', 'period_from', 'period_to', 'figure', 'unit', 'value', 'before'].map((name) => ({
-      name,
-    })),
-    rows: rows.map(({ figure, unit, value, before = null }) => {
-      return [report, period.from, period.to, figure, unit, value, before]
+    columns: ['report', 'period_from', 'period_to', 'figure', 'unit', 'value', 'before', 'known', 'of'].map(
+      (name) => ({
+        name,
+      }),
+    ),
+    rows: rows.map(({ figure, unit, value, before = null, known = null, of = null }) => {
+      return [report, period.from, period.to, figure, unit, value, before, known, of]
     }),
   }
 }
@@ -51,6 +53,9 @@ interface Row {
   readonly unit: string
   readonly value: number | null
   readonly before?: number | null
+  /** Of a figure that depends on what leads went through: of how many it is made, of those in question. */
+  readonly known?: number
+  readonly of?: number
 }
 
 function moneyRows(figure: string, current: readonly Money[], prior: readonly Money[]): Row[] {

@@ -86,7 +86,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       return { day: localDates(day), newLeads: wave(index, 59), won: wave(index + 3, 4) }
     }),
     funnel: {
-      source: 'service',
+      ...{ source: 'service', coverage: null, daysCoverage: { known: 2840, of: 2840 } },
       asOf: ago(-6),
       stages: [
         { status: 'discovered', reached: 3003, conversion: null, medianDays: 0.4 },
@@ -98,6 +98,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
     },
     changes: {
       since: period.from,
+      coverage: { known: 64, of: 64 },
       kinds: [
         change('won', 0, 2, 'meeting_booked', 'won'),
         change('forward', 2, 3, 'qualified', 'contacted'),
@@ -110,6 +111,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
     topLeads: { minScore: topScore, total: 12, rows: leads },
     stalled: {
       days: stalledDays,
+      coverage: { known: 1190, of: 1190 },
       total: 14,
       rows: leads.map((lead, index) => ({ ...lead, idleDays: stalledDays + 34 - 6 * index })),
     },

@@ -30,9 +30,10 @@ const FIGURES: ListedFigures = {
   period: { from: '2026-11-19T23:00:00.000Z', to: '2026-11-20T23:00:00.000Z', ...BERLIN },
   prior: { from: '2026-11-12T23:00:00.000Z', to: '2026-11-13T23:00:00.000Z', ...BERLIN },
   topLeads: { minScore: 80, total: 1, rows: [ACME] },
-  stalled: { days: 14, total: 1, rows: [ACME] },
+  stalled: { days: 14, coverage: { known: 1, of: 1 }, total: 1, rows: [ACME] },
   changes: {
     since: '2026-11-19T23:00:00.000Z',
+    coverage: { known: 1, of: 1 },
     kinds: [
       {
         kind: 'won',

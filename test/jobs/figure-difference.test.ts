@@ -17,9 +17,13 @@ const KEPT = {
   openValue: { current: [], prior: [] },
   sparklines: { newLeads: [1, 2, null], won: [], winRate: [], openValue: [] },
   trend: [{ day: '2026-11-20', newLeads: 5, won: 1 }],
-  changes: { since: '2026-11-19T23:00:00.000Z', kinds: [{ kind: 'won', total: 1, value: [], rows: [] }] },
+  changes: {
+    since: '2026-11-19T23:00:00.000Z',
+    coverage: { known: 1, of: 1 },
+    kinds: [{ kind: 'won', total: 1, value: [], rows: [] }],
+  },
   topLeads: { minScore: 80, total: 1, rows: [LEAD] },
-  stalled: { days: 14, total: 1, rows: [LEAD] },
+  stalled: { days: 14, coverage: { known: 1, of: 1 }, total: 1, rows: [LEAD] },
   byPipeline: [],
   bySource: [
     {

@@ -46,8 +46,12 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly LetterFile[]> {
       figures: {
         ...{ kind: 'day', period: DAY, prior: DAY },
         topLeads: { minScore: 80, total, rows },
-        stalled: { days: 14, total, rows },
-        changes: { since: NOW, kinds: [{ kind: 'won', total, value: [], rows: moved }] },
+        stalled: { days: 14, coverage: { known: total, of: total }, total, rows },
+        changes: {
+          since: NOW,
+          coverage: { known: total, of: total },
+          kinds: [{ kind: 'won', total, value: [], rows: moved }],
+        },
         byPipeline: rows.map(({ id, companyName }) => ({
           ...{ id, name: companyName, ...line, leads: 1, openValue: [], stalled: 0 },
         })),

@@ -38,7 +38,13 @@ describe('sent if_rows', () => {
     ['a lead lost', { lost: { current: 1, prior: 0 } }],
     [
       'a lead that moved',
-      { changes: { since: '', kinds: [{ kind: 'back', total: 1, value: [], rows: [] }] } },
+      {
+        changes: {
+          since: '',
+          coverage: { known: 1, of: 1 },
+          kinds: [{ kind: 'back', total: 1, value: [], rows: [] }],
+        },
+      },
     ],
     ['rows of a query', { queries: [queryWith([['x']])] }],
     ['data that do not reach the end of the day', { freshness: EMPTY.freshness }],

@@ -6,7 +6,6 @@ import {
   busyWeek,
   emptyDay,
   firstDay,
-  GENERATED_AT,
   QUIET_GENERATED_AT,
   quietDay,
   staleDay,
@@ -273,7 +272,7 @@ describe('numbers too small for percentages', () => {
       { status: 'enriched', reached: 3, conversion: 3 / 8, medianDays: 12.4 },
       { status: 'won', reached: 0, conversion: 0, medianDays: null },
     ]
-    const funnel = { source: 'service', asOf: GENERATED_AT, stages: few } as const
+    const funnel = { ...busyDay().funnel, stages: few }
     const { stages } = block('funnel', { ...busyDay(), funnel })
     expect(stages.map(({ inStage }) => inStage)).toEqual(['0.4 d', '12 d', '–'])
     expect(stages.map(({ conversion }) => conversion)).toEqual(['–', '3 of 8', '0 of 3'])

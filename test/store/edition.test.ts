@@ -117,7 +117,7 @@ describe('the last edition that was sent', () => {
 
   it('leaves changes that it could not tell to the next one', async () => {
     const sent = { periodTo: '2026-11-21T00:00:00.000Z', renderedAt: '2026-11-21T06:00:00.000Z' }
-    const changes = { since: '2026-11-20T00:00:00.000Z', kinds: [] }
+    const changes = { since: '2026-11-20T00:00:00.000Z', coverage: { known: 0, of: 0 }, kinds: [] }
     const told = (...failed: ReportFigures['failed']) =>
       toldUpTo({ ...sent, figures: { ...figures, changes, failed } })
     expect(told()).toEqual({ at: sent.periodTo, knownAt: sent.renderedAt })

@@ -7,13 +7,15 @@ import { dayBefore, weekBefore } from '../../src/report/period.ts'
 import { FIGURES, type FigureName } from '../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { explainFigure, type FigureScope, readFigure } from '../../src/store/figures/query.ts'
+import { readCoverages } from '../../src/store/figures/read.ts'
 import { readReportFigures } from '../../src/store/figures/report.ts'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
+import { refreshStageMoves } from '../../src/store/stage-move.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { askSqlProgram, hasSqlProgram } from '../support/sql-program.ts'
-import { lead, openEmptyStore, save, seenAt, stat } from '../support/store.ts'
+import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../support/store.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 /** A week in UTC. */
@@ -50,6 +52,37 @@ async function figure(name: FigureName, states: readonly Lead[], scope: Partial<
   return await readFigure(store.db, name, { ...WEEK, ...scope })
 }
 
+/** Entries of the activity of a lead, without a status. */
+async function saveActivity(store: Store, id: string, at: readonly string[]): Promise<void> {
+  const rows = at.map((each) => ({ ...ENTRY, lead_id: id, id: each, at: each }))
+  if (rows.length > 0) await store.write((trx) => trx.insertInto('activity').values(rows).execute())
+}
+
+/** The details of a lead as they were read, with its moves by the day of November. */
+async function saveMoves(
+  store: Store,
+  id: string,
+  moves: Readonly<Record<number, readonly [string | null, string]>>,
+): Promise<void> {
+  const rows = Object.entries(moves).map(([day, [from_status, to_status]]) => ({
+    ...{ ...ENTRY, lead_id: id, id: day, at: noon(Number(day)), from_status, to_status },
+  }))
+  const detail = { lead_id: id, fetched_at: noon(24), lead_updated_at: noon(24), run_id: 'run', raw: '{}' }
+  await store.write(async (trx) => {
+    await trx
+      .insertInto('lead_detail')
+      .values({ ...detail, enrichment: null })
+      .execute()
+    await trx.insertInto('activity').values(rows).execute()
+    await refreshStageMoves(trx, [id])
+  })
+}
+
+const ENTRY = {
+  ...{ type: null, agent_id: null, summary: null, from_status: null, to_status: null },
+  ...{ first_seen_at: noon(24), run_id: 'run' },
+}
+
 const one = (value: number | null) => [{ of: null, value, part: null, whole: null }]
 const share = (part: number, whole: number) => [
   { of: null, value: whole === 0 ? null : part / whole, part, whole },
@@ -66,6 +99,14 @@ describe('qualified', () => {
       ...past('lost', { 2: 'new', 17: 'lost' }),
     ]
     expect(await figure('qualified', states)).toEqual(one(3))
+  })
+
+  it('does not take a lead for qualified on the day from which on it is known', async () => {
+    const known = [
+      ...past('first known as won', { 17: 'won' }),
+      ...past('as new', { 17: 'won' }, { createdAt: noon(16) }),
+    ]
+    expect(await figure('qualified', known)).toEqual(one(1))
   })
 
   it('is empty where no stage is marked', async () => {
@@ -153,10 +194,97 @@ describe('the velocity', () => {
 })
 
 describe('stalled leads of a past day', () => {
-  it('are those that had stood still by then, though they have moved since', async () => {
-    const states = past('1', { 2: 'new', 22: 'contacted' })
-    expect(await figure('stalled', states)).toEqual(one(1))
-    expect(await figure('stalled', states, { from: noon(22), to: noon(24) })).toEqual(one(0))
+  const states = past('1', { 2: 'new', 22: 'contacted' })
+
+  async function stalled(
+    scope: Partial<FigureScope>,
+    wholeRuns: readonly string[],
+    activity: readonly string[] = [],
+  ) {
+    await using store = await storeOf(states)
+    for (const at of wholeRuns) await saveWholeRun(store, at)
+    await saveActivity(store, '1', activity)
+    const asked = { ...WEEK, ...scope }
+    const [row] = await readFigure(store.db, 'stalled', asked)
+    const [coverages] = await readCoverages(store.db, [asked])
+    return [row?.value, coverages?.get('stalled')]
+  }
+
+  it('are those that a sync found standing still after it, though they have moved since', async () => {
+    const later = { from: noon(22), to: noon(24) }
+    expect(await stalled({}, [noon(21)])).toEqual([1, { known: 1, of: 1 }])
+    expect(await stalled(later, [noon(21)])).toEqual([0, { known: 1, of: 1 }])
+  })
+
+  it('are not told of leads that have changed before anything read them again', async () => {
+    expect(await stalled({}, [])).toEqual([0, { known: 0, of: 1 }])
+    expect(await stalled({}, [noon(20), noon(23)])).toEqual([0, { known: 0, of: 1 }])
+  })
+
+  it('are told from the activity of a lead where that has its next change, and so all before it', async () => {
+    expect(await stalled({}, [], [noon(2), noon(22)])).toEqual([1, { known: 1, of: 1 }])
+    expect(await stalled({}, [], [noon(2), noon(19), noon(22)])).toEqual([0, { known: 1, of: 1 }])
+    expect(await stalled({}, [], [noon(2)])).toEqual([0, { known: 0, of: 1 }])
+  })
+})
+
+describe('the history of leads', () => {
+  it('is known of a lead for a period from which on each of its statuses is', async () => {
+    await using store = await openEmptyStore()
+    const old = { createdAt: noon(1) }
+    await save(store, [
+      lead('still', { ...old, updatedAt: noon(2), statusChangedAt: old.createdAt }),
+      lead('moved before', { ...old, status: 'contacted', updatedAt: noon(16), statusChangedAt: noon(10) }),
+      lead('moved in it', { ...old, status: 'contacted', updatedAt: noon(16), statusChangedAt: noon(16) }),
+      lead('won after it', { ...old, status: 'won', updatedAt: noon(22), statusChangedAt: noon(22) }),
+      lead('as new', { createdAt: noon(15), status: 'won', updatedAt: noon(16), statusChangedAt: noon(16) }),
+      lead('read since', { ...old, status: 'new', updatedAt: noon(2), statusChangedAt: noon(2) }),
+    ])
+    await save(store, [
+      lead('read since', { ...old, status: 'won', updatedAt: noon(17), statusChangedAt: noon(17) }),
+    ])
+    const { rows } = await sql<{ lead_id: string; has_moved: number; known_from: string }>`
+      SELECT lead_id, has_moved, known_from FROM lead_known ORDER BY known_from, lead_id`.execute(store.db)
+    expect(rows.map((row) => [row.lead_id, row.has_moved, row.known_from])).toEqual([
+      ['still', 0, noon(1)],
+      ['read since', 1, noon(2)],
+      ['moved before', 1, noon(10)],
+      ['as new', 1, noon(16)],
+      ['moved in it', 1, noon(16)],
+      ['won after it', 1, noon(22)],
+    ])
+    const coverage = async (asKnownAt: string | null) => {
+      const [coverages] = await readCoverages(store.db, [{ ...WEEK, asKnownAt }])
+      return [coverages?.get('qualified'), coverages?.get('cohort_conversion'), coverages?.get('velocity')]
+    }
+    const known = [
+      { known: 1, of: 4 },
+      { known: 1, of: 1 },
+      { known: 5, of: 6 },
+    ]
+    expect(await coverage(null)).toEqual(known)
+    expect(await coverage('2026-12-01T00:00:00.000Z')).toEqual(known)
+  })
+
+  it('is known since the creation of a lead whose activity was read, and not where two readings alone tell of a move', async () => {
+    await using store = await storeOf([
+      ...past('read', { 20: 'won' }),
+      ...past('told from the first stage on', { 20: 'won' }),
+      ...past('seen', { 2: 'new', 18: 'won' }),
+    ])
+    const known = async () => {
+      const { rows } = await sql<{ known_from: string }>`
+        SELECT known_from FROM lead_known ORDER BY lead_id`.execute(store.db)
+      return rows.map((row) => row.known_from)
+    }
+    expect(await known()).toEqual([noon(20), noon(2), noon(20)])
+    await saveMoves(store, 'read', { 1: [null, 'new'], 5: ['new', 'contacted'], 20: ['contacted', 'won'] })
+    await saveMoves(store, 'told from the first stage on', {
+      5: ['new', 'contacted'],
+      20: ['contacted', 'won'],
+    })
+    const created = lead('read').createdAt
+    expect(await known()).toEqual([noon(1), noon(18), created])
   })
 })
 

@@ -1,4 +1,5 @@
 /** Every number of a report, from days of a service's life, against a plain count over all rows of the store. */
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter, PeriodKind, ReportFigures } from '../../src/figures.ts'
 import type { Period } from '../../src/model.ts'
@@ -199,7 +200,7 @@ function expectChanges(figures: ReportFigures, plain: Plain): void {
   )
   for (const row of changes.kinds.flatMap((each) => each.rows)) {
     expect(row.at >= period.from && row.at < period.to).toBe(true)
-    if (row.toStatus !== now.get(row.id)?.status) expect(of('gone')).toContain(row)
+    if (row.toStatus !== now.get(row.id)?.toldStatus) expect(of('gone')).toContain(row)
   }
 }
 
@@ -212,7 +213,12 @@ async function expectFunnel(figures: ReportFigures, plain: Plain, db: Db): Promi
     .where('in_funnel', '=', 1)
     .orderBy('position')
     .execute()
-  const leads = plain.at(period.to)
+  const known = await sql<{
+    id: string
+  }>`SELECT lead_id AS id FROM lead_known WHERE known_from = created_at`.execute(db)
+  const whole = new Set(known.rows.map(({ id }) => id))
+  const there = plain.at(period.to)
+  const leads = there.filter(({ id }) => whole.has(id))
   const furthest = leads.map((lead) => {
     const reached = plain.past.statusesOf(lead.id, period.to)
     return Math.max(
@@ -222,6 +228,7 @@ async function expectFunnel(figures: ReportFigures, plain: Plain, db: Db): Promi
   })
   if (figures.filter.conditions.length > 0) {
     expect(funnel.source).toBe('ours')
+    expect(funnel.coverage).toEqual({ known: leads.length, of: there.length })
     expect(funnel.stages.map(({ status, reached }) => [status, reached])).toEqual(
       stages.map(({ status, position }) => [status, furthest.filter((each) => each >= position).length]),
     )

@@ -18,6 +18,8 @@ const PRIOR = {
   timeZone: 'Europe/Berlin',
 }
 
+const NONE_IN_QUESTION = { known: 0, of: 0 }
+
 /** Every chart, as if it lay beside the page. */
 export const CHARTS: ReportContext['charts'] = new Map(
   (['trend', 'spark-new-leads', 'spark-won', 'spark-win-rate', 'spark-open-value'] as const).map((name) => [
@@ -98,6 +100,8 @@ export function busyDay(): ReportFigures {
     trend: trendUpTo('2026-11-20', 96),
     funnel: {
       source: 'service',
+      coverage: null,
+      daysCoverage: { known: 3604, of: 3604 },
       asOf: DATA_AS_OF,
       stages: [
         { status: 'discovered', reached: 3912, conversion: null, medianDays: 0.2 },
@@ -111,6 +115,7 @@ export function busyDay(): ReportFigures {
     },
     changes: {
       since: PERIOD.from,
+      coverage: { known: 45, of: 45 },
       kinds: [
         kindOf(
           'won',
@@ -146,7 +151,7 @@ export function busyDay(): ReportFigures {
       ],
     },
     topLeads: { minScore: 80, total: 12, rows: TOP_LEADS },
-    stalled: { days: 14, total: 14, rows: STALLED },
+    stalled: { days: 14, coverage: { known: 1840, of: 1840 }, total: 14, rows: STALLED },
     byPipeline: [
       {
         id: 'eu',
@@ -221,7 +226,7 @@ export function quietDay(): ReportFigures {
     newLeads: { current: 0, prior: 2 },
     won: { current: 0, prior: 0 },
     lost: { current: 0, prior: 1 },
-    changes: { since: '2026-11-21T23:00:00.000Z', kinds: [] },
+    changes: { since: '2026-11-21T23:00:00.000Z', coverage: NONE_IN_QUESTION, kinds: [] },
     sparklines: {
       newLeads: [6, 4, 8, 0, 2, 5, 7, 4, 6, 3, 5, 8, 2, 0],
       won: [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
@@ -238,7 +243,7 @@ export function quietDay(): ReportFigures {
     },
     funnel: { ...busy.funnel, asOf: '2026-11-23T05:00:00.000Z' },
     topLeads: { minScore: 80, total: 0, rows: [] },
-    stalled: { days: 14, total: 0, rows: [] },
+    stalled: { days: 14, coverage: NONE_IN_QUESTION, total: 0, rows: [] },
     agents: { asOf: '2026-11-23T05:00:00.000Z', rows: wellAgents(12), outages: [] },
   }
 }
@@ -270,6 +275,7 @@ export function staleDay(): ReportFigures {
     funnel: { ...busy.funnel, asOf: '2026-11-20T13:10:00.000Z' },
     changes: {
       since: PERIOD.from,
+      coverage: { known: 45, of: 45 },
       kinds: [kindOf('won', 1, [usd(22_000)], [changed('Halden Marine', 'meeting', 'won', 22_000)])],
     },
     agents: { ...busy.agents, asOf: '2026-11-20T13:10:00.000Z' },
@@ -315,7 +321,7 @@ export function firstDay(): ReportFigures {
     wonValue: { ...busy.wonValue, prior: [] },
     winRate: { ...busy.winRate, prior: { part: 0, whole: 0 } },
     openValue: { ...busy.openValue, prior: [] },
-    stalled: { days: 14, total: 0, rows: [] },
+    stalled: { days: 14, coverage: NONE_IN_QUESTION, total: 0, rows: [] },
     sparklines: {
       newLeads: [...Array(13).fill(null), 59],
       won: [...Array(13).fill(null), 3],
@@ -362,10 +368,13 @@ export function emptyDay(): ReportFigures {
     openValue: noMoney,
     sparklines: { newLeads: unknown, won: unknown, winRate: unknown, openValue: unknown },
     trend: trendUpTo('2026-11-20', 0),
-    funnel: { source: 'service', asOf: null, stages: [] },
-    changes: { since: PERIOD.from, kinds: [] },
+    funnel: {
+      ...{ source: 'service', asOf: null, stages: [] },
+      ...{ coverage: null, daysCoverage: NONE_IN_QUESTION },
+    },
+    changes: { since: PERIOD.from, coverage: NONE_IN_QUESTION, kinds: [] },
     topLeads: { minScore: 80, total: 0, rows: [] },
-    stalled: { days: 14, total: 0, rows: [] },
+    stalled: { days: 14, coverage: NONE_IN_QUESTION, total: 0, rows: [] },
     byPipeline: [],
     bySource: [],
     agents: { asOf: null, rows: [], outages: [] },
@@ -408,6 +417,7 @@ export function busyWeek(): ReportFigures {
     funnel: { ...busy.funnel, source: 'ours', asOf },
     changes: {
       since: '2026-11-15T23:00:00.000Z',
+      coverage: busy.changes.coverage,
       kinds: busy.changes.kinds.map((each) =>
         each.kind === 'won' ? { ...each, total: 14, value: [usd(391_000), eur(58_000)] } : each,
       ),
@@ -444,11 +454,13 @@ export function hostileDay(text: string): ReportFigures {
     topLeads: { minScore: 80, total: 400, rows: Array.from({ length: 20 }, () => hostileLead(text)) },
     stalled: {
       days: 14,
+      coverage: { known: 4000, of: 4000 },
       total: 400,
       rows: Array.from({ length: 20 }, () => ({ ...hostileLead(text), idleDays: 323 })),
     },
     changes: {
       since: PERIOD.from,
+      coverage: NONE_IN_QUESTION,
       kinds: (['won', 'forward', 'back', 'lost', 'gone', 'returned'] as const).map((kind) => ({
         kind,
         total: 400,

@@ -14,6 +14,8 @@ export interface PastLead {
   readonly createdAt: string
   /** Null before the first state that is known. */
   readonly status: string | null
+  /** The same, also by moves from before that state. */
+  readonly toldStatus: string | null
   readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
   /** When it came into its status. */
   readonly since: string
@@ -21,7 +23,9 @@ export interface PastLead {
   readonly value: Money | null
   /** When it last changed in any way. */
   readonly changedAt: string
-  /** Whether that is known: not of a lead that was first read later, and has changed since. */
+  /** When it next changed, as far as is known. */
+  readonly nextAt: string | null
+  /** Whether nothing can have changed between the two: a sync has read it in between, or its activity tells of the next. */
   readonly isChangeKnown: boolean
 }
 
@@ -42,6 +46,10 @@ export async function loadPast(db: Db): Promise<Past> {
   )
   const touches = Map.groupBy(await db.selectFrom('lead_touch').selectAll().execute(), (row) => row.lead_id)
   const absences = Map.groupBy(await db.selectFrom('lead_gone').selectAll().execute(), (row) => row.lead_id)
+  const activities = Map.groupBy(await db.selectFrom('activity').selectAll().execute(), (row) => row.lead_id)
+  const runs = (await db.selectFrom('sync_run').select('leads_as_of').execute()).flatMap(
+    (run) => run.leads_as_of ?? [],
+  )
   const moves = Map.groupBy(await db.selectFrom('stage_move').selectAll().execute(), (row) => row.lead_id)
   const stages = new Map(
     (await db.selectFrom('stage').selectAll().execute()).map((stage) => [stage.status, stage]),
@@ -58,7 +66,9 @@ export async function loadPast(db: Db): Promise<Past> {
     const state = known.at(-1) ?? states[0]
     if (!state || isGone(lead.id, instant) || (known.length === 0 && lead.created_at >= instant)) return []
     const stay = known.slice(known.findLastIndex((each) => each.status !== state.status) + 1)
-    const changes = [...states, ...(touches.get(lead.id) ?? [])].map((each) => each.changed_at)
+    const read = [...states, ...(touches.get(lead.id) ?? [])].map((each) => each.changed_at)
+    const told = (activities.get(lead.id) ?? []).map((each) => each.at)
+    const nextAt = read.filter((at) => at >= instant).toSorted()[0] ?? null
     const status = known.length > 0 ? state.status : null
     return [
       {
@@ -68,6 +78,11 @@ export async function loadPast(db: Db): Promise<Past> {
         country: lead.company_country,
         createdAt: lead.created_at,
         status,
+        toldStatus:
+          (moves.get(lead.id) ?? [])
+            .filter((move) => move.moved_at < instant)
+            .toSorted((a, b) => (a.moved_at < b.moved_at ? -1 : 1))
+            .at(-1)?.to_status ?? status,
         outcome: stages.get(status ?? '')?.outcome ?? 'open',
         since: stay[0]?.valid_from ?? lead.created_at,
         score: state.score,
@@ -75,12 +90,15 @@ export async function loadPast(db: Db): Promise<Past> {
           state.value_amount === null || state.value_currency === null
             ? null
             : { amount: state.value_amount, currency: state.value_currency },
+        nextAt,
         isChangeKnown:
-          lead.first_seen_at < instant ||
-          ![...changes, ...states.map((each) => each.valid_from), lead.updated_at].some(
-            (at) => at >= instant,
-          ),
-        changedAt: changes.filter((at) => at < instant).reduce((a, b) => (a > b ? a : b), lead.created_at),
+          nextAt === null ||
+          told.includes(nextAt) ||
+          (states.some((each) => each.changed_at < instant) &&
+            runs.some((asOf) => asOf >= instant && asOf <= nextAt)),
+        changedAt: [...read, ...told]
+          .filter((at) => at < instant)
+          .reduce((a, b) => (a > b ? a : b), lead.created_at),
       },
     ]
   }

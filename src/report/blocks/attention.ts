@@ -1,6 +1,7 @@
 /** What a reader should act on; an empty list when there is nothing. */
 import type { ReportFigures } from '../../figures.ts'
 import type { ReportContext } from '../context.ts'
+import { composeHistory } from '../coverage.ts'
 import { oneLine, oneLineOrNull } from '../text.ts'
 import type { Voice } from '../voice.ts'
 import { AGENT_ERROR_LENGTH, AGENT_NAME_LENGTH, listFailing } from './agents.ts'
@@ -29,10 +30,12 @@ export function composeAttention(
     return attention.failing(oneLine(agent.name, AGENT_NAME_LENGTH), since, error)
   })
   if (failing.length > NAMED) items.push(attention.moreFailing(failing.length - NAMED))
-  if (stalled.total > 0) {
+  const history = composeHistory(stalled.coverage, voice)
+  if (stalled.total > 0 && history.isShown) {
     const worst = stalled.rows[0]
     const company = worst ? oneLine(worst.companyName, COMPANY_LENGTH) : null
-    items.push(attention.stalled(stalled.total, stalled.days, company, days(worst?.idleDays ?? 0)))
+    const said = attention.stalled(stalled.total, stalled.days, company, days(worst?.idleDays ?? 0))
+    items.push(history.note === '' ? said : `${said} (${history.note})`)
   }
   if (freshness.heldRows > 0) items.push(attention.held(freshness.heldRows))
   for (const { name, megabytes } of context.leftOut)

@@ -1,6 +1,7 @@
 /** What leads went through since the last report, by kind, and within one by currency, the most valuable first. */
-import type { ChangedLead, ReportFigures } from '../../figures.ts'
+import type { ChangedLead, ChangeKind, ReportFigures } from '../../figures.ts'
 import type { ReportContext } from '../context.ts'
+import { composeHistory } from '../coverage.ts'
 import { joined, linkTo, NAME_LENGTH, pipelineOf } from '../lead-line.ts'
 import { formatMoneys } from '../moneys.ts'
 import { nameStatus } from '../status.ts'
@@ -33,18 +34,25 @@ export function composeChanges(figures: ReportFigures, voice: Voice, context: Re
   const { words, numbers, dates } = voice
   const { changes, pipelines } = figures
   const since = dates.instant(changes.since)
-  const kinds = changes.kinds.filter(({ total }) => total > 0)
+  const history = composeHistory(changes.coverage, voice)
+  const kinds = changes.kinds.filter(({ kind, total }) => total > 0 && (history.isShown || !isMove(kind)))
+  const isTold = history.note === '' || kinds.some(({ kind }) => isMove(kind))
+  const moves = [words.changes.kinds.forward, words.changes.kinds.back].join(', ')
+  const none = isTold ? words.changes.empty(since) : words.changes.since(since)
   return {
     kind: 'changes',
     title: words.changes.title,
-    note: kinds.length === 0 ? words.changes.empty(since) : words.changes.since(since),
+    note: joined([
+      kinds.length === 0 ? none : words.changes.since(since),
+      isTold ? null : history.isShown ? `${moves}: ${history.note}` : words.notShown(moves, history.note),
+    ]),
     kinds: kinds.map(({ kind, total, value, rows }) => {
       const { largest, others } = formatMoneys(value, voice)
       const worth = [largest, others].filter(Boolean).join(' ')
       const shown = shownOf(rows, total, ROWS)
       return {
         label: words.changes.kinds[kind],
-        total: [numbers.count(total), worth].filter(Boolean).join(' · '),
+        total: joined([numbers.count(total), worth, isMove(kind) ? history.note : '']),
         leads: shown.map((lead) => ({
           company: oneLine(lead.companyName, NAME_LENGTH),
           url: linkTo(lead.id, context),
@@ -56,6 +64,9 @@ export function composeChanges(figures: ReportFigures, voice: Voice, context: Re
     }),
   }
 }
+
+/** What only those leads tell whose history is known. */
+const isMove = (kind: ChangeKind): boolean => kind === 'forward' || kind === 'back'
 
 /** Nothing where it would only repeat the heading that it stands under. */
 function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, voice: Voice): string {

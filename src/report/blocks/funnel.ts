@@ -1,5 +1,7 @@
 /** The funnel as bars: how many leads ever reached a stage, what share of the stage before that is, and how long they stay. */
 import type { Funnel, ReportFigures } from '../../figures.ts'
+import { composeHistory, type HistoryView } from '../coverage.ts'
+import { joined } from '../lead-line.ts'
 import { FEW } from '../numbers.ts'
 import { nameStatus } from '../status.ts'
 import type { Voice } from '../voice.ts'
@@ -33,21 +35,40 @@ export function composeFunnel({ funnel }: ReportFigures, voice: Voice): FunnelVi
   const { words, dates } = voice
   const most = Math.max(...funnel.stages.map((stage) => stage.reached), 0)
   const isEmpty = funnel.asOf === null || funnel.stages.length === 0
+  const history = funnel.coverage === null ? null : composeHistory(funnel.coverage, voice)
+  const days = composeHistory(funnel.daysCoverage, voice)
   const source = funnel.source === 'service' ? words.funnel.ofService : words.funnel.ofOurs
   return {
     kind: 'funnel',
     title: words.funnel.title,
-    note: isEmpty ? words.funnel.empty : source(dates.recent(funnel.asOf)),
+    note: isEmpty
+      ? words.funnel.empty
+      : history?.isShown === false
+        ? words.notShown(words.funnel.title, history.note)
+        : joined([source(dates.recent(funnel.asOf)), history?.note ?? null, noteOfDays(days, voice)]),
     columns: {
       stage: words.funnel.stage,
       reached: words.funnel.reached,
       conversion: words.funnel.conversion,
       inStage: words.funnel.inStage,
     },
-    stages: isEmpty
-      ? []
-      : funnel.stages.map((stage, position) => rowOf(stage, funnel.stages[position - 1], most, voice)),
+    stages:
+      isEmpty || history?.isShown === false
+        ? []
+        : funnel.stages.map((stage, position) =>
+            rowOf(
+              days.isShown ? stage : { ...stage, medianDays: null },
+              funnel.stages[position - 1],
+              most,
+              voice,
+            ),
+          ),
   }
+}
+
+function noteOfDays({ isShown, note }: HistoryView, { words }: Voice): string {
+  if (note === '') return ''
+  return isShown ? `${words.funnel.inStage}: ${note}` : words.notShown(words.funnel.inStage, note)
 }
 
 function rowOf(stage: Stage, before: Stage | undefined, most: number, voice: Voice): FunnelRow {

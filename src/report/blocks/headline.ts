@@ -2,7 +2,7 @@
 import type { FilterCondition, ReportFigures } from '../../figures.ts'
 import { percentOf } from '../change.ts'
 import type { ReportContext } from '../context.ts'
-import { coverageOf, isFirst } from '../coverage.ts'
+import { coverageOf, isFirst, isStalledKnown } from '../coverage.ts'
 import { namePeriod, type PeriodNames } from '../dates.ts'
 import { FEW } from '../numbers.ts'
 import { isUsual } from '../spread.ts'
@@ -46,7 +46,10 @@ export function composeHeadline(figures: ReportFigures, voice: Voice, context: R
   const isCalm = isWhole && isKnown && composeAttention(figures, voice, context).items.length === 0
   const failing = listFailing(figures).length
   const needs = [
-    isWhole && figures.stalled.total > 0 && words.subject.stalled(figures.stalled.total),
+    isWhole &&
+      figures.stalled.total > 0 &&
+      isStalledKnown(figures) &&
+      words.subject.stalled(figures.stalled.total),
     failing > 0 && words.subject.failing(failing),
   ]
   return {

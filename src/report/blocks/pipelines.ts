@@ -1,7 +1,7 @@
 /** The pipelines side by side. */
 import type { PipelineLine, ReportFigures } from '../../figures.ts'
 import type { ReportContext } from '../context.ts'
-import { coverageOf, isFirst } from '../coverage.ts'
+import { coverageOf, isFirst, isStalledKnown } from '../coverage.ts'
 import { namePeriod } from '../dates.ts'
 import { joined, NAME_LENGTH } from '../lead-line.ts'
 import { formatMoneys } from '../moneys.ts'
@@ -46,7 +46,7 @@ export function composePipelines(
     },
     lines: shown.map((line) => ({
       name: oneLine(line.name, NAME_LENGTH),
-      detail: detailOf(line, voice),
+      detail: detailOf(line, isStalledKnown(figures), voice),
       newLeads: compareCell(line.newLeads, isComparable, voice),
       won: compareCell(line.won, isComparable, voice),
       winRate: rateCell(line.winRate, voice),
@@ -78,11 +78,11 @@ function noteOf(
   return words.pipelines[areAll ? 'note' : 'noteBehind'](against)
 }
 
-function detailOf({ openValue, stalled }: PipelineLine, voice: Voice): string {
+function detailOf({ openValue, stalled }: PipelineLine, isStalledKnown: boolean, voice: Voice): string {
   const { words } = voice
   const { largest, others } = formatMoneys(openValue, voice)
   return joined([
     largest === null ? null : words.pipelines.open([largest, others].filter(Boolean).join(' ')),
-    stalled > 0 ? words.pipelines.stalled(stalled) : null,
+    stalled > 0 && isStalledKnown ? words.pipelines.stalled(stalled) : null,
   ])
 }

@@ -1,6 +1,7 @@
 /** The open leads that have stood still longest. */
 import type { ReportFigures } from '../../figures.ts'
 import type { ReportContext } from '../context.ts'
+import { composeHistory } from '../coverage.ts'
 import { joined, linkTo, NAME_LENGTH, pipelineOf } from '../lead-line.ts'
 import { nameStatus } from '../status.ts'
 import { oneLine, oneLineOrNull } from '../text.ts'
@@ -30,12 +31,15 @@ export function composeStalled(figures: ReportFigures, voice: Voice, context: Re
   const { words, numbers } = voice
   const { stalled, pipelines, freshness } = figures
   const { total, days, rows } = stalled
-  const shown = shownOf(rows, total, ROWS)
+  const history = composeHistory(stalled.coverage, voice)
+  const shown = history.isShown ? shownOf(rows, total, ROWS) : []
   const none = freshness.dataAsOf === null ? words.stalled.unread : words.stalled.empty(days)
   return {
     kind: 'stalled',
     title: words.stalled.title,
-    note: total === 0 ? none : words.stalled.some(days),
+    note: history.isShown
+      ? joined([total > 0 ? words.stalled.some(days) : history.note === '' ? none : null, history.note])
+      : words.notShown(words.stalled.title, history.note),
     columns: { lead: words.stalled.lead, stage: words.stalled.stage, idle: words.stalled.idle },
     leads: shown.map((lead) => ({
       company: oneLine(lead.companyName, NAME_LENGTH),
@@ -45,6 +49,8 @@ export function composeStalled(figures: ReportFigures, voice: Voice, context: Re
       idle: words.days(lead.idleDays),
       value: lead.value ? numbers.money(lead.value) : '',
     })),
-    more: moreOf('stalled', { total, shown: shown.length, held: rows.length }, voice, context),
+    more: history.isShown
+      ? moreOf('stalled', { total, shown: shown.length, held: rows.length }, voice, context)
+      : '',
   }
 }

@@ -254,6 +254,9 @@ export function german(numbers: Numbers, locale: string): Words {
       empty: 'Für einen Verlauf sind es noch zu wenige Tage.',
     },
 
+    known: (known, of) => `bekannt für ${count(known)} von ${plural(of, 'Lead', 'Leads')}`,
+    notShown: (what, known) => `${what}: nicht gezeigt, ${known}`,
+
     funnel: {
       title: 'Trichter',
       stage: 'Stufe',
@@ -264,7 +267,7 @@ export function german(numbers: Numbers, locale: string): Words {
       ofService: (asOf) =>
         `Gesamte Zeit, wie der Dienst zählt · Stand ${asOf} · Dauer: Median der letzten 90 Tage`,
       ofOurs: (asOf) =>
-        `Gesamte Zeit, nach der höchsten bekannten Stufe, bei verlorenen Leads oft nur der ersten · Stand ${asOf} · Dauer: Median der letzten 90 Tage`,
+        `Gesamte Zeit, nach der höchsten Stufe · Stand ${asOf} · Dauer: Median der letzten 90 Tage`,
       empty: 'Vom Dienst wurden noch keine Statistiken gelesen.',
     },
 

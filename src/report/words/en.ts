@@ -254,6 +254,10 @@ export function english(numbers: Numbers, locale: string) {
       empty: 'There are not enough days yet for a trend.',
     },
 
+    /** Of a figure that depends on what leads went through. */
+    known: (known: number, of: number) => `known for ${count(known)} of ${plural(of, 'lead', 'leads')}`,
+    notShown: (what: string, known: string) => `${what}: not shown, ${known}`,
+
     funnel: {
       title: 'Funnel',
       stage: 'Stage',
@@ -264,7 +268,7 @@ export function english(numbers: Numbers, locale: string) {
       ofService: (asOf: string) =>
         `All time, as the service counts it · as of ${asOf} · in stage: median of the last 90 days`,
       ofOurs: (asOf: string) =>
-        `All time, by the furthest stage that is known, of lost leads often only the first · as of ${asOf} · in stage: median of the last 90 days`,
+        `All time, by the furthest stage · as of ${asOf} · in stage: median of the last 90 days`,
       empty: 'No statistics have been read from the service yet.',
     },
 

@@ -2,9 +2,10 @@
 import type { PipelineLine, SourceLine } from '../../figures.ts'
 import type { Money, Period } from '../../model.ts'
 import { toCents } from './definition.ts'
+import { STALLED_SINCE } from './idle-relation.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
-import { RECENT, STALLED_SINCE } from './relation.ts'
+import { RECENT } from './relation.ts'
 
 const counted = (
   group: string,
@@ -50,7 +51,7 @@ export const STALLED_BY_PIPELINE = {
     SELECT pipeline_id, leads FROM open_now
     UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at > ${STALLED_SINCE}
     UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN (SELECT lead_id FROM changed)
-    UNION ALL SELECT pipeline_id, 1 FROM idle_then WHERE changed_at <= ${STALLED_SINCE}) AS each
+    UNION ALL SELECT pipeline_id, 1 FROM idle_then WHERE changed_at <= ${STALLED_SINCE} AND is_known) AS each
   GROUP BY pipeline_id`,
 } as const
 

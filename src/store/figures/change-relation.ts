@@ -18,6 +18,8 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
   // The table has moves as they are known now; what was known of them is drawn from the states anew.
   const moves = isPast ? 'news_move' : 'stage_move'
   const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
+  const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
+          WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC LIMIT 1)`
   return {
     news: {
       reads: [],
@@ -42,22 +44,28 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
     standing: {
       reads: [...chosen, 'news', ...known],
       isMaterialized: true,
-      sql: `-- the status of these leads that the last edition knew, or the first since, and that at the end of the period
-    SELECT news.lead_id, after.pipeline_id, after.value_amount, after.value_currency, after.status AS to_status,
-      coalesce(before.status, (SELECT from_status FROM ${moves} AS each
-        WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
-        ORDER BY moved_at LIMIT 1)) AS from_status,
-      coalesce((SELECT max(moved_at) FROM ${moves} AS each
-        WHERE each.lead_id = news.lead_id AND moved_at < :to AND each.to_status = after.status),
-        after.status_changed_at, after.valid_from) AS changed_at,
-      ${goneAt(':since')} AS was_gone, ${goneAt(':to')} AS is_gone,
-      (SELECT max(gone_at) FROM lead_gone AS each WHERE each.lead_id = news.lead_id AND gone_at < :to) AS gone_at,
-      (SELECT max(returned_at) FROM lead_gone AS each
-        WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
-    FROM news CROSS JOIN lead CROSS JOIN lead_version AS after
-    LEFT JOIN lead_version AS before ON before.rowid =
-      ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')}
-    WHERE lead.id = news.lead_id AND after.rowid = ${version(' AND valid_from < :to', 'DESC')}${inScope('after.pipeline_id', 'news.lead_id')}`,
+      sql: `-- the status of these leads that the last edition knew, or the first since, and that at the end of the period:
+    -- by their moves, which may be known from before the first state that was read
+    SELECT *, coalesce((SELECT max(moved_at) FROM ${moves} AS each
+        WHERE each.lead_id = stood.lead_id AND moved_at < :to AND each.to_status = stood.to_status),
+        status_changed_at, valid_from) AS changed_at
+    FROM (
+      SELECT news.lead_id, after.pipeline_id, after.value_amount, after.value_currency, after.status_changed_at, after.valid_from,
+        coalesce(${statusAt(':to')}, iif(after.valid_from < :to, after.status, NULL)) AS to_status,
+        coalesce(iif(:told_at IS NULL, NULL, before.status), ${statusAt(':since')},
+          (SELECT from_status FROM ${moves} AS each
+            WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
+            ORDER BY moved_at LIMIT 1), before.status) AS from_status,
+        ${goneAt(':since')} AS was_gone, ${goneAt(':to')} AS is_gone,
+        (SELECT max(gone_at) FROM lead_gone AS each WHERE each.lead_id = news.lead_id AND gone_at < :to) AS gone_at,
+        (SELECT max(returned_at) FROM lead_gone AS each
+          WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
+      FROM news CROSS JOIN lead CROSS JOIN lead_version AS after
+      LEFT JOIN lead_version AS before ON before.rowid =
+        ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')}
+      WHERE lead.id = news.lead_id AND after.rowid = coalesce(${version(' AND valid_from < :to', 'DESC')},
+        ${version('', 'ASC')})${inScope('after.pipeline_id', 'news.lead_id')}) AS stood
+    WHERE to_status IS NOT NULL`,
     },
     change: {
       reads: [...chosen, 'news', ...known, 'standing'],

@@ -1,6 +1,7 @@
 /** What leads have been through since the last edition, each told once, by what it came to. */
 import type { ChangedLead, ChangeKind, Changes } from '../../figures.ts'
 import type { Instant, Money } from '../../model.ts'
+import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, readRows } from './query.ts'
@@ -63,6 +64,7 @@ export async function readChanges(
   const rows = await readRows<Row>(moment, CHANGED_LEADS, scope, { ...values, rows: rowsMax })
   return {
     since: values.since,
+    coverage: await readCoverage(moment, 'period', { ...scope, from: values.since }),
     kinds: KINDS.map((kind) => {
       const counted = counts.filter((count) => count.kind === kind)
       return {

@@ -4,11 +4,15 @@
  *
  * A row has `value`; a share also its `part` and `whole`; a figure with several rows says in `of` what each is for.
  */
-import { RECENT, STALLED_SINCE } from './relation.ts'
+import { STALLED_SINCE } from './idle-relation.ts'
+import { RECENT } from './relation.ts'
 import type { RelationName } from './relation-name.ts'
 
 /** `money`: in whole units of the currency in `of`. `share`: 0 to 1. */
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'
+
+/** What a figure that depends on the history of leads has to know: see `coverage.ts`. */
+export type CoverageName = 'period' | 'end' | 'cohort' | 'life' | 'stalled'
 
 export interface FigureDefinition {
   readonly name: string
@@ -17,6 +21,8 @@ export interface FigureDefinition {
   readonly unit: FigureUnit
   readonly reads: readonly RelationName[]
   readonly sql: string
+  /** Of how many leads it is made is asked by this; null where the present state of leads is enough. */
+  readonly coverage: CoverageName | null
 }
 
 /** Of rows that are numbered in order, the one in the middle or the two; their mean is the median. */
@@ -39,6 +45,7 @@ export const FIGURES = [
     title: 'Leads',
     meaning: 'leads that were there at the end of the period, whatever their status',
     unit: 'leads',
+    coverage: null,
     reads: ['level'],
     sql: 'SELECT coalesce(sum(leads), 0) AS value FROM level',
   },
@@ -47,6 +54,7 @@ export const FIGURES = [
     title: 'New leads',
     meaning: 'leads created in the period',
     unit: 'leads',
+    coverage: null,
     reads: ['lead_then'],
     sql: 'SELECT count(*) AS value FROM lead_then WHERE created_at >= :from AND created_at < :to',
   },
@@ -54,8 +62,9 @@ export const FIGURES = [
     name: 'qualified',
     title: 'Qualified',
     meaning:
-      'leads that came into a qualified stage (stage.is_qualified) in the period for the first time that is known; blind to what was before the first state or activity read; empty where the profile marks no stage as qualified',
+      'leads that came into a qualified stage (stage.is_qualified) in the period, by a move that is known or since they are as new, for the first time that is known; empty where the profile marks no stage as qualified',
     unit: 'leads',
+    coverage: 'period',
     reads: ['entry', 'ended'],
     sql: `SELECT iif((SELECT max(is_qualified) FROM stage) = 1, count(DISTINCT lead_id), NULL) AS value
     FROM entry WHERE NOT EXISTS (
@@ -68,6 +77,7 @@ export const FIGURES = [
     title: 'Won',
     meaning: 'leads that were won in the period and still are at its end',
     unit: 'leads',
+    coverage: null,
     reads: ['closed'],
     sql: closedAs('won'),
   },
@@ -76,6 +86,7 @@ export const FIGURES = [
     title: 'Lost',
     meaning: 'leads that were lost in the period and still are at its end',
     unit: 'leads',
+    coverage: null,
     reads: ['closed'],
     sql: closedAs('lost'),
   },
@@ -84,6 +95,7 @@ export const FIGURES = [
     title: 'Disqualified',
     meaning: 'leads that were disqualified in the period and still are at its end',
     unit: 'leads',
+    coverage: null,
     reads: ['closed'],
     sql: closedAs('disqualified'),
   },
@@ -93,6 +105,7 @@ export const FIGURES = [
     meaning:
       'value of the leads counted as won, as it was at the end of the period; those without a value left out',
     unit: 'money',
+    coverage: null,
     reads: ['closed', 'lead_then'],
     sql: `SELECT value_currency AS "of", ${toCents('sum(value_amount)')} AS value
     FROM closed JOIN lead_then USING (lead_id)
@@ -104,6 +117,7 @@ export const FIGURES = [
     title: 'Win rate',
     meaning: 'won out of won and lost, of the leads closed in the 30 days up to the end of the period',
     unit: 'share',
+    coverage: null,
     reads: ['closed'],
     sql: `SELECT ${share} FROM (
       SELECT count(*) FILTER (WHERE outcome = 'won') AS part, count(*) AS whole FROM closed
@@ -115,6 +129,7 @@ export const FIGURES = [
     meaning:
       'leads won in the period for each lead created in it, whether they are the same leads or not; may be above 1',
     unit: 'share',
+    coverage: null,
     reads: ['closed', 'lead_then'],
     sql: `SELECT ${share} FROM (
       SELECT (SELECT count(*) FROM closed WHERE outcome = 'won' AND closed_at >= :from) AS part,
@@ -126,10 +141,11 @@ export const FIGURES = [
     meaning:
       'of the leads created in the period, the share that was won by its end; choose periods longer than winning takes',
     unit: 'share',
-    reads: ['lead_then'],
+    coverage: 'cohort',
+    reads: ['lead_then', 'closed'],
     sql: `SELECT ${share} FROM (
-      SELECT count(*) FILTER (WHERE outcome = 'won') AS part, count(*) AS whole FROM lead_then
-      WHERE created_at >= :from AND created_at < :to) AS counted`,
+      SELECT count(*) FILTER (WHERE lead_id IN (SELECT lead_id FROM closed WHERE outcome = 'won')) AS part, count(*) AS whole
+      FROM lead_then WHERE created_at >= :from AND created_at < :to) AS counted`,
   },
   {
     name: 'open',
@@ -137,6 +153,7 @@ export const FIGURES = [
     meaning:
       'leads that were neither won, lost nor disqualified at the end of the period; a status without a stage counts as open',
     unit: 'leads',
+    coverage: null,
     reads: ['level'],
     sql: `SELECT coalesce(sum(leads), 0) AS value FROM level WHERE outcome = 'open'`,
   },
@@ -145,6 +162,7 @@ export const FIGURES = [
     title: 'Open pipeline',
     meaning: 'value of the leads that were open at the end of the period, as it was then',
     unit: 'money',
+    coverage: null,
     reads: ['level'],
     sql: `SELECT value_currency AS "of", ${toCents('sum(value_amount)')} AS value FROM level
     WHERE outcome = 'open' AND value_currency <> ''
@@ -154,13 +172,14 @@ export const FIGURES = [
     name: 'stalled',
     title: 'Stalled',
     meaning:
-      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days); of those first read later only the ones that have not changed since',
+      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days); without those of which that is not known, since they changed before anything read them after the period',
     unit: 'leads',
+    coverage: 'stalled',
     reads: ['open_now', 'idle', 'idle_then'],
     sql: `SELECT (SELECT coalesce(sum(leads), 0) FROM open_now)
       - (SELECT count(*) FROM idle WHERE changed_at > ${STALLED_SINCE})
       - (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN (SELECT lead_id FROM changed))
-      + (SELECT count(*) FROM idle_then WHERE changed_at <= ${STALLED_SINCE}) AS value`,
+      + (SELECT count(*) FROM idle_then WHERE changed_at <= ${STALLED_SINCE} AND is_known) AS value`,
   },
   {
     name: 'time_in_stage',
@@ -168,6 +187,7 @@ export const FIGURES = [
     meaning:
       'median days that leads spent in a status, of the stays that ended in the period; blind to stays that began before what is known',
     unit: 'days',
+    coverage: 'period',
     reads: ['ended'],
     sql: `SELECT status AS "of", round(avg(days), 2) AS value FROM (
       SELECT status, days, row_number() OVER (PARTITION BY status ORDER BY days) AS place,
@@ -181,6 +201,7 @@ export const FIGURES = [
     meaning:
       'what the pipeline earns a day: open leads with a value x win rate x mean value won / median days from creation to winning, the last three over the 30 days up to the end of the period; empty where nothing was won in them',
     unit: 'money a day',
+    coverage: 'end',
     reads: ['level', 'closed', 'win'],
     sql: `SELECT value_currency AS "of", ${toCents('open.leads * rate * mean / cycle')} AS value
     FROM (SELECT value_currency, sum(leads) AS leads FROM level

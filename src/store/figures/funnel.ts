@@ -4,6 +4,7 @@
  */
 import type { Funnel } from '../../figures.ts'
 import type { FunnelStage, Instant } from '../../model.ts'
+import { readCoverage } from './coverage.ts'
 import { MIDDLE } from './definition.ts'
 import type { Moment } from './moment.ts'
 import { type FigureRow, type FigureScope, readFigureAt, readRows } from './query.ts'
@@ -33,7 +34,7 @@ export const SERVICE_FUNNEL = {
 export const REACHED = {
   title: 'Funnel',
   meaning:
-    'leads that had come so far or further by the end of the period, as far as is known; each has come to the first stage',
+    'leads that had come so far or further by the end of the period, of those whose whole history is known; each has come to the first stage',
   reads: ['reach'],
   sql: `SELECT status, (SELECT count(*) FROM reach WHERE reach.position >= stage.position) AS reached
   FROM stage WHERE in_funnel = 1 AND EXISTS (SELECT 1 FROM reach) ORDER BY position`,
@@ -64,7 +65,13 @@ export async function readFunnels(
   for (const id of pipelineIds) {
     const filter = { pipelineIds: [id], conditions: [] }
     const funnel = await readServiceFunnel(moment, { ...scope, filter })
-    funnels.set(id, { source: 'service', ...withDays(funnel, stays.get(id) ?? []) })
+    const daysCoverage = await readCoverage(moment, 'period', staysOf({ ...scope, filter }))
+    funnels.set(id, {
+      source: 'service',
+      coverage: null,
+      daysCoverage,
+      ...withDays(funnel, stays.get(id) ?? []),
+    })
   }
   return funnels
 }
@@ -77,7 +84,12 @@ export async function readFunnel(
   const isOurs = scope.filter.conditions.length > 0
   const funnel = isOurs ? await countFunnel(moment, scope, dataAsOf) : await readServiceFunnel(moment, scope)
   const stays = await readFigureAt(moment, 'time_in_stage', staysOf(scope))
-  return { source: isOurs ? 'ours' : 'service', ...withDays(funnel, stays) }
+  return {
+    source: isOurs ? 'ours' : 'service',
+    coverage: isOurs ? await readCoverage(moment, 'life', scope) : null,
+    daysCoverage: await readCoverage(moment, 'period', staysOf(scope)),
+    ...withDays(funnel, stays),
+  }
 }
 
 /** The stays whose median the funnel tells: those that ended in the last 90 days. */
@@ -104,7 +116,7 @@ async function countFunnel(moment: Moment, scope: FigureScope, dataAsOf: Instant
   return { asOf, stages: withConversion(rows) }
 }
 
-function withDays({ asOf, stages }: Reached, stays: readonly Stay[]): Omit<Funnel, 'source'> {
+function withDays({ asOf, stages }: Reached, stays: readonly Stay[]): Pick<Funnel, 'asOf' | 'stages'> {
   const days = new Map(stays.map((row) => [row.of, row.value]))
   return { asOf, stages: stages.map((stage) => ({ ...stage, medianDays: days.get(stage.status) ?? null })) }
 }

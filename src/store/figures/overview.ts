@@ -58,6 +58,11 @@ export interface PipelineOverview {
   readonly statistics: readonly StatPair[]
 }
 
+const NO_FUNNEL: Funnel = {
+  ...{ source: 'service', coverage: null, daysCoverage: { known: 0, of: 0 } },
+  ...{ asOf: null, stages: [] },
+}
+
 /** @param db not one inside a transaction */
 export async function readOverview(db: Db, request: OverviewRequest): Promise<Overview> {
   const { asOf, period, stalledDays, agents } = request
@@ -105,7 +110,7 @@ async function readPipelines(
       stalled: stalled.get(id)?.stalled ?? 0,
       ...{ newLeads, won, winRate: { part, whole } },
       trend: trends.get(id) ?? [],
-      funnel: funnels.get(id) ?? { source: 'service', asOf: null, stages: [] },
+      funnel: funnels.get(id) ?? NO_FUNNEL,
       statistics: statistics.get(id) ?? [],
     }
   })

@@ -19,6 +19,7 @@ export const RELATION_NAMES = [
   'closed',
   'win',
   'entered',
+  'in_question',
   'entry',
   'ended',
   'open_now',

@@ -7,6 +7,8 @@ import type { LeadFilter } from '../../figures.ts'
 import { boundsOf } from './bounds.ts'
 import { changeRelations } from './change-relation.ts'
 import { funnelRelations } from './funnel-relation.ts'
+import { idleRelations } from './idle-relation.ts'
+import { KNOWN_NOW, KNOWN_THEN } from './known-relation.ts'
 import { chosenSql } from './lead-filter.ts'
 import type { Relation, RelationName } from './relation-name.ts'
 import { spanRelations } from './span-relation.ts'
@@ -14,8 +16,6 @@ import { spanRelations } from './span-relation.ts'
 /** Shares and speeds of winning look so far back, since a single day has too few closed leads to tell. */
 export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`
 export const RECENT = RECENT_BEFORE(':to')
-
-export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
 
 /** The statuses of leads now that count as open, in a form that lets an index on the status be used. */
 export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
@@ -32,9 +32,6 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const isChosen = chosen.length > 0
   const counts = isChosen ? 'chosen_count' : 'lead_count'
   const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
-  const lastSeen = (table: string): string =>
-    `coalesce((SELECT max(changed_at) FROM ${table} AS each
-        WHERE each.lead_id = lead_then.lead_id AND changed_at < :to${past('AND each.observed_at <= :known_at')}), lead_then.created_at)`
   /** A stay became known with the move that began it, or with the lead. */
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
@@ -176,8 +173,8 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     entered: {
       reads: [],
       sql: `-- each time that a lead came into a status, by the states and the activity that were known
-    SELECT told.lead_id, lead.pipeline_id, told.status, told.at AS entered_at, before_at,
-      coalesce(told_from, before) AS from_status, before
+    SELECT told.lead_id, lead.pipeline_id, lead.created_at, told.status, told.at AS entered_at, before_at,
+      coalesce(told_from, before) AS from_status, before, told_from
     FROM (SELECT *, lag(status) OVER lead_in_order AS before, lag(at) OVER lead_in_order AS before_at
       FROM (SELECT *, lag(status) OVER lead_in_order AS repeated FROM (
           -- the first state after an absence begins with the return, the status in it before that
@@ -194,19 +191,23 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     entry: isPast
       ? {
           reads: [...chosen, 'gone_then', 'entered'],
-          sql: `-- each time that a lead came into a qualified stage in the period
+          sql: `-- each time that a lead came into a qualified stage in the period; one first known in it only if it is as new
     SELECT lead_id, pipeline_id, entered_at FROM entered
-    WHERE status IN ${QUALIFIED_STATUSES} AND entered_at >= :from AND entered_at < :to AND ${isThere}`,
+    WHERE status IN ${QUALIFIED_STATUSES} AND entered_at >= :from AND entered_at < :to AND ${isThere}
+      AND (from_status IS NOT NULL OR lead_id IN (SELECT id FROM lead WHERE created_at >= :from))`,
         }
       : {
           reads: [...chosen, 'gone_then'],
-          sql: `-- each time that a lead came into a qualified stage in the period
+          sql: `-- each time that a lead came into a qualified stage in the period; one first known in it only if it is as new
     SELECT * FROM (
-      SELECT id AS lead_id, pipeline_id, status_changed_at AS entered_at
-      FROM lead WHERE status IN ${QUALIFIED_STATUSES} AND status_changed_at >= :from AND status_changed_at < :to
+      SELECT lead_id, pipeline_id, moved_at AS entered_at
+      FROM stage_move WHERE to_status IN ${QUALIFIED_STATUSES} AND moved_at >= :from AND moved_at < :to
       UNION ALL
-      SELECT lead_id, pipeline_id, entered_at FROM stage_move WHERE from_status IN ${QUALIFIED_STATUSES}
-        AND moved_at >= :from AND entered_at >= :from AND entered_at < :to) AS entry
+      SELECT id, pipeline_id, status_changed_at
+      FROM lead WHERE status IN ${QUALIFIED_STATUSES} AND status_changed_at >= :from AND status_changed_at < :to AND created_at >= :from
+      UNION ALL
+      SELECT move.lead_id, move.pipeline_id, entered_at FROM stage_move AS move JOIN lead ON lead.id = move.lead_id
+      WHERE from_status IN ${QUALIFIED_STATUSES} AND moved_at >= :from AND entered_at >= :from AND entered_at < :to AND created_at >= :from) AS entry
     WHERE ${isThere}`,
         },
     ended: isPast
@@ -225,6 +226,12 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, days_before AS days
     FROM stage_move WHERE moved_at < :to${inScope()}`,
         },
+    in_question: {
+      reads: isPast ? [...chosen, 'gone_then', 'entered'] : [...chosen, 'gone_then'],
+      sql: `-- leads that may have moved in the period, and since when each of their statuses is known
+    SELECT * FROM (${isPast ? KNOWN_THEN : KNOWN_NOW}) AS lead_known
+    WHERE changed_at >= :from AND created_at < :to AND ${isThere}`,
+    },
     open_now: {
       reads: counted,
       sql: `-- how many leads are open now
@@ -236,15 +243,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
     FROM lead WHERE status IN ${OPEN_STATUSES} AND removed_at IS NULL${inScope('pipeline_id', 'id')}`,
     },
-    idle_then: {
-      reads: [...chosen, 'gone_then', 'lead_then', 'changed'],
-      sql: `-- of the changed leads those that were open at the end of the period, and when they had last changed in any way;
-    -- without those that were first read after it: what changed in them before is not known
-    SELECT lead_id, lead_then.pipeline_id, max(${lastSeen('lead_version')},
-      ${lastSeen('lead_touch')}) AS changed_at
-    FROM lead_then JOIN lead ON lead.id = lead_id
-    WHERE outcome = 'open' AND lead_id IN (SELECT lead_id FROM changed) AND first_seen_at < :to`,
-    },
+    ...idleRelations(bounds),
     ...funnelRelations(bounds),
     ...spanRelations(bounds),
     ...changeRelations(bounds),

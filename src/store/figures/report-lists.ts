@@ -1,8 +1,10 @@
 /** The leads that a report lists: the best new ones, and those that have stood still longest. */
 import type { ListedLead, Stalled, TopLeads } from '../../figures.ts'
+import { readCoverage } from './coverage.ts'
+import { STALLED_SINCE } from './idle-relation.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'
-import { OPEN_STATUSES, STALLED_SINCE } from './relation.ts'
+import { OPEN_STATUSES } from './relation.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
@@ -36,7 +38,7 @@ export const STALLED_LEADS = {
       FROM ${OPEN_STATUSES} AS open) AS first
     CROSS JOIN idle WHERE idle.status = first.status AND changed_at <= last_at
       AND lead_id NOT IN (SELECT lead_id FROM changed)
-    UNION ALL SELECT lead_id, NULL, pipeline_id, changed_at FROM idle_then WHERE changed_at <= ${STALLED_SINCE}
+    UNION ALL SELECT lead_id, NULL, pipeline_id, changed_at FROM idle_then WHERE changed_at <= ${STALLED_SINCE} AND is_known
     ORDER BY changed_at, pipeline_id, lead_id LIMIT :rows) AS longest
   JOIN lead_then USING (lead_id) JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
   ORDER BY longest.changed_at, longest.pipeline_id, lead.id`,
@@ -60,6 +62,7 @@ export async function readStalled(moment: Moment, scope: FigureScope, rowsMax: n
   const rows = await readRows<Row>(moment, STALLED_LEADS, scope, { rows: rowsMax })
   return {
     days: scope.stalledDays,
+    coverage: await readCoverage(moment, 'stalled', scope),
     total: figure?.value ?? 0,
     rows: rows.map(listedLeadOf).map((lead) => ({
       ...lead,

@@ -129,12 +129,13 @@ async function readSections(
     }),
     trend: await section('trend', () => readTrend(moment, scope, trendDays, dataAsOf), []),
     funnel: await section('funnel', () => readFunnel(moment, scope, dataAsOf), {
-      source: 'service',
+      ...{ source: 'service', coverage: null, daysCoverage: NOTHING },
       asOf: null,
       stages: [],
     }),
     changes: await section('changes', () => readChanges(moment, scope, since, rowsMax), {
       since: since?.at ?? period.from,
+      coverage: NOTHING,
       kinds: [],
     }),
     topLeads: await section('top_leads', () => readTopLeads(moment, scope, topScore, rowsMax), {
@@ -144,6 +145,7 @@ async function readSections(
     }),
     stalled: await section('stalled', () => readStalled(moment, scope, rowsMax), {
       days: scope.stalledDays,
+      coverage: NOTHING,
       total: 0,
       rows: [],
     }),
@@ -159,6 +161,8 @@ async function readSections(
   }
   return { sections, failed }
 }
+
+const NOTHING = { known: 0, of: 0 }
 
 function unreadable(cause: unknown): LeadsheetError {
   return new LeadsheetError(

@@ -5,6 +5,7 @@
 import type Database from 'better-sqlite3'
 import type { LeadFilter, ReportFigures } from '../../figures.ts'
 import type { Instant } from '../../model.ts'
+import { COVERAGES } from '../figures/coverage.ts'
 import { FIGURES } from '../figures/definition.ts'
 import { EVERY_LEAD } from '../figures/lead-filter.ts'
 import { explainQuery, type FigureScope } from '../figures/query.ts'
@@ -21,6 +22,7 @@ const STATEMENT = `
     period_to TEXT NOT NULL, -- UTC: when it ends, not included
     sql TEXT NOT NULL, -- to be run on this file: the figure for that period, by what was known when the edition was made
     prior_sql TEXT NOT NULL, -- the same for the period that it is compared with
+    coverage_sql TEXT, -- to be run on this file: of how many leads in question (of) the figure is made (known), since it depends on what leads went through (lead_known); null of one that does not
     PRIMARY KEY (report, name)
   ) STRICT, WITHOUT ROWID`
 
@@ -36,9 +38,9 @@ interface Edition {
 
 /** What a report lists lead by lead, beside the figures. */
 const LISTS = [
-  { ...TOP_LEADS, name: 'top_leads', unit: 'list' },
-  { ...STALLED_LEADS, name: 'stalled_leads', unit: 'list' },
-]
+  { ...TOP_LEADS, name: 'top_leads', unit: 'list', coverage: null },
+  { ...STALLED_LEADS, name: 'stalled_leads', unit: 'list', coverage: 'stalled' },
+] as const
 /** As many as go into the files of a report. */
 const LIST_ROWS = 1000
 
@@ -48,13 +50,14 @@ const DEFAULTS = { stalledDays: 7, topScore: 80 }
 
 export function addFigures(database: Database.Database): void {
   database.exec(STATEMENT)
-  const insert = database.prepare('INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const insert = database.prepare('INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   for (const { report, period, prior, topScore, ...scope } of listEditions(database)) {
-    for (const { name, title, meaning, unit, ...query } of [...FIGURES, ...LISTS]) {
+    for (const { name, title, meaning, unit, coverage, ...query } of [...FIGURES, ...LISTS]) {
       const explained = [period, prior].map((each) =>
         explainQuery(query, { ...scope, ...each }, { top_score: topScore, rows: LIST_ROWS }),
       )
-      insert.run(report, name, title, meaning, unit, period.from, period.to, ...explained)
+      const known = coverage && explainQuery(COVERAGES[coverage], { ...scope, ...period }, {})
+      insert.run(report, name, title, meaning, unit, period.from, period.to, ...explained, known)
     }
   }
 }

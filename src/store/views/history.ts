@@ -17,6 +17,25 @@ export const HISTORY_VIEWS = {
       round(julianday(coalesce(removed_at, (SELECT max(leads_as_of) FROM sync_run))) - julianday(status_changed_at), 4))
     FROM lead`,
 
+  lead_known: sql`CREATE VIEW lead_known AS
+    -- one row a lead: since when its status is known without a gap. Its history is known for a period where known_from is not after the beginning of the period or the creation of the lead
+    -- lead_id: lead.id
+    -- has_moved: 1: its status changed after the lead was created; 0: it did not, but for the first minute
+    -- known_from: UTC: each status since then is known; created_at where all are. Where the upstream lists what leads went through, a move that only two readings tell of ends a gap until the details are read again, since there may be more between
+    SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
+      iif(status_changed_at > settled_at, 1, 0) AS has_moved, coalesce(
+        -- the end of the last gap; without one the beginning of the first move: in the first stage a lead is from its creation on
+        (SELECT coalesce(
+            max(moved_at) FILTER (WHERE entered_at IS NULL AND from_status IS DISTINCT FROM (
+                SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)
+              OR source = 'version' AND EXISTS (
+                SELECT 1 FROM (SELECT lead_id FROM lead_detail LIMIT 1000) AS detail
+                JOIN activity USING (lead_id) WHERE to_status IS NOT NULL)),
+            min(iif(entered_at > settled_at, entered_at, created_at)))
+          FROM stage_move WHERE stage_move.lead_id = lead.id),
+        iif(status_changed_at > settled_at, status_changed_at, created_at)) AS known_from
+    FROM (SELECT *, strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds') AS settled_at FROM lead) AS lead`,
+
   agent_outage: sql`CREATE VIEW agent_outage AS
     -- one row for each run of readings in which an agent was failing: failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
     -- began_at: UTC, by our clock: the first reading that found it failing

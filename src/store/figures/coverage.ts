@@ -1,0 +1,63 @@
+/**
+ * How many of the leads in question have a history that is known: of what depends on more than the present state of
+ * leads, and so may lack what was before we first read them. The view `lead_known` says since when that of a lead is.
+ */
+import type { HistoryCoverage } from '../../figures.ts'
+import type { CoverageName } from './definition.ts'
+import type { Moment } from './moment.ts'
+import { type FigureScope, type Query, readRows } from './query.ts'
+
+/** Of a moment: of those that have moved since it, the status then is known. */
+const UNKNOWN_AT_END = '(SELECT count(*) FROM in_question WHERE changed_at >= :to AND known_from >= :to)'
+
+export const COVERAGES: Readonly<
+  Record<CoverageName, Query & { readonly title: string; readonly meaning: string }>
+> = {
+  period: {
+    title: 'Coverage',
+    meaning:
+      'of the leads that may have moved in the period, those each of whose statuses in it is known (lead_known.known_from)',
+    reads: ['in_question'],
+    sql: `SELECT count(*) FILTER (WHERE known_from <= max(:from, created_at)) AS known, count(*) AS "of" FROM in_question`,
+  },
+  end: {
+    title: 'Coverage',
+    meaning: 'of the leads that were there at the end of the period, those whose status then is known',
+    reads: ['level', 'in_question'],
+    sql: `SELECT leads - ${UNKNOWN_AT_END} AS known, leads AS "of"
+  FROM (SELECT coalesce(sum(leads), 0) AS leads FROM level) AS counted`,
+  },
+  cohort: {
+    title: 'Coverage',
+    meaning: 'of the leads created in the period, those whose status at its end is known',
+    reads: ['lead_then', 'in_question'],
+    sql: `SELECT leads - (SELECT count(*) FROM in_question
+      WHERE created_at >= :from AND changed_at >= :to AND known_from >= :to) AS known, leads AS "of"
+  FROM (SELECT count(*) AS leads FROM lead_then WHERE created_at >= :from AND created_at < :to) AS counted`,
+  },
+  life: {
+    title: 'Coverage',
+    meaning:
+      'of the leads there were at the end of the period, those each of whose statuses up to then is known',
+    reads: ['reach', 'lead_now', 'gone_then'],
+    sql: `SELECT (SELECT count(*) FROM reach) AS known, count(*) AS "of"
+  FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM gone_then)`,
+  },
+  stalled: {
+    title: 'Coverage',
+    meaning:
+      'of the leads that were open at the end of the period, those of which it is known whether they stood still',
+    reads: ['level', 'idle_then'],
+    sql: `SELECT leads - (SELECT count(*) FROM idle_then WHERE NOT is_known) AS known, leads AS "of"
+  FROM (SELECT coalesce(sum(leads), 0) AS leads FROM level WHERE outcome = 'open') AS counted`,
+  },
+}
+
+export async function readCoverage(
+  moment: Moment,
+  name: CoverageName,
+  scope: FigureScope,
+): Promise<HistoryCoverage> {
+  const [row] = await readRows<HistoryCoverage>(moment, COVERAGES[name], scope)
+  return { known: row?.known ?? 0, of: row?.of ?? 0 }
+}
