@@ -36,7 +36,12 @@ it('the key figures are a row each, and one a currency', async () => {
   const figures = lines.map((line) => line.split(',').slice(3).join(','))
   expect(figures).toEqual(
     expect.arrayContaining([
-      ...['leads,leads,5706,,,', 'won_value,EUR,1250.5,0,,', 'won_value,USD,0,90,,', 'win_rate,share,0.3333,,,'],
+      ...[
+        'leads,leads,5706,,,',
+        'won_value,EUR,1250.5,0,,',
+        'won_value,USD,0,90,,',
+        'win_rate,share,0.3333,,,',
+      ],
     ]),
   )
 })

@@ -310,7 +310,9 @@ describe('an edition in the archive', () => {
     expect(head).toBe('report,period_from,period_to,figure,unit,value,before,known,of')
     expect(lines).toContainEqual(
       expect.stringMatching(
-        new RegExp(`^daily,2026-11-19T00:00:00.000Z,2026-11-20T00:00:00.000Z,new_leads,leads,${value},\\d+,,$`),
+        new RegExp(
+          `^daily,2026-11-19T00:00:00.000Z,2026-11-20T00:00:00.000Z,new_leads,leads,${value},\\d+,,$`,
+        ),
       ),
     )
     expect(texts.get('trend')).toMatch(/\n2026-11-19,\d+,\d+\n$/)
