@@ -190,7 +190,7 @@ async function syncAndReport(terminal: Terminal, { config, store, service, log }
 /** Each report of the settings, and what became of it. */
 interface Mailed {
   readonly subject: string
-  readonly page: string
+  readonly page: string | null
   readonly mails: readonly string[]
   readonly isNew: boolean
 }
@@ -237,7 +237,7 @@ function printSummary(
     title('Reported'),
     ...made.reports.flatMap(({ subject, page, mails, isNew }) => [
       `  ${subject}${isNew ? '' : ', mailed before, so not again'}`,
-      `    page  ${shown(page)}`,
+      ...(page === null ? [] : [`    page  ${shown(page)}`]),
       ...mails.map((mail) => `    mail  ${shown(mail)}`),
     ]),
     '',

@@ -144,7 +144,7 @@ async function sendReport(
   recipients: readonly Recipient[],
   at: Date,
 ): Promise<void> {
-  const { mailings, leftOut } = await enqueueReportNow(deps, report, recipients, at, terminal.signal)
+  const { mailings, leftOut, archiveFault } = await enqueueReportNow(deps, report, recipients, at, terminal.signal)
   const log = await terminal.log()
   await using transport = openMail(mail, log)
   const editions = mailings.map(({ edition }) => edition)
@@ -154,9 +154,11 @@ async function sendReport(
     terminal.signal,
   )
   await pauseRefused({ ...deps, log, pauseAfter: mail.pauseAfter })
-  await writeArchiveIndex(deps.archive, deps.store.db)
+  if (archiveFault === null) await writeArchiveIndex(deps.archive, deps.store.db)
   await printMailings(terminal, report, { mailings, preview: null, deliveries, leftOut })
   await publishAfterwards(terminal, deps.store)
+  // Only now: the letters are out, and no daemon would send them later.
+  if (archiveFault !== null) throw archiveFault
   if (deliveries.some((one) => one.state !== 'sent' && one.state !== 'withdrawn')) {
     terminal.end(deliveries.some((one) => one.state === 'sent') ? 'partly' : 'failed')
   }

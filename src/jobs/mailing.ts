@@ -36,8 +36,8 @@ export interface DueReport {
 /** An edition and what is to become of it. */
 export interface Mailing {
   readonly edition: Pick<Edition, 'id' | 'period' | 'variant' | 'subject'>
-  /** Path of its page in the archive. */
-  readonly page: string
+  /** Path of its page in the archive; null where that could not be written. */
+  readonly page: string | null
   /** Null where its letters are in the ledger. */
   readonly notSent: string | null
   /** How many were put there now. */
@@ -50,6 +50,8 @@ export interface Mailing {
 export interface Enqueued {
   readonly mailings: readonly Mailing[]
   readonly leftOut: readonly LeftOut[]
+  /** Why a page of the archive could not be written, although the letters are in the ledger; null where all are. */
+  readonly archiveFault: unknown
 }
 
 type Recipients = readonly [Recipient, ...Recipient[]]
@@ -60,8 +62,7 @@ const LEFT_OUT_NAMED = 3
  * Who has a letter already keeps it, and who is new gets the edition that the others got; subscriptions are obeyed. An
  * edition and all its letters are written at once, so that a kill leaves all of it or nothing; its folder in the archive
  * follows.
- * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy; data_unwritable, also of the
- * archive, when all letters are in the ledger
+ * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy, data_unwritable
  */
 export async function enqueueReport(
   deps: MailingDeps,
@@ -72,7 +73,7 @@ export async function enqueueReport(
 ): Promise<Enqueued> {
   const { groups, leftOut } = await findAttendance(deps.store, report, recipients, due.at)
   const mailings: Mailing[] = []
-  const failures: unknown[] = []
+  let archiveFault: unknown = null
   const audiences = groups.flatMap((group) =>
     [...Map.groupBy(group.recipients, (one) => variantOf(report, one)).values()].map(
       ([first, ...others]) => ({ as: group.report, first, others }),
@@ -82,17 +83,15 @@ export async function enqueueReport(
     if (first === undefined || signal.aborted) continue
     const audience: Recipients = [first, ...others]
     const { edition, letters, failed, findContent } = await enqueueEdition(deps, as, audience, due, signal)
-    try {
-      const page = await putInArchive(deps, as, edition, audience, findContent)
-      const { id, period, variant, subject, notSent } = edition
-      mailings.push({ edition: { id, period, variant, subject }, page, notSent, letters, failed })
-    } catch (thrown) {
-      // The mails of the others are not to wait for a folder that can be made at any time.
-      failures.push(thrown)
-    }
+    // No mail is to wait for a folder that can be made at any time.
+    const page = await putInArchive(deps, as, edition, audience, findContent).catch((thrown: unknown) => {
+      archiveFault ??= thrown
+      return null
+    })
+    const { id, period, variant, subject, notSent } = edition
+    mailings.push({ edition: { id, period, variant, subject }, page, notSent, letters, failed })
   }
-  if (failures.length > 0) throw failures[0]
-  return { mailings, leftOut }
+  return { mailings, leftOut, archiveFault }
 }
 
 /**
@@ -119,7 +118,7 @@ export async function enqueueReportNow(
  * `Daily leads: 59 new …: 12 letters to send`; of several editions how many there are. What became of the letters is
  * asked of the ledger.
  */
-export function mailingText({ mailings, leftOut }: Enqueued): string {
+export function mailingText({ mailings, leftOut }: Pick<Enqueued, 'mailings' | 'leftOut'>): string {
   return [writtenText(mailings), ...failedText(mailings), ...leftOutText(leftOut)].join('; ')
 }
 

@@ -27,6 +27,7 @@ export function reportSchedule(
       work.poke()
       for (const { block, query, message } of enqueued.mailings.flatMap(({ failed }) => failed))
         work.log.error({ report: report.name, block, query }, `could not be made: ${message}`)
+      if (enqueued.archiveFault !== null) throw enqueued.archiveFault
       await writeArchiveIndex(work.archive, work.store.db)
       await publishQuietly(work, signal)
       return { state: 'done', message: mailingText(enqueued) }

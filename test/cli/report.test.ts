@@ -123,6 +123,15 @@ describe('sending a report', () => {
     expect(readdirSync(join(cwd, 'outbox'))).toHaveLength(2)
   })
 
+  it('sends it also where the archive cannot be written, and then says so', async () => {
+    const { cwd, run } = await openInstallation()
+    writeFileSync(join(cwd, 'data', 'archive'), 'a file in the place of the folder')
+    const sent = await run('report', 'daily', '--send')
+    expect(sent).toMatchObject({ status: 1, stdout: expect.stringContaining('dana@example.com  sent') })
+    expect(sent.stderr).toMatch(/data\/archive\/daily\/\S+ cannot be written/)
+    expect(readdirSync(join(cwd, 'outbox'))).toHaveLength(2)
+  })
+
   it('sends none that the settings would hold, unless it is forced to, and then says why they would', async () => {
     const { cwd, run } = await openInstallation()
     const holding = SETTINGS.replace('name: daily', 'name: daily\n    if_stale: hold')

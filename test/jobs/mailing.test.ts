@@ -190,8 +190,11 @@ describe('the recipients of a report', () => {
     world.clock.now = new Date(NOW.getTime() + 60_000)
     const pages = world.deps.archive.pages
     const archive = { pages, folder: join(folderWith({ file: '' }), 'file', 'archive') }
-    await expect(enqueueDue({ ...world.deps, archive }, both)).rejects.toMatchObject({
-      code: 'data_unwritable',
+    const { signal } = new AbortController()
+    const deps = { ...world.deps, archive }
+    expect(await enqueueReportNow(deps, DAILY, both, deps.now(), signal)).toMatchObject({
+      mailings: [{ page: null }, { page: null }],
+      archiveFault: { code: 'data_unwritable' },
     })
     const letters = await world.store.db.selectFrom('delivery').select(['recipient', 'state']).execute()
     expect(letters.map(({ recipient: to, state }) => [to, state])).toEqual([
@@ -199,7 +202,7 @@ describe('the recipients of a report', () => {
       ['ben@example.com', 'pending'],
     ])
     const mailings = await enqueueDue(world.deps, both)
-    const renderedAt = mailings.map(({ page }) => readFileSync(join(page, '..', 'figures.json'), 'utf8'))
+    const renderedAt = mailings.map(({ page }) => readFileSync(join(page ?? '', '..', 'figures.json'), 'utf8'))
     expect(renderedAt.map((text) => JSON.parse(text).renderedAt)).toEqual(
       mailings.map(() => world.clock.now.toISOString()),
     )
