@@ -143,6 +143,7 @@ export function configFrom(
   folder: string,
 ): Omit<Config, 'file' | 'warnings' | 'sources'> {
   const { api, mail, sync } = settings
+  const dataDir = resolve(baseOf(['data_dir']), settings.data_dir)
   return {
     api: {
       url: api.url ?? null,
@@ -152,13 +153,13 @@ export function configFrom(
       maxWaitSeconds: api.max_wait_seconds,
       runMinutes: api.run_minutes,
     },
-    dataDir: resolve(baseOf(['data_dir']), settings.data_dir),
+    dataDir,
     store: secret(settings.store),
     allowNetworkFs: settings.allow_network_fs,
     timeZone: settings.time_zone,
     logLevel: settings.log_level,
     mail: {
-      url: secret(mail.url && absoluteFileUrl(mail.url, baseOf(['mail', 'url']))),
+      url: secret(mail.url && absoluteFileUrl(mail.url, dataDir)),
       from: mail.from ?? null,
       replyTo: mail.reply_to ?? null,
       unsubscribe: mail.unsubscribe ?? null,
@@ -234,8 +235,11 @@ function secret(value: string | undefined): Secret | null {
   return value === undefined ? null : new Secret(value)
 }
 
-/** `file:./outbox` names a folder beside the settings file, which the URL standard would put under the root. */
-function absoluteFileUrl(url: string, base: string): string {
+/**
+ * `file:./outbox` names a folder in the data directory, which is always writable, as the folder of the settings need not
+ * be. The URL standard would put it under the root.
+ */
+function absoluteFileUrl(url: string, dataDir: string): string {
   const relative = /^file:(?!\/\/)(.*)$/i.exec(url)?.[1]
-  return relative === undefined ? url : pathToFileURL(resolve(base, decodeURIComponent(relative))).href
+  return relative === undefined ? url : pathToFileURL(resolve(dataDir, decodeURIComponent(relative))).href
 }

@@ -24,8 +24,8 @@ export const mailSchema = section({
     .optional()
     .meta({
       description:
-        'The mail server, or a folder that receives .eml files. A percent-encoded user and password may stand before the host.',
-      examples: ['smtp://mail.example.com:587', 'file:./data/outbox'],
+        'The mail server, or a folder that receives .eml files (file:./outbox is one in the data directory). A percent-encoded user and password may stand before the host.',
+      examples: ['smtp://mail.example.com:587', 'file:./outbox'],
     }),
   url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
   from: mailbox.optional().meta({

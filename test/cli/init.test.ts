@@ -106,7 +106,7 @@ describe('without a terminal', () => {
       ['test mail', 'ok'],
     ])
     expect(readFileSync(join(cwd, 'leadsheet.yaml.bak'), 'utf8')).toBe('log_level: debug\n')
-    expect(readdirSync(join(cwd, 'outbox'))).toHaveLength(1)
+    expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(1)
     const config = loadConfig({ cwd, env: {} })
     expect([config.api.key?.reveal(), config.operators.recipients]).toEqual(['k-123456', ['ana@example.com']])
   })

@@ -72,7 +72,7 @@ describe('looking at a report', () => {
       ],
       deliveries: [],
     })
-    expect(readdirSync(cwd)).not.toContain('outbox')
+    expect(readdirSync(join(cwd, 'data'))).not.toContain('outbox')
   })
 
   it('writes the whole mail with its files, and names whom it is to', async () => {
@@ -120,7 +120,7 @@ describe('sending a report', () => {
       { recipient: 'ana@example.com', state: 'sent', is_new: true },
       { recipient: 'dana@example.com', state: 'sent', is_new: true },
     ])
-    expect(readdirSync(join(cwd, 'outbox'))).toHaveLength(2)
+    expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(2)
   })
 
   it('sends it also where the archive cannot be written, and then says so', async () => {
@@ -129,7 +129,7 @@ describe('sending a report', () => {
     const sent = await run('report', 'daily', '--send')
     expect(sent).toMatchObject({ status: 1, stdout: expect.stringContaining('dana@example.com  sent') })
     expect(sent.stderr).toMatch(/data\/archive\/daily\/\S+ cannot be written/)
-    expect(readdirSync(join(cwd, 'outbox'))).toHaveLength(2)
+    expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(2)
   })
 
   it('sends none that the settings would hold, unless it is forced to, and then says why they would', async () => {

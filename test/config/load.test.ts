@@ -125,11 +125,11 @@ reports:
     expect(load('reports: []').config.reports).toEqual([])
   })
 
-  test('counts relative paths from its own folder', () => {
+  test('counts relative paths from its own folder, but the folder of mails from the data directory', () => {
     const cwd = folderWith({ 'deploy/x.yaml': 'data_dir: ../state\nmail: { url: "file:./out box" }' })
     const config = loadConfig({ cwd, env: {}, file: 'deploy/x.yaml' })
     expect(config.dataDir).toBe(`${cwd}/state`)
-    expect(config.mail.url?.reveal()).toBe(`file://${cwd}/deploy/out%20box`)
+    expect(config.mail.url?.reveal()).toBe(`file://${cwd}/state/out%20box`)
   })
 })
 
@@ -162,7 +162,7 @@ describe('the environment', () => {
     const cwd = folderWith({ 'deploy/x.yaml': '' })
     const env = { LEADSHEET_DATA_DIR: 'state', LEADSHEET_SMTP_URL: 'file:outbox' }
     const config = loadConfig({ cwd, file: 'deploy/x.yaml', env })
-    expect([config.dataDir, config.mail.url?.reveal()]).toEqual([`${cwd}/state`, `file://${cwd}/outbox`])
+    expect([config.dataDir, config.mail.url?.reveal()]).toEqual([`${cwd}/state`, `file://${cwd}/state/outbox`])
   })
 
   test('may hold what Kubernetes sets beside a service called leadsheet', () => {
