@@ -23,7 +23,7 @@ export const ERROR_CODES = {
   job_busy: 'another process is already doing this',
   mail_rejected: 'the mail server refused the message or a recipient',
   mail_unreachable: 'the mail server could not be reached or did not let us in',
-  query_failed: 'the SQL of a query has a mistake, does more than read, or took too long',
+  query_failed: 'the SQL of a query has a mistake, does more than read, or took too long or too much memory',
   report_failed: 'the numbers of a report cannot be read, or its page came out empty, so it was not sent',
   report_held: 'the data of a report are old or odd, and its settings hold it back then',
   report_not_kept: 'no such edition or letter of the report is kept',

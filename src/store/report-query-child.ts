@@ -7,7 +7,7 @@ import { errorText } from '../errors.ts'
 import type { LeadFilter } from '../figures.ts'
 import { answerParent } from './ask-child.ts'
 import { chosenLeadsSql, chosenValues } from './figures/lead-filter.ts'
-import { allowOnlyReading, type Selected, type SelectLimits, select } from './select.ts'
+import { allowOnlyReading, READ_ONLY, type Selected, type SelectLimits, select } from './select.ts'
 import { PUBLISHED } from './snapshot/published.ts'
 import { namesIn } from './sql-text.ts'
 
@@ -37,7 +37,7 @@ const INTERNAL = /^(?:sqlite|pragma)_/i
 answerParent(answer)
 
 function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJob): ReportQueryAnswer {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+  const database = new DatabaseSync(file, { ...READ_ONLY, timeout: BUSY_TIMEOUT_MS })
   database.exec('BEGIN')
   if (sqls.some((sql) => namesIn(sql, CHOSEN))) makeChosen(database, filter)
   const namesOf = (type: string) =>

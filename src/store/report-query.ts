@@ -9,13 +9,14 @@ import { join, resolve } from 'node:path'
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { FailedSection, LeadFilter, QueryTable } from '../figures.ts'
 import type { Period } from '../model.ts'
-import { askChild } from './ask-child.ts'
+import { askChild, OutOfMemory } from './ask-child.ts'
 import { chosenLeadsSql, chosenValues, EVERY_LEAD } from './figures/lead-filter.ts'
 import { literal } from './figures/query.ts'
 import type { StorePlace } from './place.ts'
 import { answerInPostgres } from './postgres/report-query.ts'
 import { programFile } from './program-file.ts'
 import type { ReportQueryAnswer, ReportQueryJob, ReportQueryTask } from './report-query-child.ts'
+import { MEMORY_BYTES_MAX, tellLimit } from './select.ts'
 import type { Cell } from './snapshot/table.ts'
 import { fillParameters, hasSecondStatement, namesIn, parametersIn } from './sql-text.ts'
 
@@ -180,11 +181,12 @@ async function askInTime(
       : await answerOfChild({ ...task, file: resolve(place.file) }, ended)
   } catch (thrown) {
     signal.throwIfAborted()
-    if (!timeout.aborted) throw thrown
+    if (!timeout.aborted && !(thrown instanceof OutOfMemory)) throw thrown
+    const limit = timeout.aborted ? `took longer than ${timeoutMs / 1000} s` : errorText(thrown)
     const names = queries.map(({ name }) => name).join(', ')
     throw new LeadsheetError(
       'query_failed',
-      `${queries[0]?.place}  the queries of the report (${names}) took longer than ${timeoutMs / 1000} s`,
+      `${queries[0]?.place}  the queries of the report (${names}) ${limit}`,
       { hint: `Ask for less; ${shellCommand('query')} runs one alone on the snapshot.` },
     )
   }
@@ -194,7 +196,9 @@ async function answerOfChild(job: ReportQueryJob, signal: AbortSignal): Promise<
   // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
   try {
-    return await askChild<ReportQueryJob, ReportQueryAnswer>(CHILD, job, { folder, signal })
+    return await askChild<ReportQueryJob, ReportQueryAnswer>(CHILD, job, {
+      ...{ folder, signal, bytesMax: MEMORY_BYTES_MAX },
+    })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -202,7 +206,7 @@ async function answerOfChild(job: ReportQueryJob, signal: AbortSignal): Promise<
 
 function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   const [, secret] = /^access to (\S+) is prohibited$/.exec(message) ?? []
-  const what = secret === undefined ? message : `${secret} is not for reports`
+  const what = secret === undefined ? (tellLimit(message) ?? message) : `${secret} is not for reports`
   return new LeadsheetError('query_failed', `${place}  query ${name}: ${what}`, {
     hint: /not authorized|authorization denied/.test(message)
       ? `Only SELECT and WITH … SELECT run here, on what ${shellCommand('schema')} shows.`

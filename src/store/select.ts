@@ -15,6 +15,19 @@ export interface SelectLimits {
   readonly bytesMax: number
 }
 
+/** Of one value: what is longer, nobody looks at. */
+const VALUE_BYTES_MAX = 16 * 2 ** 20
+/** To open a database with, on which statements of others are to run. */
+export const READ_ONLY = { readOnly: true, limits: { length: VALUE_BYTES_MAX } } as const
+/** The process that runs statements of others may take so much memory; it begins with a quarter of it. */
+export const MEMORY_BYTES_MAX = 256 * 2 ** 20
+
+/** What a person is told where a statement came upon a limit; undefined of any other message. */
+export function tellLimit(message: string): string | undefined {
+  if (message !== 'string or blob too big') return undefined
+  return `has a value of more than ${VALUE_BYTES_MAX / 2 ** 20} MB`
+}
+
 const READING: ReadonlySet<number> = new Set([
   constants.SQLITE_SELECT,
   constants.SQLITE_READ,

@@ -1,7 +1,7 @@
 /** Conditions in SQL over a few numbers: a row of their own in memory, that nothing else can be reached from. */
 import { DatabaseSync } from 'node:sqlite'
 import { errorText, LeadsheetError } from '../errors.ts'
-import { allowOnlyReading } from './select.ts'
+import { allowOnlyReading, READ_ONLY } from './select.ts'
 import { hasSecondStatement, namesIn } from './sql-text.ts'
 
 /**
@@ -17,7 +17,7 @@ export function isTrueOf(condition: string, numbers: Readonly<Record<string, num
     })
   if (hasSecondStatement(condition)) throw wrong('there is more than one statement')
   if (namesIn(condition, 'select')) throw wrong('it holds a query of its own')
-  const database = new DatabaseSync(':memory:')
+  const database = new DatabaseSync(':memory:', { limits: READ_ONLY.limits })
   try {
     database.exec(`CREATE TABLE number (${names.map((name) => `${name} REAL`).join(', ')})`)
     database

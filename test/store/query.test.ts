@@ -76,6 +76,28 @@ describe('a query', () => {
     expect(readdirSync(folder).filter((name) => name.includes('query'))).toEqual([])
   })
 
+  test.each([
+    ["SELECT printf('%800000000d', 1)", 'a value of more than 16 MB'],
+    ['SELECT hex(randomblob(100000000)) FROM lead', 'a value of more than 16 MB'],
+    [
+      `SELECT ${Array.from({ length: 100 }, () => 'zeroblob(16000000)').join()}`,
+      'took more than 256 MB of memory',
+    ],
+  ])('that would take all memory is refused with the limit: %#', async (sql, limit) => {
+    await expect(ask(sql)).rejects.toMatchObject({
+      code: 'query_failed',
+      message: expect.stringContaining(limit),
+      hint: expect.stringContaining('Ask for less'),
+    })
+  })
+
+  test('has all that it finds of a long text, and says where the rows are too many', async () => {
+    expect(await ask("SELECT printf('%8000000d', 1)")).toMatchObject({ error: null, isCut: false })
+    const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+      SELECT printf('%1000000d', i) FROM n`
+    expect(await ask(rows)).toMatchObject({ error: null, isCut: true })
+  })
+
   test('ends with the signal of the command', async () => {
     const stop = new AbortController()
     const reason = new Error('stopped')

@@ -213,6 +213,15 @@ describe('a query that will not do', () => {
     await expect(trying).rejects.toMatchObject(problem)
   })
 
+  test('for more than memory has is told with the limit', async () => {
+    const [sql, limit] = IN_POSTGRES
+      ? ["SELECT repeat('x', 200000000)", 'have an answer of more than 64 MB']
+      : ["SELECT printf('%800000000d', 1)", 'has a value of more than 16 MB']
+    expect((await ask(sql)).failed).toEqual([
+      { block: 'queries', query: 'query-1', message: expect.stringContaining(limit) },
+    ])
+  })
+
   test('leaves the others of its report as they are, those behind it too', async () => {
     const overflow = 'SELECT abs(-9223372036854775807 - 1) FROM lead WHERE id IN (SELECT lead_id FROM chosen)'
     const { tables, failed } = await ask(['SELECT 1 AS one', overflow, 'SELECT 3 AS three'])

@@ -5,6 +5,7 @@
 import pg from 'pg'
 import { errorText } from '../../errors.ts'
 import type { LeadFilter } from '../../figures.ts'
+import { OutOfMemory } from '../ask-child.ts'
 import { chosenLeadsSql, chosenValues } from '../figures/lead-filter.ts'
 import { literal } from '../figures/query.ts'
 import { connectionTo, type PostgresPlace } from '../postgres.ts'
@@ -17,6 +18,8 @@ import { alone, findTrespass } from './analyst-sql.ts'
 
 const CHOSEN = 'chosen'
 const ROWS_AT_ONCE = 10
+/** Of all that comes, rows that nobody wants among it: a single value may have a gigabyte. */
+const RECEIVED_BYTES_MAX = 64 * 2 ** 20
 
 const { builtins } = pg.types
 /** As SQLite would give them; all others as PostgreSQL writes them. */
@@ -44,10 +47,18 @@ export async function answerInPostgres(
   })
   // What breaks the connection fails what is asked on it, too.
   client.on('error', () => {})
+  let received = 0
   try {
     await client.connect()
+    client.connection.stream.on('data', (part: Buffer) => {
+      received += part.length
+      if (received > RECEIVED_BYTES_MAX) client.connection.stream.destroy()
+    })
     return await whileWanted(client, place, signal, () => answer(client, task, signal))
   } catch (cause) {
+    if (received > RECEIVED_BYTES_MAX) {
+      throw new OutOfMemory(`have an answer of more than ${RECEIVED_BYTES_MAX / 2 ** 20} MB`)
+    }
     throw postgresFailure(place.name, cause) ?? cause
   } finally {
     await client.end()

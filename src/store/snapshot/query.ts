@@ -3,18 +3,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { LeadsheetError } from '../../errors.ts'
-import { askChild } from '../ask-child.ts'
+import { askChild, OutOfMemory } from '../ask-child.ts'
 import { programFile } from '../program-file.ts'
+import { MEMORY_BYTES_MAX, tellLimit } from '../select.ts'
 import { hasSecondStatement } from '../sql-text.ts'
 import type { QueryAnswer, QueryJob } from './query-child.ts'
 
 const CHILD = programFile(import.meta.url, 'query-child')
 /** Of all values together, roughly: the answer is held in memory. */
-const BYTES_MAX = 64 * 2 ** 20
+const BYTES_MAX = 32 * 2 ** 20
 
 /**
  * A mistake in the SQL, and what it may not do, come back as the `error` of the answer.
- * @throws LeadsheetError query_failed where it takes too long, and the reason of the signal
+ * @throws LeadsheetError query_failed where it takes too long or too much memory, and the reason of the signal
  */
 export async function runQuery(
   file: string,
@@ -29,14 +30,24 @@ export async function runQuery(
   const signal = AbortSignal.any([options.signal, timeout])
   const job: QueryJob = { file: resolve(file), sql, rowsMax: options.rowsMax, bytesMax: BYTES_MAX }
   try {
-    return await askChild<QueryJob, QueryAnswer>(CHILD, job, { folder, signal })
+    const answer = await askChild<QueryJob, QueryAnswer>(CHILD, job, {
+      ...{ folder, signal, bytesMax: MEMORY_BYTES_MAX },
+    })
+    const limit = tellLimit(answer.error ?? '')
+    if (limit !== undefined) throw beyond(limit)
+    return answer
   } catch (thrown) {
     options.signal.throwIfAborted()
+    if (thrown instanceof OutOfMemory) throw beyond(thrown.message)
     if (!timeout.aborted) throw thrown
-    throw new LeadsheetError('query_failed', `the query took longer than ${options.timeoutMs / 1000} s`, {
-      hint: 'Ask for less, or open the snapshot with sqlite3 or DuckDB.',
-    })
+    throw beyond(`took longer than ${options.timeoutMs / 1000} s`)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+function beyond(limit: string): LeadsheetError {
+  return new LeadsheetError('query_failed', `the query ${limit}`, {
+    hint: 'Ask for less, or open the snapshot with sqlite3 or DuckDB.',
+  })
 }
