@@ -71,6 +71,29 @@ describe('the ready queries', () => {
     expect(rows).toEqual(ask(snapshot, text).map(roughly))
   })
 
+  it('that depend on the history of leads say of how many it is known', async () => {
+    const rows = async (name: string) => {
+      const query = (await readQueries(QUERIES)).find((each) => each.name === name)
+      return ask<Record<string, number>>(snapshot, query?.sql ?? '')
+    }
+    for (const name of ['moves-by-day', 'days-in-stage']) {
+      const all = await rows(name)
+      expect(all.some((row) => (row['known_for'] ?? 0) < (row['of_leads'] ?? 0))).toBe(true)
+      expect(all.every((row) => (row['known_for'] ?? 0) <= (row['of_leads'] ?? 0))).toBe(true)
+    }
+    const ago = await rows('leads-a-week-ago')
+    const [asOf] = ask<{ at: string }>(
+      snapshot,
+      "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', leads_as_of, '-7 days') AS at FROM snapshot_info",
+    )
+    const [there] = ask<{ leads: number }>(
+      snapshot,
+      `SELECT count(*) AS leads FROM lead WHERE created_at <= '${asOf?.at}'`,
+    )
+    expect(ago.reduce((sum, row) => sum + (row['leads'] ?? 0), 0)).toBe(there?.leads)
+    expect(ago.at(-1)).toMatchObject({ status: null })
+  })
+
   it('say what they ask, are in the README, and none else is', async () => {
     for (const { title, description } of await readQueries(QUERIES)) {
       expect(title).toMatch(/^[A-Z].*[^.]$/)

@@ -64,7 +64,7 @@ const STATEMENTS = [
     WHERE removed_at IS NOT NULL
     ON CONFLICT DO NOTHING`,
 
-  sql`CREATE TABLE stage_move ( -- one row for each change of a lead's status, from its versions and its activity
+  sql`CREATE TABLE stage_move ( -- one row for each change of a lead's status that is known, from its versions and its activity; lead_known says since when all of a lead are known
     lead_id TEXT NOT NULL REFERENCES lead (id),
     moved_at TEXT NOT NULL, -- UTC, by the upstream's clock where it tells: when to_status began
     to_status TEXT NOT NULL, -- stage.status

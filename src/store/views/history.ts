@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 
 export const HISTORY_VIEWS = {
   stage_stay: sql`CREATE VIEW stage_stay AS
-    -- one row for each stay of a lead in a status
+    -- one row for each stay of a lead in a status that is known; lead_known says since when all of a lead are known
     -- lead_id: lead.id
     -- entered_at: UTC: when the stay began; null where it began before what is known
     -- left_at: UTC: when it ended, also by the removal of the lead; null while it lasts
