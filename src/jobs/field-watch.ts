@@ -27,6 +27,19 @@ export interface FieldWatch {
 export function createFieldWatch(): FieldWatch {
   const fields = new Map<string, Field>()
   let observed = 0
+  let chance = 1
+
+  /** So many at most, one from each part of the list, but never at a fixed distance: rows may repeat in step with it. */
+  function sampleOf<T>(items: readonly T[], size: number): T[] {
+    const step = Math.max(1, Math.ceil(items.length / size))
+    const sample: T[] = []
+    for (let from = 0; from < items.length; from += step) {
+      chance = (Math.imul(chance, 1_664_525) + 1_013_904_223) >>> 0
+      const item = items[from + Math.floor((chance / 2 ** 32) * Math.min(step, items.length - from))]
+      if (item !== undefined) sample.push(item)
+    }
+    return sample
+  }
 
   function note(path: string, value: unknown): void {
     const field = fields.get(path) ?? { types: new Set(), count: 0, nulls: 0 }
@@ -53,12 +66,6 @@ export function createFieldWatch(): FieldWatch {
       return saveFields(trx, sample, observed, at)
     },
   }
-}
-
-/** So many at most, from all over the list. */
-function sampleOf<T>(items: readonly T[], size: number): T[] {
-  const step = Math.max(1, Math.ceil(items.length / size))
-  return items.filter((_, index) => index % step === 0)
 }
 
 /** Each path of a record once; of a list, the first element stands for all. */

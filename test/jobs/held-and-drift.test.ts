@@ -125,6 +125,13 @@ describe('fields', () => {
     })
   })
 
+  it('that each tenth record lacks are there whatever the size of a page is', async () => {
+    const all = records(1_000).map((record, index) => (index % 10 === 0 ? record : { ...record, phone: 'x' }))
+    await using listing = await openListing(PAGE, paged('page', all))
+    for (const pageSize of [475, 500, 250, 1_000])
+      expect((await listing.sync({ pageSize })).scan?.drift).toEqual([])
+  })
+
   it('that few records have do not come and go', async () => {
     const some = (every: number) =>
       records(30).map((record, index) => (index % every === 0 ? { ...record, note: 'x' } : record))
