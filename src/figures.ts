@@ -127,7 +127,7 @@ export interface TrendDay {
 export interface Funnel {
   /**
    * `service`: the upstream's own statistics, all time. `ours`: counted by us over the same leads, where a filter
-   * asks for what those statistics do not tell apart.
+   * asks for what those statistics do not tell apart, or they are missing or of another time.
    */
   readonly source: 'service' | 'ours'
   /** Of ours, whose stages are those of the leads that are known; null for the service's. */

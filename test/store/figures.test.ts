@@ -221,8 +221,34 @@ describe('the funnel', () => {
     expect(funnel).toMatchObject({ asOf: TO, stages: [{ status: 'new', reached: 10, conversion: null }] })
   })
 
-  it('is empty before the first reading', async () => {
-    expect((await figuresOf([lead('1')])).funnel).toEqual({ source: 'service', asOf: null, stages: [] })
+  const OURS = {
+    source: 'ours',
+    stages: [
+      { status: 'new', reached: 2 },
+      { status: 'contacted', reached: 1 },
+      { status: 'won', reached: 0 },
+    ],
+  }
+  const two = [lead('1', { status: 'contacted' }), lead('2', { pipelineId: 'p2' })]
+
+  it('is counted by us where the service has no statistics that can be read', async () => {
+    expect((await figuresOf(two)).funnel).toMatchObject(OURS)
+  })
+
+  it('is counted by us where the statistics of one of the pipelines are missing', async () => {
+    const { funnel } = await figuresOf(two, {}, readings(stat('p1', TO, { new: 10, contacted: 5, won: 1 })))
+    expect(funnel).toMatchObject(OURS)
+  })
+
+  it('of a day long past is counted by us, rather than shown as the service counts today', async () => {
+    const both = (at: string) => [stat('p1', at, { new: 60, won: 1 }), stat('p2', at, { new: 40, won: 1 })]
+    const dayAfter = new Date(Date.parse(TO) + 86_400_000).toISOString()
+    const nextMorning = new Date(Date.parse(TO) + 6 * 3_600_000).toISOString()
+    expect((await figuresOf(two, {}, readings(...both(dayAfter)))).funnel).toMatchObject(OURS)
+    expect((await figuresOf(two, {}, readings(...both(nextMorning)))).funnel).toMatchObject({
+      source: 'service',
+      asOf: nextMorning,
+    })
   })
 })
 

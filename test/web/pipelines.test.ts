@@ -119,6 +119,13 @@ describe('a pipeline', () => {
     )
   })
 
+  it('has our own funnel where the service has no statistics of it, and says so', async () => {
+    const text = await readText(`${await openFilledPages()}/pipelines/p2`)
+    expect(text).toContain('All time, by the furthest stage that is known here')
+    expect(text).toMatch(/New \d+ – –/)
+    expect(text).not.toContain('No statistics have been read from the service.')
+  })
+
   it('sets the statistics of the service beside ours, and names the difference', async () => {
     const url = `${await openFilledPages()}/pipelines`
     const text = await readText(`${url}/p1`)

@@ -65,7 +65,7 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     explain('kpis', SPARKLINES, ...ofSpans(request.sparkPeriods)),
     ...figures.openValue.current.slice(0, 1).map(({ currency }) => sparkOfValue(currency)),
     explain('trend', TREND, ...ofSpans(request.trendDays)),
-    explain('funnel', isOurs ? REACHED : SERVICE_FUNNEL),
+    explain('funnel', figures.funnel.source === 'ours' ? REACHED : SERVICE_FUNNEL),
     explain('funnel', findFigure('time_in_stage'), staysOf(scope)),
     explain('changes', CHANGE_COUNTS, scope, changes),
     explain('changes', CHANGED_LEADS, scope, { ...changes, ...rows }),

@@ -1,6 +1,7 @@
 /**
  * The funnel: the upstream's own, of its last reading, summed over the pipelines that have leads; counted by us where
- * a filter asks for what those statistics do not tell apart.
+ * a filter asks for what those statistics do not tell apart, where they are missing for a pipeline, and where they are
+ * of a time long after the period.
  */
 import type { Funnel } from '../../figures.ts'
 import type { FunnelStage, Instant } from '../../model.ts'
@@ -28,6 +29,10 @@ export const SERVICE_FUNNEL = {
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
     AND status IN (SELECT status FROM stage WHERE in_funnel = 1)
     AND EXISTS (SELECT 1 FROM lead WHERE lead.pipeline_id = funnel_latest.pipeline_id AND removed_at IS NULL)
+    -- not of some pipelines alone
+    AND NOT EXISTS (SELECT 1 FROM pipeline AS each WHERE id NOT IN (SELECT pipeline_id FROM funnel_latest)
+      AND (:pipelines IS NULL OR id IN (SELECT value FROM json_each(:pipelines)))
+      AND EXISTS (SELECT 1 FROM lead WHERE lead.pipeline_id = each.id AND removed_at IS NULL))
   GROUP BY status ORDER BY min(position)`,
 } as const
 
@@ -51,7 +56,7 @@ const STAYS_BY_PIPELINE = {
     WHERE ${MIDDLE} GROUP BY pipeline_id, status`,
 } as const
 
-/** The upstream's own funnel of each pipeline. */
+/** The funnel of each pipeline: the upstream's own, or ours where it has none. */
 export async function readFunnels(
   moment: Moment,
   scope: FigureScope,
@@ -64,12 +69,14 @@ export async function readFunnels(
   const funnels = new Map<string, Funnel>()
   for (const id of pipelineIds) {
     const filter = { pipelineIds: [id], conditions: [] }
-    const funnel = await readServiceFunnel(moment, { ...scope, filter })
-    const daysCoverage = await readCoverage(moment, 'period', staysOf({ ...scope, filter }))
+    const own = { ...scope, filter }
+    const theirs = await readServiceFunnel(moment, own)
+    const isOurs = theirs.stages.length === 0
+    const funnel = isOurs ? await countFunnel(moment, own, scope.to) : theirs
     funnels.set(id, {
-      source: 'service',
-      coverage: null,
-      daysCoverage,
+      source: isOurs ? 'ours' : 'service',
+      coverage: isOurs ? await readCoverage(moment, 'life', own) : null,
+      daysCoverage: await readCoverage(moment, 'period', staysOf(own)),
       ...withDays(funnel, stays.get(id) ?? []),
     })
   }
@@ -81,8 +88,9 @@ export async function readFunnel(
   scope: FigureScope,
   dataAsOf: Instant | null,
 ): Promise<Funnel> {
-  const isOurs = scope.filter.conditions.length > 0
-  const funnel = isOurs ? await countFunnel(moment, scope, dataAsOf) : await readServiceFunnel(moment, scope)
+  const theirs = scope.filter.conditions.length > 0 ? null : await readServiceFunnel(moment, scope)
+  const isOurs = theirs === null || theirs.stages.length === 0 || isLongAfter(theirs.asOf, scope)
+  const funnel = isOurs ? await countFunnel(moment, scope, dataAsOf) : theirs
   const stays = await readFigureAt(moment, 'time_in_stage', staysOf(scope))
   return {
     source: isOurs ? 'ours' : 'service',
@@ -90,6 +98,11 @@ export async function readFunnel(
     daysCoverage: await readCoverage(moment, 'period', staysOf(scope)),
     ...withDays(funnel, stays),
   }
+}
+
+/** Whether what was read then tells nothing of a period any more: the next one of its length was over. */
+export function isLongAfter(asOf: Instant | null, { from, to }: Pick<FigureScope, 'from' | 'to'>): boolean {
+  return asOf !== null && Date.parse(asOf) - Date.parse(to) >= Date.parse(to) - Date.parse(from)
 }
 
 /** The stays whose median the funnel tells: those that ended in the last 90 days. */

@@ -20,6 +20,7 @@ export interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
 }
 
 interface FunnelView {
+  readonly isOurs: boolean
   readonly asOf: Moment | null
   readonly stages: readonly {
     readonly name: string
@@ -60,9 +61,10 @@ export function composePipeline(
   }
 }
 
-function composeFunnel({ asOf, stages }: Funnel, voice: Voice, clock: Clock): FunnelView {
+function composeFunnel({ source, asOf, stages }: Funnel, voice: Voice, clock: Clock): FunnelView {
   const most = Math.max(1, ...stages.map(({ reached }) => reached))
   return {
+    isOurs: source === 'ours',
     asOf: clock.at(asOf),
     stages: stages.map(({ status, reached, medianDays }, index) => {
       const before = stages[index - 1]
