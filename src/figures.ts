@@ -231,6 +231,7 @@ export interface SourceLine {
 
 export interface Agents {
   readonly asOf: Instant | null
+  /** None where they were read long after the period. */
   readonly rows: readonly AgentLine[]
   /** Spans of failing that touch the period, longest first. */
   readonly outages: readonly Outage[]

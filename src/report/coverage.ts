@@ -1,6 +1,7 @@
 /** How much of its period a report can vouch for. */
 import type { BlockName } from '../choices.ts'
 import type { HistoryCoverage, ReportFigures } from '../figures.ts'
+import type { Instant } from '../model.ts'
 import type { Voice } from './voice.ts'
 
 /**
@@ -38,6 +39,19 @@ export function isStalledKnown({ stalled }: Pick<ReportFigures, 'stalled'>): boo
 /** Whether nothing at all is known of the time before, so that there is nothing to compare with. */
 export function isFirst({ newLeads, won, winRate, openValue }: ReportFigures): boolean {
   return newLeads.prior + won.prior + winRate.prior.whole + openValue.prior.length === 0
+}
+
+/** Whether what was read then tells nothing of the period any more: the next one of its length was over. */
+export function isLongAfter(asOf: Instant | null, { period }: Pick<ReportFigures, 'period'>): boolean {
+  const [from, to] = [Date.parse(period.from), Date.parse(period.to)]
+  return asOf !== null && Date.parse(asOf) - to >= to - from
+}
+
+/** Whether the period is long past, and no lead of it is known. */
+export function isBeforeAll(figures: ReportFigures): boolean {
+  const { leads, freshness, filter } = figures
+  const isOfAll = filter.pipelineIds === null && filter.conditions.length === 0
+  return leads === 0 && isOfAll && isLongAfter(freshness.dataAsOf, figures)
 }
 
 /** What a sync reads of the upstream that reports show. */

@@ -22,6 +22,7 @@ import { composeStalled } from './blocks/stalled.ts'
 import { composeTopLeads } from './blocks/top-leads.ts'
 import { composeTrend } from './blocks/trend.ts'
 import type { ReportContext } from './context.ts'
+import { isBeforeAll } from './coverage.ts'
 import { namePeriod } from './dates.ts'
 import { CORE_BLOCKS, composeFailed, composeFailedCharts, type FailedView } from './failed.ts'
 import { oneLine } from './text.ts'
@@ -95,7 +96,8 @@ export function composeReport(figures: ReportFigures, voice: Voice, context: Rep
   const title = oneLine(context.title, TITLE_LENGTH)
   const names = namePeriod(voice.locale, figures.kind, figures.period)
   const headline = composeHeadline(figures, voice, context)
-  const few = figures.freshness.dataAsOf === null ? UNREAD : isQuiet(figures) ? QUIET : null
+  const few =
+    figures.freshness.dataAsOf === null || isBeforeAll(figures) ? UNREAD : isQuiet(figures) ? QUIET : null
   const wanted =
     few === null
       ? context.blocks

@@ -360,6 +360,43 @@ describe('thirty pipelines', () => {
   })
 })
 
+describe('a report of a day long past', () => {
+  const busy = busyDay()
+  const asOf = '2026-12-20T05:00:00.000Z'
+  const making: Making = { now: '2026-12-20T05:04:00.000Z' }
+  const past: ReportFigures = {
+    ...busy,
+    freshness: { ...busy.freshness, dataAsOf: asOf, agentsAsOf: asOf, statsAsOf: asOf },
+    agents: { ...busy.agents, asOf, rows: [] },
+    serviceStats: busy.serviceStats.map((line) => ({ ...line, asOf })),
+  }
+
+  it('says of the agents that how they were then is not known, and of the statistics of when they are', () => {
+    expect(block('agents', past, making)).toMatchObject({
+      note: 'How they were then is not known; they were last read at 06:00.',
+      agents: [],
+    })
+    expect(block('agents', past, making).outages.length).toBeGreaterThan(0)
+    expect(block('service_stats', past, making).note).toMatch(/ · as of 06:00, not of this period$/)
+    expect(headline(past, making).detail).not.toContain('Nothing needs attention')
+  })
+
+  it('before the first lead says that none is known of then, and nothing of today', () => {
+    const none = { current: 0, prior: 0 }
+    const before = { ...past, leads: 0, newLeads: none, won: none, byPipeline: [] }
+    const view = compose(before, making)
+    expect(view.blocks.map(({ kind }) => kind)).toEqual(['headline', 'freshness'])
+    expect(headline(before, making).text).toBe(
+      'Of this time no lead is known: those that there are came later.',
+    )
+    expect(view.verdict).toBe('no leads known of this time')
+    expect(headline(before, { ...making, locale: 'de-DE' }).text).toBe(
+      'Aus dieser Zeit ist kein Lead bekannt: Die es gibt, kamen später.',
+    )
+    expect(headline({ ...before, freshness: busy.freshness }).text).toMatch(/^No leads yet/)
+  })
+})
+
 describe('what a list leaves out', () => {
   const busy = busyDay()
   const [row] = busy.stalled.rows

@@ -9,7 +9,7 @@ import { recordGone } from '../../src/store/lead-version.ts'
 import type { Store } from '../../src/store/open.ts'
 import { savePipelineStat } from '../../src/store/pipeline.ts'
 import { finishRun, startRun } from '../../src/store/sync-run.ts'
-import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../support/store.ts'
+import { agent as agentOf, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../support/store.ts'
 
 /** Friday 20 November 2026 in UTC, from the morning after. */
 const FRIDAY = dayBefore(new Date('2026-11-21T07:00:00Z'), 'UTC')
@@ -249,6 +249,18 @@ describe('the funnel', () => {
       source: 'service',
       asOf: nextMorning,
     })
+  })
+})
+
+describe('the agents', () => {
+  it('are not told of a day long past, for which they were not read', async () => {
+    const readAt = (at: number) => async (store: Store) => {
+      const seen = seenAt(new Date(Date.parse(TO) + at).toISOString())
+      await store.write((trx) => saveAgents(trx, [agentOf('a1', 'idle')], seen, { isWhole: true }))
+    }
+    expect((await figuresOf([lead('1')], {}, readAt(3_600_000))).agents.rows).toHaveLength(1)
+    const { agents } = await figuresOf([lead('1')], {}, readAt(86_400_000))
+    expect(agents).toMatchObject({ asOf: new Date(Date.parse(TO) + 86_400_000).toISOString(), rows: [] })
   })
 })
 

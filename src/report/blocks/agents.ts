@@ -1,5 +1,6 @@
 /** The agents: a count of the well ones, a line for each of the others, and the outages of the period. */
 import type { AgentLine, Outage, ReportFigures } from '../../figures.ts'
+import { isLongAfter } from '../coverage.ts'
 import { nameStatus } from '../status.ts'
 import { oneLine, oneLineOrNull } from '../text.ts'
 import type { Voice } from '../voice.ts'
@@ -85,9 +86,11 @@ export function composeAgents(figures: ReportFigures, voice: Voice): AgentsView 
 }
 
 /** `11 of 12 healthy: 7 running, 4 idle · as of 06:00` */
-function noteOf({ agents }: ReportFigures, well: number, voice: Voice): string {
+function noteOf(figures: ReportFigures, well: number, voice: Voice): string {
+  const { agents } = figures
   const { words, dates } = voice
   const total = agents.rows.length
+  if (isLongAfter(agents.asOf, figures)) return words.agents.ofLater(dates.recent(agents.asOf ?? ''))
   if (total === 0) return words.agents.empty
   const health = well === total ? words.agents.allHealthy(total) : words.agents.someHealthy(well, total)
   const states = countStates(

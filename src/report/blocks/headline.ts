@@ -2,7 +2,7 @@
 import type { FilterCondition, ReportFigures } from '../../figures.ts'
 import { percentOf } from '../change.ts'
 import type { ReportContext } from '../context.ts'
-import { coverageOf, isFirst, isStalledKnown } from '../coverage.ts'
+import { coverageOf, isBeforeAll, isFirst, isLongAfter, isStalledKnown } from '../coverage.ts'
 import { namePeriod, type PeriodNames } from '../dates.ts'
 import { FEW } from '../numbers.ts'
 import { isUsual } from '../spread.ts'
@@ -43,7 +43,9 @@ export function composeHeadline(figures: ReportFigures, voice: Voice, context: R
   const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
   // Of what could not be read nobody knows that it is well.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
-  const isCalm = isWhole && isKnown && composeAttention(figures, voice, context).items.length === 0
+  const isOfThen = !isLongAfter(figures.agents.asOf, figures)
+  const isCalm =
+    isWhole && isKnown && isOfThen && composeAttention(figures, voice, context).items.length === 0
   const failing = listFailing(figures).length
   const needs = [
     isWhole &&
@@ -84,6 +86,7 @@ function verdictOf(figures: ReportFigures, names: PeriodNames, voice: Voice): Ve
       subject: words.subject.incomplete(newLeads.current, won.current),
     }
   }
+  if (isBeforeAll(figures)) return { text: words.headline.beforeAll, subject: words.subject.beforeAll }
   if (figures.leads === 0) {
     const isFiltered = figures.filter.pipelineIds !== null || figures.filter.conditions.length > 0
     return { text: words.headline[isFiltered ? 'emptyFilter' : 'empty'], subject: words.subject.empty }

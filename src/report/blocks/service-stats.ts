@@ -1,5 +1,6 @@
 /** The service's own statistics, where they are not what we count. */
 import type { ReportFigures, StatDifference } from '../../figures.ts'
+import { isLongAfter } from '../coverage.ts'
 import { NAME_LENGTH } from '../lead-line.ts'
 import { oneLine } from '../text.ts'
 import type { Voice } from '../voice.ts'
@@ -20,13 +21,17 @@ export interface ServiceStatsView {
   readonly more: string
 }
 
-export function composeServiceStats({ serviceStats }: ReportFigures, voice: Voice): ServiceStatsView {
+export function composeServiceStats(figures: ReportFigures, voice: Voice): ServiceStatsView {
+  const { serviceStats, freshness } = figures
+  const asOf = serviceStats[0]?.asOf ?? freshness.statsAsOf
+  const { ofLater } = voice.words.serviceStats
+  const when = isLongAfter(asOf, figures) ? ` · ${ofLater(voice.dates.recent(asOf ?? ''))}` : ''
   const { words } = voice
   const shown = serviceStats.slice(0, ROWS)
   return {
     kind: 'service_stats',
     title: words.serviceStats.title,
-    note: shown.length === 0 ? words.serviceStats.agree : words.serviceStats.note,
+    note: (shown.length === 0 ? words.serviceStats.agree : words.serviceStats.note) + when,
     columns: {
       figure: words.serviceStats.figure,
       ours: words.serviceStats.ours,

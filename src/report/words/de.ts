@@ -129,6 +129,7 @@ export function german(numbers: Numbers, locale: string): Words {
         `Daten unvollständig, bisher ${count(newLeads)} neu und ${count(won)} gewonnen`,
       noData: (since) => (since ? `keine Daten seit ${since}` : 'noch keine Daten'),
       empty: 'noch keine Leads',
+      beforeAll: 'aus dieser Zeit keine Leads bekannt',
     },
 
     headline: {
@@ -150,6 +151,7 @@ export function german(numbers: Numbers, locale: string): Words {
           ? `Keine Daten für diese Zeit: Der letzte vollständige Abgleich war ${since}.`
           : 'Noch keine Daten.',
       empty: 'Noch keine Leads: Der Dienst hat keine gemeldet.',
+      beforeAll: 'Aus dieser Zeit ist kein Lead bekannt: Die es gibt, kamen später.',
       emptyFilter: 'Keine Leads: Keiner erfüllt die Bedingungen dieses Berichts.',
       allWell: 'Nichts braucht Aufmerksamkeit.',
     },
@@ -342,6 +344,7 @@ export function german(numbers: Numbers, locale: string): Words {
           ? `${name} war von ${from} bis ${to} gestört (${hours}\u00a0Std.).`
           : `${name} ist seit ${from} gestört (${hours}\u00a0Std.).`,
       moreOutages: (n) => `und ${plural(n, 'weitere Störung', 'weitere Störungen')}`,
+      ofLater: (at) => `Wie es ihnen damals ging, ist nicht bekannt; zuletzt gelesen wurden sie ${at}.`,
       empty: 'Vom Dienst wurden noch keine Agenten gelesen.',
     },
 
@@ -352,6 +355,7 @@ export function german(numbers: Numbers, locale: string): Words {
       ours: 'Wir',
       upstream: 'Dienst',
       figures,
+      ofLater: (at) => `Stand ${at}, nicht aus diesem Zeitraum`,
       agree: 'Der Dienst zählt dasselbe wie wir.',
     },
 

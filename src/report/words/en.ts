@@ -112,6 +112,7 @@ export function english(numbers: Numbers, locale: string) {
         `incomplete data, ${count(newLeads)} new and ${count(won)} won so far`,
       noData: (since: string | null) => (since ? `no data since ${since}` : 'no data yet'),
       empty: 'no leads yet',
+      beforeAll: 'no leads known of this time',
     },
 
     headline: {
@@ -134,6 +135,7 @@ export function english(numbers: Numbers, locale: string) {
       noData: (since: string | null) =>
         since ? `No data for this time: the last complete sync was ${since}.` : 'No data yet.',
       empty: 'No leads yet: the service has listed none.',
+      beforeAll: 'Of this time no lead is known: those that there are came later.',
       emptyFilter: 'No leads: none meets the conditions of this report.',
       allWell: 'Nothing needs attention.',
     },
@@ -345,6 +347,7 @@ export function english(numbers: Numbers, locale: string) {
           ? `${name} was failing from ${from} to ${to} (${hours}\u00a0h).`
           : `${name} has been failing since ${from} (${hours}\u00a0h).`,
       moreOutages: (n: number) => `and ${plural(n, 'more outage', 'more outages')}`,
+      ofLater: (at: string) => `How they were then is not known; they were last read at ${at}.`,
       empty: 'No agents have been read from the service yet.',
     },
 
@@ -355,6 +358,7 @@ export function english(numbers: Numbers, locale: string) {
       ours: 'Ours',
       upstream: 'Service',
       figures,
+      ofLater: (at: string) => `as of ${at}, not of this period`,
       agree: 'The service counts the same as we do.',
     },
 

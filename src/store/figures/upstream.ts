@@ -5,6 +5,7 @@ import { countHeldRows } from '../held-row.ts'
 import type { Db } from '../open.ts'
 import { findLastReading } from '../reading.ts'
 import { findLastFailure, findLastWholeRun } from '../sync-run.ts'
+import { isLongAfter } from './funnel.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, readRows } from './query.ts'
 
@@ -18,7 +19,7 @@ export const LAST_WHOLE_RUN = {
 
 export const AGENTS = {
   title: 'Agents',
-  meaning: 'the agents of the last reading',
+  meaning: 'the agents of the last reading; not told of a period long before it',
   reads: [],
   sql: `SELECT agent.name, kind, agent.status, status_changed_at AS "statusChangedAt", task_type AS "taskType",
     pipeline.name AS "taskPipelineName", last_seen_at AS "lastSeenAt", errors_24h AS "errors24h",
@@ -76,9 +77,10 @@ export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshnes
 
 export async function readAgents(moment: Moment, scope: FigureScope): Promise<Agents> {
   const rows = await readRows<AgentLine & { observedAt: Instant }>(moment, AGENTS, scope)
+  const asOf = rows[0]?.observedAt ?? null
   return {
-    asOf: rows[0]?.observedAt ?? null,
-    rows: rows.map(({ observedAt: _, ...line }) => line),
+    asOf,
+    rows: isLongAfter(asOf, scope) ? [] : rows.map(({ observedAt: _, ...line }) => line),
     outages: await readRows<Outage>(moment, OUTAGES, scope),
   }
 }
