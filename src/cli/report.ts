@@ -144,7 +144,13 @@ async function sendReport(
   recipients: readonly Recipient[],
   at: Date,
 ): Promise<void> {
-  const { mailings, leftOut, archiveFault } = await enqueueReportNow(deps, report, recipients, at, terminal.signal)
+  const { mailings, leftOut, archiveFault } = await enqueueReportNow(
+    deps,
+    report,
+    recipients,
+    at,
+    terminal.signal,
+  )
   const log = await terminal.log()
   await using transport = openMail(mail, log)
   const editions = mailings.map(({ edition }) => edition)

@@ -39,7 +39,9 @@ test('--as-sent writes the letter as it went out, byte for byte', async () => {
   const shown = await report('--as-sent', '--for', 'ben@example.com', '--preview', 'ben.eml')
   expect(shown.stdout).toMatch(/To +ben@example\.com\nState +sent /)
   const [sent] = readdirSync(join(folder, 'data', 'outbox')).filter((name) => name.includes('ben'))
-  expect(readFileSync(join(folder, 'ben.eml'))).toEqual(readFileSync(join(folder, 'data', 'outbox', sent ?? '')))
+  expect(readFileSync(join(folder, 'ben.eml'))).toEqual(
+    readFileSync(join(folder, 'data', 'outbox', sent ?? '')),
+  )
 
   const first = JSON.parse((await report('--as-sent', '--preview', 'ana.html', '--json')).stdout)
   expect(first).toMatchObject({ report: 'daily', recipient: 'ana@example.com', state: 'sent' })

@@ -162,7 +162,10 @@ describe('the environment', () => {
     const cwd = folderWith({ 'deploy/x.yaml': '' })
     const env = { LEADSHEET_DATA_DIR: 'state', LEADSHEET_SMTP_URL: 'file:outbox' }
     const config = loadConfig({ cwd, file: 'deploy/x.yaml', env })
-    expect([config.dataDir, config.mail.url?.reveal()]).toEqual([`${cwd}/state`, `file://${cwd}/state/outbox`])
+    expect([config.dataDir, config.mail.url?.reveal()]).toEqual([
+      `${cwd}/state`,
+      `file://${cwd}/state/outbox`,
+    ])
   })
 
   test('may hold what Kubernetes sets beside a service called leadsheet', () => {

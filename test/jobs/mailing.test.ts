@@ -202,7 +202,9 @@ describe('the recipients of a report', () => {
       ['ben@example.com', 'pending'],
     ])
     const mailings = await enqueueDue(world.deps, both)
-    const renderedAt = mailings.map(({ page }) => readFileSync(join(page ?? '', '..', 'figures.json'), 'utf8'))
+    const renderedAt = mailings.map(({ page }) =>
+      readFileSync(join(page ?? '', '..', 'figures.json'), 'utf8'),
+    )
     expect(renderedAt.map((text) => JSON.parse(text).renderedAt)).toEqual(
       mailings.map(() => world.clock.now.toISOString()),
     )

@@ -1,5 +1,6 @@
 /** One pipeline: where it stands, its trend, its funnel, and what the service counts beside what we do. */
 import type { Funnel } from '../../../figures.ts'
+import { composeHistory } from '../../../report/coverage.ts'
 import { signed } from '../../../report/numbers.ts'
 import { nameStatus } from '../../../report/status.ts'
 import { capitalise } from '../../../report/text.ts'
@@ -21,6 +22,8 @@ export interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
 
 interface FunnelView {
   readonly isOurs: boolean
+  /** Of how many leads ours is known, where that is not all; it is not shown of too few. */
+  readonly known: string
   readonly asOf: Moment | null
   readonly stages: readonly {
     readonly name: string
@@ -61,10 +64,17 @@ export function composePipeline(
   }
 }
 
-function composeFunnel({ source, asOf, stages }: Funnel, voice: Voice, clock: Clock): FunnelView {
+function composeFunnel(
+  { source, asOf, stages: all, coverage }: Funnel,
+  voice: Voice,
+  clock: Clock,
+): FunnelView {
+  const history = coverage === null ? null : composeHistory(coverage, voice)
+  const stages = history?.isShown === false ? [] : all
   const most = Math.max(1, ...stages.map(({ reached }) => reached))
   return {
     isOurs: source === 'ours',
+    known: history?.note ?? '',
     asOf: clock.at(asOf),
     stages: stages.map(({ status, reached, medianDays }, index) => {
       const before = stages[index - 1]
