@@ -1,13 +1,20 @@
 /** Handlebars as the reports use it: strict, with a few helpers, and every mistake named by file and line. */
 import Handlebars, { type TemplateDelegate } from 'handlebars'
 import { CALLED, errorText, LeadsheetError } from '../errors.ts'
+import { widthOf } from './charts/letters.ts'
 import type { TemplateFile } from './template-files.ts'
+
+/** Of what tables say. */
+const FONT_PX = 14
 
 export const HELPERS = {
   // For text, where columns have to be filled by hand.
   padEnd: (text: string, columns: number) => text.padEnd(columns),
   padStart: (text: string, columns: number) => text.padStart(columns),
   upper: (text: string) => text.toUpperCase(),
+  /** The class of a text whose words have room of so many pixels each, so that none of them is split; else none. */
+  whole: (text: string, room: number) =>
+    text.split(/[ -]/).every((word) => widthOf(word, FONT_PX) <= room) ? 'whole' : '',
   /** For addresses: escaping alone would let `javascript:` through. */
   safeUrl: (url: string) => (/^(?:https?|mailto):/i.test(url) ? url : '#'),
   /** Of a file near by. */

@@ -71,7 +71,8 @@ export function withoutDarkRules(html: string): string {
     .replace(/<meta name="(?:supported-)?color-schemes?"[^>]*>/g, '')
 }
 
-function withoutStyleBlocks(html: string): string {
+/** As programs show it that drop every style block. */
+export function withoutStyleBlocks(html: string): string {
   return html.replace(/<style[^>]*>.*?<\/style>/gs, '')
 }
 

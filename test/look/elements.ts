@@ -4,14 +4,17 @@ import type { Page } from 'playwright-core'
 const LIST = `(() => {
   const forPeople = /^(?:alt|title|aria-label)$/
   const varying = /^\\d+%$|(?<=\\/leads\\/)[\\w.~%!*'()-]+$/
-  const told = ({ name, value }) => forPeople.test(name) ? name : name + '=' + value.replace(varying, '…')
+  const unbroken = /;?word-break:normal/
+  const told = ({ name, value }) =>
+    forPeople.test(name) ? name : name + '=' + value.replace(varying, '…').replace(unbroken, '')
   return [...document.querySelectorAll('*')].map(({ tagName, attributes }) =>
     [tagName, ...[...attributes].map(told)].join(' '))
 })()`
 
 /**
  * Every element with its attributes; of those that hold words for people only that they are there, of widths of
- * columns, which follow the words in them, that they are shares, and of addresses of leads that they end in an id.
+ * columns, which follow the words in them, that they are shares, of addresses of leads that they end in an id, and
+ * nothing of whether a word may be split, which follows its length.
  */
 export async function listElements(page: Page): Promise<readonly string[]> {
   return page.evaluate(LIST)

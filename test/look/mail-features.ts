@@ -44,7 +44,7 @@ export const USED_FEATURES: Readonly<Record<string, string>> = {
   'max-height property': 'it helps to hide the preheader; Word hides it by a word of its own',
   'max-width': 'Word gets the width from a table of its own',
   overflow: 'it helps to hide the preheader; Word hides it by a word of its own',
-  'overflow-wrap': 'long words break by word-break, and names are cut before that',
+  'white-space': 'only nowrap and normal are given',
   padding: 'where Word drops it, outside table cells, lines stand closer',
   'role attribute': 'a screen reader then calls layout tables tables',
   'table-layout': 'columns are as wide as their content',

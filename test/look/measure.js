@@ -40,8 +40,18 @@ function measure() {
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > TOUCHING_PX
 
+  /** What a reader takes for one word or number: no-break spaces hold it together, a hyphen or slash may end a line. */
+  const WORD = /[^ \n\t/–—-]+[/–—-]*/g
+  /** Columns that are nearer than this read as one. */
+  const APART_PX = 4
+
+  const isNear = (a, b) =>
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > TOUCHING_PX &&
+    Math.max(a.left, b.left) - Math.min(a.right, b.right) < APART_PX
+
   const letters = []
   const cut = []
+  const split = []
   const taken = []
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (walker.nextNode()) {
@@ -53,9 +63,16 @@ function measure() {
     const range = document.createRange()
     range.selectNodeContents(node)
     const lines = [...range.getClientRects()].filter((line) => line.width > 1)
+    for (const { 0: word, index } of node.textContent.matchAll(WORD)) {
+      range.setStart(node, index)
+      range.setEnd(node, index + word.length)
+      const tops = [...range.getClientRects()].filter((rect) => rect.width > 0.5).map((rect) => rect.top)
+      if (Math.max(...tops) - Math.min(...tops) > TOUCHING_PX) split.push(word)
+    }
     const box = boxOf(element)
     if (lines.some((line) => isOutside(line, box) || line.right > innerWidth + 1)) cut.push(text)
-    taken.push(...lines.map((rect) => ({ text, rect })))
+    const cell = element.closest('td, th')
+    taken.push(...lines.map((rect) => ({ text, rect, cell })))
     letters.push({
       text,
       size: Number.parseFloat(style.fontSize),
@@ -71,12 +88,14 @@ function measure() {
     const stretch = image.width / image.height / (image.naturalWidth / image.naturalHeight)
     if (Math.abs(stretch - 1) > 0.02) distorted.push(`${image.alt.slice(0, 40)} ${stretch.toFixed(2)}`)
   }
+  const near = []
   const overlapping = []
   taken.forEach((one, index) => {
     for (const other of taken.slice(index + 1)) {
+      if (one.cell !== other.cell && isNear(one.rect, other.rect)) near.push(`${one.text} / ${other.text}`)
       if (overlap(one.rect, other.rect)) overlapping.push(`${one.text} / ${other.text}`)
     }
   })
-  return { width: document.documentElement.scrollWidth, letters, cut, overlapping, distorted }
+  return { width: document.documentElement.scrollWidth, letters, cut, split, near, overlapping, distorted }
 }
 measure()

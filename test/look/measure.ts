@@ -15,6 +15,14 @@ export interface Measured {
   readonly distorted: readonly string[]
 }
 
+/** What of it reads wrong although all of it can be seen. */
+export interface MeasuredWords {
+  /** Words and numbers that go on in the next line. */
+  readonly split: readonly string[]
+  /** Texts of neighbouring cells that read as one. */
+  readonly near: readonly string[]
+}
+
 /** A visible piece of text. */
 export interface Letters {
   readonly text: string
@@ -27,5 +35,10 @@ export interface Letters {
 const MEASURE = readFileSync(join(import.meta.dirname, 'measure.js'), 'utf8')
 
 export async function measure(page: Page): Promise<Measured> {
+  const { split: _, near: __, ...measured } = await measureWords(page)
+  return measured
+}
+
+export async function measureWords(page: Page): Promise<Measured & MeasuredWords> {
   return page.evaluate(MEASURE)
 }

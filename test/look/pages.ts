@@ -3,7 +3,7 @@ import type { ReportFigures } from '../../src/figures.ts'
 import type { Rendered } from '../../src/model.ts'
 import { drawCharts, findCharts } from '../../src/report/charts/draw.ts'
 import { chartLabels } from '../../src/report/charts/labels.ts'
-import { busyDay, hostileDay } from '../support/figures.ts'
+import { busyDay, busyWeek, hostileDay, wideDay } from '../support/figures.ts'
 import { type Making, REPORTS, renderReport, voiceOf } from '../support/report.ts'
 
 export interface MailPage {
@@ -37,6 +37,19 @@ export const PAGES: readonly MailPage[] = await Promise.all([
   ...REPORTS.map(({ name, figures, making }) => makePage(name, figures, making)),
   makePage('with links', busyDay(), LINKED),
 ])
+
+const LANGUAGES = { English: 'en-GB', German: 'de-DE' }
+
+/** Each kind of report in each language, and one whose numbers are as wide as they get. */
+export const WORDED: readonly MailPage[] = await Promise.all(
+  Object.entries(LANGUAGES).flatMap(([language, locale]) =>
+    [
+      ...REPORTS.filter(({ name }) => !name.startsWith('German')),
+      { name: 'week', figures: busyWeek(), making: {} },
+      { name: 'wide', figures: wideDay(), making: {} },
+    ].map(({ name, figures, making }) => makePage(`${name}, ${language}`, figures, { ...making, locale })),
+  ),
+)
 
 /** Full lists of names as long as any can get. */
 export const OVERLONG: MailPage = await makePage(

@@ -437,6 +437,75 @@ export function busyWeek(): ReportFigures {
   }
 }
 
+/** Numbers, amounts and words as wide as they are anywhere. */
+export function wideDay(): ReportFigures {
+  const busy = busyDay()
+  const million = 1_284_567
+  const counts = { current: million, prior: 984_321 }
+  const yen = { amount: 123_400_000, currency: 'JPY' }
+  const amounts = { current: [yen, eur(400_000)], prior: [usd(400_000)] }
+  return {
+    ...busy,
+    leads: million,
+    newLeads: counts,
+    won: { current: 12_345, prior: 98_765 },
+    wonValue: amounts,
+    openValue: amounts,
+    winRate: { current: { part: 123_456, whole: million }, prior: { part: 1, whole: 20 } },
+    funnel: {
+      ...busy.funnel,
+      stages: ['Prequalification', 'Proposal/Price Quote', 'disqualified', ...busy.funnel.stages].map(
+        (stage) => ({
+          ...{ reached: million, conversion: 0.999, medianDays: 323 },
+          ...(typeof stage === 'string' ? { status: stage } : { status: stage.status }),
+        }),
+      ),
+    },
+    changes: {
+      ...busy.changes,
+      kinds: busy.changes.kinds.map((each) => ({
+        ...each,
+        total: million,
+        value: amounts.current,
+        rows: each.rows.map((row) => ({ ...row, companyName: 'EquipmentShare', value: yen })),
+      })),
+    },
+    stalled: {
+      ...busy.stalled,
+      total: million,
+      rows: busy.stalled.rows.map((row) => ({
+        ...{
+          ...row,
+          companyName: 'EquipmentShare',
+          contactName: 'Bartholomew Featherstonehaugh',
+          idleDays: 3_232,
+        },
+        ...{ status: 'disqualified', value: yen },
+      })),
+    },
+    byPipeline: busy.byPipeline.map((line) => ({
+      ...{ ...line, name: 'North America Mid-market', newLeads: counts, won: counts, stalled: million },
+      openValue: [yen, ...line.openValue],
+    })),
+    bySource: busy.bySource.map((line) => ({ ...line, newLeads: counts, won: counts })),
+    serviceStats: [
+      stat('disqualified', null, million, 984_321),
+      stat('open_value', 'EUR', 12_305_000.25, 1_304_250.5),
+      stat('won_value', 'JPY', 123_400_000, 23_400_000),
+    ],
+    queries: [
+      {
+        ...{ name: 'wide', title: 'Widest', note: null, sql: '', isCut: false },
+        columns: ['subindustry', 'new_leads', 'median_days', 'open_value'],
+        rows: [
+          ['Telecommunications', million, 12.5, 123_400_000.5],
+          ['B2B -> Analytics', 3, 323.25, 0.5],
+        ],
+      },
+    ],
+  }
+}
+
 /** Every list full and every name as long and as hostile as an upstream could send it. */
 export function hostileDay(text: string): ReportFigures {
   const busy = busyDay()
@@ -508,8 +577,8 @@ export function hostileDay(text: string): ReportFigures {
         title: text,
         note: text,
         sql: text,
-        columns: [text, text, text],
-        rows: Array.from({ length: 20 }, () => [text, 1_234_567, null]),
+        columns: [text, text],
+        rows: Array.from({ length: 20 }, () => [text, 1_234_567]),
         isCut: true,
       },
     ],

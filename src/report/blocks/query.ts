@@ -3,6 +3,7 @@
  * for stand below their row.
  */
 import type { QueryTable, ReportFigures } from '../../figures.ts'
+import { widthOf } from '../charts/letters.ts'
 import type { ReportContext } from '../context.ts'
 import { composeFailed, type FailedView } from '../failed.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../text.ts'
@@ -39,6 +40,12 @@ interface QueryRow {
 
 const ROWS = 15
 const COLUMNS = 4
+/** Pixels that the smallest phone has for columns, the gap of each, and what a word of a text may take in the first and in others. */
+const ROOM_PX = 288
+const GAP_PX = 10
+const FIRST_WORD_PX = 150
+const WORD_PX = 118
+const FONT_PX = 14
 const TITLE_LENGTH = 80
 const NOTE_LENGTH = 200
 const CELL_LENGTH = 60
@@ -75,6 +82,7 @@ function composeQuery(query: QueryTable, voice: Voice, file: string | undefined)
     const shown = cells.slice(0, ROWS).map((cell) => cellText(cell, write, voice))
     return { label: capitalise(name), isNumber, shown }
   })
+  const beside = countBeside(columns)
   const rows = query.rows
     .slice(0, ROWS)
     .map((_, index) => columns.map(({ shown, ...column }) => ({ ...column, text: shown[index] ?? '' })))
@@ -83,15 +91,15 @@ function composeQuery(query: QueryTable, voice: Voice, file: string | undefined)
     title: oneLine(query.title, TITLE_LENGTH),
     note: oneLineOrNull(query.note, NOTE_LENGTH) ?? '',
     empty: rows.length === 0 ? words.query.empty : '',
-    columns: withWidths(columns.slice(0, COLUMNS)),
-    columnCount: String(Math.min(columns.length, COLUMNS)),
+    columns: withWidths(columns.slice(0, beside)),
+    columnCount: String(beside),
     rows: rows.map(([first, ...others]) => ({
       first: first?.text ?? '',
       rest: others
-        .slice(COLUMNS - 1)
+        .slice(beside - 1)
         .map(labelled)
         .join(' · '),
-      cells: others.slice(0, COLUMNS - 1).map(({ text, isNumber }) => ({ text, isNumber })),
+      cells: others.slice(0, beside - 1).map(({ text, isNumber }) => ({ text, isNumber })),
     })),
     lines: linesOf(columns, rows),
     more: moreOf(query, rows.length, file, voice),
@@ -132,6 +140,19 @@ interface ShownColumn {
   readonly label: string
   readonly isNumber: boolean
   readonly shown: readonly string[]
+}
+
+/** How many have room side by side on the smallest phone, so that no number and no ordinary word is split. */
+function countBeside(columns: readonly ShownColumn[]): number {
+  let left = ROOM_PX
+  const fitting = columns.slice(0, COLUMNS).findIndex(({ label, isNumber, shown }, index) => {
+    const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => widthOf(text, FONT_PX)))
+    const words = [label, ...(isNumber ? [] : shown)].flatMap((text) => text.split(' '))
+    const word = Math.min(index === 0 ? FIRST_WORD_PX : WORD_PX, widest(words))
+    left -= GAP_PX + Math.max(word, isNumber ? widest(shown) : 0)
+    return left < 0
+  })
+  return Math.max(fitting < 0 ? Math.min(columns.length, COLUMNS) : fitting, Math.min(columns.length, 1))
 }
 
 function withWidths(columns: readonly ShownColumn[]): QueryColumn[] {
