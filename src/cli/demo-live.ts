@@ -123,7 +123,7 @@ async function startService(
     changes,
   }: { readonly playFrom: Date; readonly speed: number; readonly changes: LiveChanges },
 ): Promise<Service> {
-  using bar = await terminal.progress('Simulating 90 days')
+  using bar = await terminal.progress('Simulating 120 days')
   return await openService({
     file: join(folder, 'service.db'),
     companiesFile: COMPANIES,

@@ -49,6 +49,9 @@ const QUERIES = [
   'SELECT date(created_at) AS day, count(*) AS new_leads FROM lead GROUP BY day ORDER BY day DESC LIMIT 14',
 ]
 
+const MADE_UP =
+  'The names are of real companies. All else is made up: contacts, scores, deals and what became of them.'
+
 type Step = readonly [command: string, what: string]
 const WHAT_IS_NEW = 'what is new since, without reading it all again'
 
@@ -141,7 +144,7 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
 }
 
 async function startService(terminal: Terminal, folder: string): Promise<Service> {
-  using bar = await terminal.progress('Simulating 90 days')
+  using bar = await terminal.progress('Simulating 120 days')
   return await openService({
     file: join(folder, 'service.db'),
     companiesFile: COMPANIES,
@@ -245,6 +248,8 @@ function printSummary(
     `  database  ${database}`,
     `  snapshot  ${snapshot}, for analysts`,
     `  settings  ${shown(made.settings)}, for \`--config\``,
+    '',
+    MADE_UP,
     '',
     ...[title('Ask the snapshot'), ...QUERIES.map((query) => `  sqlite3 ${snapshot} "${query}"`), ''],
     title('Go on'),

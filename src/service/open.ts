@@ -40,7 +40,7 @@ export interface ServiceOptions {
   readonly playFrom?: Date | undefined
   /** The real clock. */
   readonly now?: () => number
-  /** How far back a new history starts, 90 by default; it then begins at midnight (UTC). */
+  /** How far back a new history starts, 120 by default; it then begins at midnight (UTC). */
   readonly historyDays?: number
   /** 1,200 by default. */
   readonly rateLimitPerMinute?: number
@@ -73,7 +73,7 @@ export interface Service extends AsyncDisposable {
 
 /** @throws LeadsheetError service_data, service_port, job_busy, data_unwritable, store_corrupt, store_newer */
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const { speed = 1, seed = 1, historyDays = 90, rateLimitPerMinute = 1200, now = Date.now } = options
+  const { speed = 1, seed = 1, historyDays = 120, rateLimitPerMinute = 1200, now = Date.now } = options
   const log = options.logger ?? warnOfErrors
   const companies = readCompanies(options.companiesFile)
   const db = await openServiceDatabase(options.file)

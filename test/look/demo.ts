@@ -20,8 +20,8 @@ import type { MailPage } from './pages.ts'
 const MONDAY = new Date('2026-11-23T06:04:00Z')
 const TUESDAY = new Date('2026-11-24T06:04:00Z')
 const SYNC_TAKES_MS = 4 * 60_000
-/** So that the 90 days of the trend, and the 6 before them, have leads. */
-const HISTORY_DAYS = 100
+/** So that the 90 days of the trend, and the 6 before them, have leads that were won too. */
+const HISTORY_DAYS = 130
 const SEED = 7
 const RUN_ID = '20261123T060000Z-0b5e7a'
 const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))

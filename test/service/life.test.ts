@@ -78,7 +78,7 @@ describe('a history', () => {
       { at: NOW, stretchMs: DAY_MS },
     ]
     const whole = await play(7, inOneGo)
-    expect(whole.lead?.length).toBeGreaterThan(600)
+    expect(whole.lead?.length).toBeGreaterThan(350)
     expect(await play(7, stops)).toEqual(whole)
   })
 
@@ -117,13 +117,13 @@ describe('90 days of it', () => {
     expect(tookSeconds).toBeLessThan(10)
   })
 
-  test('give 40 to 60 new leads on a working day, most in mid-week and hardly any at weekends', () => {
+  test('give 20 to 35 new leads on a working day, most in mid-week and hardly any at weekends', () => {
     const days = counts("strftime('%w', created_at / 1000, 'unixepoch')", 'lead')
     const weeks = 90 / 7
     const perDay = [0, 1, 2, 3, 4, 5, 6].map((day) => (days[day] ?? 0) / weeks)
     const working = perDay.slice(1, 6).reduce((a, b) => a + b, 0) / 5
-    expect(working).toBeGreaterThan(40)
-    expect(working).toBeLessThan(60)
+    expect(working).toBeGreaterThan(20)
+    expect(working).toBeLessThan(35)
     expect(Math.min(perDay[2] ?? 0, perDay[3] ?? 0, perDay[4] ?? 0)).toBeGreaterThan(
       Math.max(perDay[1] ?? 0, perDay[5] ?? 0),
     )
@@ -141,11 +141,15 @@ describe('90 days of it', () => {
 
   test('qualify, win replies, meetings and deals at plausible rates that differ by pipeline', () => {
     const reached = (status: string): Readonly<Record<string, number>> =>
-      counts('pipeline_id', `activity join lead on lead.id = lead_id where to_status = '${status}'`)
+      counts(
+        'pipeline_id',
+        `(select distinct pipeline_id, lead_id from activity join lead on lead.id = lead_id where to_status = '${status}')`,
+      )
     const total = (status: string): number => Object.values(reached(status)).reduce((a, b) => a + b, 0)
     expect(total('qualified') / (total('qualified') + total('disqualified'))).toBeCloseTo(0.6, 1)
+    expect(total('contacted') / total('qualified')).toBeCloseTo(0.9, 1)
     expect(total('replied') / total('contacted')).toBeCloseTo(0.35, 1)
-    expect(total('meeting') / total('replied')).toBeCloseTo(0.42, 1)
+    expect(total('meeting') / total('replied')).toBeCloseTo(0.46, 1)
     const [replied, contacted] = [reached('replied'), reached('contacted')]
     const replies = Object.keys(contacted).map((id) => (replied[id] ?? 0) / (contacted[id] ?? 0))
     expect(replies).toHaveLength(4)
@@ -157,18 +161,23 @@ describe('90 days of it', () => {
     expect(total('won') / (total('won') + lost)).toBeLessThan(0.48)
   })
 
-  test('leave a few open leads stalled, at three statuses', () => {
+  test('leave a few open leads stalled, at four statuses', () => {
     const open = "lead where status not in ('won', 'lost', 'disqualified')"
     const stalled = `${open} and updated_at < ${NOW - 7 * DAY_MS}`
     const share = count(stalled) / count(open)
     expect(share).toBeGreaterThan(0.04)
-    expect(share).toBeLessThan(0.12)
-    expect(Object.keys(counts('status', stalled)).sort()).toEqual(['contacted', 'meeting', 'replied'])
+    expect(share).toBeLessThan(0.15)
+    expect(Object.keys(counts('status', stalled)).sort()).toEqual([
+      'contacted',
+      'meeting',
+      'qualified',
+      'replied',
+    ])
   })
 
   test('leave companies for many more days', () => {
     expect(count("pipeline where status = 'active'")).toBe(4)
-    expect(count('lead')).toBeLessThan(companies.length * 0.7)
+    expect(count('lead')).toBeLessThan(companies.length * 0.4)
   })
 
   test('hold leads of every status', () => {
@@ -192,19 +201,23 @@ describe('90 days of it', () => {
     ).toBe(0)
   })
 
-  test('move every lead along the funnel only, one stage at a time', () => {
+  test('move leads along the funnel one stage at a time, and some one back', () => {
     const moves = api.rows<{ move: string }>(
       "select distinct from_status || ' ' || to_status as move from activity where from_status is not null order by 1",
     )
     expect(moves.map((row) => row.move)).toEqual([
       'contacted lost',
+      'contacted qualified',
       'contacted replied',
       'discovered enriched',
       'enriched disqualified',
       'enriched qualified',
       'meeting lost',
+      'meeting replied',
       'meeting won',
       'qualified contacted',
+      'qualified disqualified',
+      'qualified lost',
       'replied lost',
       'replied meeting',
     ])
@@ -214,7 +227,7 @@ describe('90 days of it', () => {
     const outreach = api.rows<{ at: number; region: string | null }>(
       "select at, region from activity join lead on lead.id = lead_id where activity.agent_id like 'agt_outreach%'",
     )
-    expect(outreach.length).toBeGreaterThan(5000)
+    expect(outreach.length).toBeGreaterThan(3000)
     const hours = (region: string): readonly number[] => {
       const own = outreach.filter((row) => row.region === region).map((row) => new Date(row.at).getUTCHours())
       return [Math.min(...own), Math.max(...own)]
@@ -227,11 +240,23 @@ describe('90 days of it', () => {
     ])
   })
 
+  test('write to as many people on one working day as on another', () => {
+    const days = counts("strftime('%w', at / 1000, 'unixepoch')", "activity where to_status = 'contacted'")
+    expect(Object.keys(days)).toEqual(['1', '2', '3', '4', '5'])
+    expect(Math.min(...Object.values(days))).toBeGreaterThan(0.6 * Math.max(...Object.values(days)))
+  })
+
+  test('are about companies that few people know', () => {
+    expect(count('lead where employees > 50')).toBe(0)
+  })
+
   test('value deals in round numbers of USD, from qualification on', () => {
     const odd = 'value_amount is null or value_amount % 500 != 0 or value_amount > 400000'
     expect(count(`lead where value_currency = 'USD' and (${odd})`)).toBe(0)
     expect(
-      count("lead where (value_amount is null) != (status in ('discovered', 'enriched', 'disqualified'))"),
+      count(
+        "lead where (value_amount is not null) != exists (select 1 from activity where lead_id = lead.id and to_status = 'qualified')",
+      ),
     ).toBe(0)
   })
 

@@ -107,12 +107,13 @@ test('the statistics of a time without leads are zeros and nulls', async () => {
   expect(empty.stages.every((stage) => stage.conversion === null && stage.median_hours === null)).toBe(true)
 })
 
-/** Hours between entering a stage and the change of status that ended it, if there was one. */
+/** Hours between entering a stage and the change of status that ended it, each time that it did. */
 function hoursIn(lead: WireLeadDetail, stage: string): number[] {
   const changes = lead.activity.filter((one) => one.to_status !== null)
-  const entered = changes.findIndex((one) => one.to_status === stage)
-  const [from, to] = entered < 0 ? [] : changes.slice(entered, entered + 2)
-  return from && to ? [(Date.parse(to.at) - Date.parse(from.at)) / 3_600_000] : []
+  return changes.flatMap((from, index) => {
+    const to = changes[index + 1]
+    return from.to_status === stage && to ? [(Date.parse(to.at) - Date.parse(from.at)) / 3_600_000] : []
+  })
 }
 
 function median(numbers: readonly number[]): number {

@@ -4,8 +4,9 @@ import type { AgentFacts } from '../store/agent.ts'
 import { instantOf } from '../store/instant.ts'
 import type { PipelineRow } from '../store/tables.ts'
 import { AGENTS, type AgentProfile } from './agents.ts'
-import { HOUR_MS } from './calendar.ts'
+import { HOUR_MS, MINUTE_MS } from './calendar.ts'
 import { listDiscoveries } from './discovery.ts'
+import { randomFor } from './random.ts'
 import { isStep, WORK } from './schedule.ts'
 import type { World } from './world.ts'
 
@@ -18,6 +19,8 @@ interface Task {
   readonly endsAt: number
 }
 
+/** Discovery agents search around the clock, mostly in vain: rounds of so long, each begun anew. */
+const ROUND_MS = 50 * MINUTE_MS
 /** No search takes longer than this. */
 const LONGEST_SEARCH_MS = HOUR_MS
 const HEARTBEAT_MS = 20_000
@@ -28,7 +31,10 @@ export function composeAgents(
   pipelines: readonly PipelineRow[],
   asOf: number,
 ): WireAgent[] {
-  const tasks = [...listLeadTasks(facts), ...listSearches(world, pipelines, asOf)]
+  const tasks = [
+    ...[...listLeadTasks(facts), ...listSearches(world, pipelines, asOf)],
+    ...listRounds(world, facts, pipelines, asOf),
+  ]
   return AGENTS.map((agent) => {
     const { status, since, task } = stateOf(world, agent, facts, tasks, asOf)
     const errors = facts.errors.get(agent.id)
@@ -70,6 +76,29 @@ function listSearches(world: World, pipelines: readonly PipelineRow[], asOf: num
       endsAt: discovery.at,
     }))
     .sort((a, b) => a.endsAt - b.endsAt)
+}
+
+/** The agents take turns, so that one of them is at it at any time. */
+function listRounds(
+  world: World,
+  facts: AgentFacts,
+  pipelines: readonly PipelineRow[],
+  asOf: number,
+): readonly Task[] {
+  const scouts = AGENTS.filter((agent) => agent.kind === 'discovery')
+  return scouts.flatMap((agent, index) => {
+    const phaseMs = (index * ROUND_MS) / scouts.length
+    const round = Math.floor((asOf - phaseMs) / ROUND_MS)
+    const random = randomFor(world.seed, 'round', agent.id, round)
+    const startedAt = round * ROUND_MS + phaseMs + Math.round(random.between(0, 8) * MINUTE_MS)
+    const endsAt = startedAt + Math.round(random.between(28, 40) * MINUTE_MS)
+    const outUntil = facts.incidents.get(agent.id)?.ends_at ?? 0
+    const open = pipelines.filter(({ created_at }) => created_at <= startedAt)
+    if (open.length === 0 || startedAt > asOf || endsAt <= asOf || startedAt < outUntil) return []
+    const type = 'search_companies'
+    const pipelineId = random.pick(open).id
+    return [{ agentId: agent.id, type, pipelineId, leadId: null, startedAt, endsAt }]
+  })
 }
 
 function stateOf(

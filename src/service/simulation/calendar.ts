@@ -34,6 +34,16 @@ export function isWeekend(at: number): boolean {
   return weekday(at) % 6 === 0
 }
 
+/** Later by so much, as people work: weekends do not count, and all other days the more, so that a week is a week. */
+export function addWorkingTime(from: number, ms: number): number {
+  let left = (ms * 5) / 7
+  for (let at = from; ; at = startOfDay(at) + DAY_MS) {
+    const ofDay = isWeekend(at) ? 0 : startOfDay(at) + DAY_MS - at
+    if (left < ofDay) return at + left
+    left -= ofDay
+  }
+}
+
 /**
  * The instant itself when it is in the region's office hours, else soon after the office next opens.
  * @param settleMs how long after opening; must be shorter than the office day

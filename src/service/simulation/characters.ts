@@ -37,7 +37,7 @@ export const READY_PIPELINES: readonly ReadyPipeline[] = [
       industries: ['B2B', 'Industrials', 'Real Estate and Construction'],
     }),
     character: {
-      leadsPerDay: 24,
+      leadsPerDay: 15.5,
       growth: 0.35,
       qualifyingScore: 60,
       replyRate: 0.31,
@@ -53,7 +53,7 @@ export const READY_PIPELINES: readonly ReadyPipeline[] = [
     name: 'Fintech worldwide',
     criteria: criteria({ industries: ['Fintech'] }),
     character: {
-      leadsPerDay: 8,
+      leadsPerDay: 3.8,
       growth: 0.15,
       qualifyingScore: 63,
       replyRate: 0.34,
@@ -69,7 +69,7 @@ export const READY_PIPELINES: readonly ReadyPipeline[] = [
     name: 'Healthcare and bio',
     criteria: criteria({ industries: ['Healthcare'] }),
     character: {
-      leadsPerDay: 8.5,
+      leadsPerDay: 4.6,
       growth: 0.05,
       qualifyingScore: 60,
       replyRate: 0.38,
@@ -85,7 +85,7 @@ export const READY_PIPELINES: readonly ReadyPipeline[] = [
     name: 'EMEA',
     criteria: criteria({ regions: ['Europe', 'Middle East and North Africa', 'Africa'] }),
     character: {
-      leadsPerDay: 6.5,
+      leadsPerDay: 3.3,
       growth: 0.45,
       qualifyingScore: 59,
       replyRate: 0.44,

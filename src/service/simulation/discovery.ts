@@ -53,7 +53,7 @@ function discoveriesOfDay(world: World, pipeline: Searched, day: number): readon
     planned.push(...firstSweep(pipeline.created_at, random))
   }
   return planned
-    .map((at) => withAgent(world, pipeline.id, at, random))
+    .map((at) => withAgent(world, pipeline, at, random))
     .filter((discovery) => discovery.at > pipeline.created_at)
 }
 
@@ -75,11 +75,12 @@ function firstSweep(createdAt: number, random: Random): readonly number[] {
   )
 }
 
-function withAgent(world: World, pipelineId: string, planned: number, random: Random): Discovery {
+function withAgent(world: World, pipeline: Searched, planned: number, random: Random): Discovery {
+  const pipelineId = pipeline.id
   const agent = pickAgent('discovery', pipelineId === 'pl_emea' ? 'Europe' : null, random)
   const outage = world.incidents.duringWork(agent.id, planned)
   const at = outage === undefined ? planned : outage.endsAt + Math.round(random.between(2, 40) * MINUTE_MS)
-  const searched = at - Math.round(random.between(15, 45) * MINUTE_MS)
+  const searched = Math.max(pipeline.created_at, at - Math.round(random.between(15, 45) * MINUTE_MS))
   return {
     pipelineId,
     at,

@@ -11,10 +11,16 @@ export interface Fate {
   readonly isQualified: boolean
   /** The expected deal, whole USD. */
   readonly dealUsd: number
-  /** The status after which nothing more happens to it, though it is not closed. */
-  readonly stallsAt: 'contacted' | 'replied' | 'meeting' | null
+  /** The status in which it is forgotten, until somebody closes it. */
+  readonly stallsAt: 'qualified' | 'contacted' | 'replied' | 'meeting' | null
+  /** Qualified, it turns out that it must not be written to. */
+  readonly isDropped: boolean
+  /** The first message comes back. */
+  readonly bounces: boolean
   readonly replies: boolean
   readonly meets: boolean
+  /** The first meeting leads nowhere, and a second is held. */
+  readonly isSetBack: boolean
   readonly wins: boolean
   /** From first contact to the answer. */
   readonly replyAfterMs: number
@@ -23,8 +29,11 @@ export interface Fate {
   readonly decisionAfterMs: number
 }
 
-/** Of contacted leads, those that end in silence though an answer or a decision was due. */
-const STALL_RATE = { contacted: 0.008, replied: 0.03, meeting: 0.04 } as const
+const DROP_RATE = 0.09
+const BOUNCE_RATE = 0.04
+const SET_BACK_RATE = 0.1
+/** Of leads that come so far and no further, those that end in silence though something was due. */
+const STALL_RATE = { qualified: 0.015, contacted: 0.008, replied: 0.03, meeting: 0.04 } as const
 
 export function fateOf(
   world: World,
@@ -46,6 +55,9 @@ export function fateOf(
     replies,
     meets,
     wins,
+    isDropped: random.chance(DROP_RATE),
+    bounces: random.chance(BOUNCE_RATE),
+    isSetBack: random.chance(SET_BACK_RATE),
     stallsAt: drawStall(replies, meets, random),
     replyAfterMs: drawDays(random, 1.9 * character.pace, 0.7, [0.1, 6]) * DAY_MS,
     meetingAfterMs: drawDays(random, 2.8 * character.pace, 0.45, [1, 5]) * DAY_MS,
@@ -68,6 +80,7 @@ function drawDeal(company: Company, character: Character, random: Random): numbe
 
 /** At the last status that it would have before it is closed. */
 function drawStall(replies: boolean, meets: boolean, random: Random): Fate['stallsAt'] {
+  if (random.chance(STALL_RATE.qualified)) return 'qualified'
   const last = meets ? 'meeting' : replies ? 'replied' : 'contacted'
   return random.chance(STALL_RATE[last]) ? last : null
 }

@@ -2,9 +2,9 @@
  * When agents fail or are paused. At most one incident starts a day and it is over before the next day's
  * can start, so never more than one of the agents is out.
  */
-import { AGENTS, FAILURES } from './agents.ts'
+import { AGENTS, type AgentKind, FAILURES } from './agents.ts'
 import { DAY_MS, HOUR_MS, isWeekend, MINUTE_MS, startOfDay } from './calendar.ts'
-import { randomFor } from './random.ts'
+import { type Random, randomFor } from './random.ts'
 
 export interface Incident {
   readonly agentId: string
@@ -27,11 +27,20 @@ export interface IncidentCalendar {
   duringWork(agentId: string, at: number): Incident | undefined
 }
 
-export function createIncidentCalendar(seed: number): IncidentCalendar {
+/** @param madeAt when the history was made: around it one agent fails, so that it is seen what that looks like */
+export function createIncidentCalendar(seed: number, madeAt: number): IncidentCalendar {
+  const present = presentIncident(seed, madeAt)
+  const isClear = ({ startedAt, endsAt }: Incident): boolean =>
+    endsAt <= present.startedAt || startedAt >= present.endsAt
   const known = new Map<number, Incident | undefined>()
   const startingOn = (at: number): Incident | undefined => {
     const day = startOfDay(at)
-    if (!known.has(day)) known.set(day, drawIncident(seed, day))
+    if (day === startOfDay(present.startedAt)) return present
+    if (!known.has(day))
+      known.set(
+        day,
+        [drawIncident(seed, day)].find((drawn) => drawn && isClear(drawn)),
+      )
     return known.get(day)
   }
   return {
@@ -51,11 +60,23 @@ function drawIncident(seed: number, day: number): Incident | undefined {
   const startedAt = day + Math.round(random.between(EARLIEST_START_HOUR, LATEST_START_HOUR) * HOUR_MS)
   const hours = Math.min(LONGEST_HOURS, 0.5 + random.spread(2.5, 0.6))
   const endsAt = startedAt + Math.round(hours * HOUR_MS)
-  const message = random.pick(FAILURES[agent.kind])
-  const errors = []
-  for (let at = startedAt; status === 'failing' && at < endsAt; ) {
-    errors.push({ at, message })
-    at += Math.round(random.between(15, 40) * MINUTE_MS)
-  }
+  const errors = status === 'failing' ? drawErrors(agent.kind, startedAt, endsAt, random) : []
   return { agentId: agent.id, status, startedAt, endsAt, errors }
+}
+
+function presentIncident(seed: number, madeAt: number): Incident {
+  const random = randomFor(seed, 'incident', 'present')
+  const agent = random.pick(AGENTS.filter(({ kind }) => kind === 'enrichment'))
+  const startedAt = madeAt - Math.round(random.between(60, 150) * MINUTE_MS)
+  const endsAt = madeAt + Math.round(random.between(2, 4) * HOUR_MS)
+  const errors = drawErrors(agent.kind, startedAt, endsAt, random)
+  return { agentId: agent.id, status: 'failing', startedAt, endsAt, errors }
+}
+
+function drawErrors(kind: AgentKind, from: number, to: number, random: Random): Incident['errors'] {
+  const message = random.pick(FAILURES[kind])
+  const errors = []
+  for (let at = from; at < to; at += Math.round(random.between(15, 40) * MINUTE_MS))
+    errors.push({ at, message })
+  return errors
 }

@@ -48,7 +48,7 @@ export interface LifeOptions {
 /** Goes on with the history in the store, whatever its seed; starts one if there is none. */
 export async function openLife(db: ServiceDatabase, options: LifeOptions): Promise<Life> {
   const state = (await readSimulation(db)) ?? (await begin(db, options))
-  const world = createWorld(state.seed, state.epochAt, options.companies)
+  const world = createWorld(state, options.companies)
   const pools = new Map<string, Pool>()
   let until = state.simulatedUntil
   let last = Promise.resolve()
@@ -104,7 +104,7 @@ async function begin(db: ServiceDatabase, { seed, historyDays, now }: LifeOption
       updated_at: epochAt,
     }),
   )
-  const state = { seed, epochAt, simulatedUntil: epochAt }
+  const state = { seed, epochAt, madeAt: now, simulatedUntil: epochAt }
   await insertSimulation(db, state, pipelines)
   return state
 }

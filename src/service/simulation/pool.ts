@@ -15,10 +15,19 @@ export interface Pool {
   take(): Company
 }
 
+/** What many people know would be seen through as a fresh lead, and its invented contact taken for a person. */
+const EMPLOYEES_MAX = 50
+
+function isLittleKnown({ employees, state }: Company): boolean {
+  return (state === 'active' || state === 'inactive') && (employees ?? 0) <= EMPLOYEES_MAX
+}
+
 /** @param taken ids of companies that the pipeline has had as leads, those removed since included */
 export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlySet<number>): Pool {
   const criteria = criteriaSchema.parse(JSON.parse(pipeline.criteria))
-  const targeted = [...world.companies.values()].filter((company) => isTargeted(company, criteria))
+  const targeted = [...world.companies.values()].filter(
+    (company) => isLittleKnown(company) && isTargeted(company, criteria),
+  )
   const candidates = targeted
     .filter((company) => !taken.has(company.id))
     .map((company) => ({ company, rank: randomFor(world.seed, 'rank', pipeline.id, company.id).unit() }))

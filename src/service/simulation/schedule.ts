@@ -1,7 +1,7 @@
 /** What can happen next to a lead, and when and by whom it will be done. */
 import type { LeadRow } from '../store/tables.ts'
 import { type AgentKind, type AgentProfile, agentOf, pickAgent } from './agents.ts'
-import { HOUR_MS, intoOfficeHours, MINUTE_MS } from './calendar.ts'
+import { addWorkingTime, HOUR_MS, intoOfficeHours, MINUTE_MS } from './calendar.ts'
 import type { Random } from './random.ts'
 import type { World } from './world.ts'
 
@@ -20,9 +20,15 @@ export const WORK = {
   score: { kind: 'scoring', task: 'score_lead', minutes: [8, 22], isOffice: false },
   decide: { kind: 'scoring', task: 'qualify_lead', minutes: [3, 10], isOffice: false },
   contact: { kind: 'outreach', task: 'write_message', minutes: [20, 50], isOffice: true },
+  bounce: { kind: 'outreach', task: 'find_address', minutes: [5, 15], isOffice: true },
+  contact_again: { kind: 'outreach', task: 'write_message', minutes: [20, 50], isOffice: true },
+  drop: { kind: 'outreach', task: 'check_before_contact', minutes: [5, 15], isOffice: true },
   follow_up: { kind: 'outreach', task: 'write_follow_up', minutes: [10, 30], isOffice: true },
+  last_follow_up: { kind: 'outreach', task: 'write_follow_up', minutes: [10, 30], isOffice: true },
   read_reply: { kind: 'outreach', task: 'read_reply', minutes: [4, 15], isOffice: true },
   meet: { kind: 'outreach', task: 'prepare_meeting', minutes: [20, 50], isOffice: true },
+  set_back: { kind: 'outreach', task: 'read_reply', minutes: [4, 15], isOffice: true },
+  meet_again: { kind: 'outreach', task: 'prepare_meeting', minutes: [20, 50], isOffice: true },
   negotiate: { kind: 'outreach', task: 'negotiate', minutes: [10, 30], isOffice: true },
   close: { kind: 'outreach', task: 'close_lead', minutes: [5, 15], isOffice: true },
   erase: { kind: 'enrichment', task: 'erase_data', minutes: [1, 3], isOffice: true },
@@ -50,7 +56,8 @@ export function schedule(
 ): void {
   const work: Work = WORK[plan.step]
   const agent = keptAgent(lead, work.kind) ?? pickAgent(work.kind, region, random)
-  let at = Math.round(Math.max(plan.earliestAt, now + MINUTE_MS))
+  const afterMs = Math.max(plan.earliestAt - now, MINUTE_MS)
+  let at = Math.round(work.isOffice ? addWorkingTime(now, afterMs) : now + afterMs)
   let freeFrom = now
   // Each pass moves it past one incident; there is one a day at most, so the next pass or two settle it.
   for (let settled = false; !settled; ) {

@@ -54,9 +54,15 @@ const STEPS: Readonly<Record<Step, (moment: Moment) => Next>> = {
   score,
   decide,
   contact,
-  follow_up: followUp,
+  bounce,
+  contact_again: (moment) => contact({ ...moment, fate: { ...moment.fate, bounces: false } }),
+  drop,
+  follow_up: (moment) => followUp(moment, true),
+  last_follow_up: (moment) => followUp(moment, false),
   read_reply: readReply,
   meet,
+  set_back: setBack,
+  meet_again: (moment) => meet({ ...moment, fate: { ...moment.fate, isSetBack: false } }),
   negotiate,
   close,
   erase,
@@ -103,7 +109,8 @@ function decide(moment: Moment): Next {
       summary: lineFor('qualified', random, { score: fate.score }),
       set: { status: 'qualified', value_amount: fate.dealUsd, value_currency: 'USD' },
     })
-    return { step: 'contact', afterMs: random.between(0.6, 1.9) * DAY_MS }
+    if (fate.stallsAt === 'qualified') return untilGivenUp(random)
+    return { step: fate.isDropped ? 'drop' : 'contact', afterMs: random.between(0.2, 2.6) * DAY_MS }
   }
   const line = company.state === 'inactive' ? 'no longer operating' : 'disqualified'
   change(moment, {
@@ -122,18 +129,38 @@ function contact(moment: Moment): Next {
     summary: lineFor(line, random, { contact: moment.lead.contact_name ?? 'the company' }),
     set: { status: 'contacted' },
   })
+  if (fate.bounces) return { step: 'bounce', afterMs: random.between(0.01, 0.3) * DAY_MS }
   if (fate.replies && fate.replyAfterMs < 3.3 * DAY_MS)
     return { step: 'read_reply', afterMs: fate.replyAfterMs }
   return { step: 'follow_up', afterMs: random.between(2.6, 3.6) * DAY_MS }
 }
 
-function followUp(moment: Moment): Next {
+/** Back to the stage before: nobody has got the message. */
+function bounce(moment: Moment): Next {
+  change(moment, {
+    type: 'status_changed',
+    summary: lineFor('bounced', moment.random, { contact: moment.lead.contact_name ?? 'the company' }),
+    set: { status: 'qualified' },
+  })
+  return { step: 'contact_again', afterMs: moment.random.between(0.5, 3) * DAY_MS }
+}
+
+/** Though it would fit. */
+function drop(moment: Moment): Next {
+  change(moment, {
+    type: 'status_changed',
+    summary: lineFor('dropped', moment.random),
+    set: { status: 'disqualified' },
+  })
+  return null
+}
+
+function followUp(moment: Moment, isFirst: boolean): Next {
   const { fate, random, lead, at } = moment
-  const isFirst = at - lead.status_changed_at < 5.8 * DAY_MS
   change(moment, { type: 'note', summary: lineFor(isFirst ? 'first follow-up' : 'last follow-up', random) })
-  if (fate.stallsAt === 'contacted') return null
+  if (fate.stallsAt === 'contacted') return untilGivenUp(random)
   if (fate.replies) return { step: 'read_reply', afterMs: lead.status_changed_at + fate.replyAfterMs - at }
-  if (isFirst) return { step: 'follow_up', afterMs: random.between(3.2, 4.4) * DAY_MS }
+  if (isFirst) return { step: 'last_follow_up', afterMs: random.between(3.2, 4.4) * DAY_MS }
   return { step: 'close', afterMs: random.between(3.5, 5) * DAY_MS }
 }
 
@@ -145,7 +172,7 @@ function readReply(moment: Moment): Next {
     summary: lineFor(line, random),
     set: { status: 'replied' },
   })
-  if (fate.stallsAt === 'replied') return null
+  if (fate.stallsAt === 'replied') return untilGivenUp(random)
   if (fate.meets) return { step: 'meet', afterMs: fate.meetingAfterMs }
   return { step: 'close', afterMs: random.between(0.5, 4) * DAY_MS }
 }
@@ -156,13 +183,24 @@ function meet(moment: Moment): Next {
     summary: lineFor('meeting', moment.random),
     set: { status: 'meeting' },
   })
+  if (moment.fate.isSetBack) return { step: 'set_back', afterMs: moment.random.between(1, 4) * DAY_MS }
   return { step: 'negotiate', afterMs: moment.random.between(2, 4) * DAY_MS }
+}
+
+/** Back to the stage before: the meeting has to be held once more, with others. */
+function setBack(moment: Moment): Next {
+  change(moment, {
+    type: 'status_changed',
+    summary: lineFor('set back', moment.random),
+    set: { status: 'replied' },
+  })
+  return { step: 'meet_again', afterMs: moment.fate.meetingAfterMs }
 }
 
 function negotiate(moment: Moment): Next {
   const { fate, random, lead, at } = moment
   change(moment, { type: 'note', summary: lineFor('negotiating', random) })
-  if (fate.stallsAt === 'meeting') return null
+  if (fate.stallsAt === 'meeting') return untilGivenUp(random)
   const decidedAt = lead.status_changed_at + fate.decisionAfterMs
   if (decidedAt - at < 5 * DAY_MS) return { step: 'close', afterMs: decidedAt - at }
   return { step: 'negotiate', afterMs: random.between(2.6, 4.4) * DAY_MS }
@@ -170,7 +208,7 @@ function negotiate(moment: Moment): Next {
 
 function close(moment: Moment): Next {
   const { fate, random, lead } = moment
-  const isWon = lead.status === 'meeting' && fate.wins
+  const isWon = lead.status === 'meeting' && fate.wins && fate.stallsAt === null
   change(moment, {
     type: 'status_changed',
     summary: lineFor(isWon ? 'won' : lossOf(lead.status), random),
@@ -179,8 +217,13 @@ function close(moment: Moment): Next {
   return null
 }
 
+/** Nobody comes to it for weeks. */
+function untilGivenUp(random: Random): Next {
+  return { step: 'close', afterMs: random.between(15, 75) * DAY_MS }
+}
+
 function lossOf(status: LeadRow['status']): 'lost in silence' | 'lost after reply' | 'lost after meeting' {
-  if (status === 'contacted') return 'lost in silence'
+  if (status === 'qualified' || status === 'contacted') return 'lost in silence'
   return status === 'replied' ? 'lost after reply' : 'lost after meeting'
 }
 

@@ -34,6 +34,15 @@ const LINES = {
     'Message on their recent hiring sent to {contact}',
   ],
   'contacted without address': ['No address known: {contact} approached through the contact form'],
+  bounced: [
+    'Message to {contact} came back: address unknown',
+    'Mailbox of {contact} is gone; another way is looked for',
+  ],
+  dropped: [
+    'Is a customer of a partner already',
+    'On the list of those who want no messages',
+    'A colleague is in talks with their parent company',
+  ],
   'first follow-up': ['First follow-up sent', 'Reminder sent with a short case study'],
   'last follow-up': ['Last follow-up sent', 'Third message sent, with an offer to close the file'],
   replied: [
@@ -51,6 +60,11 @@ const LINES = {
     'Meeting held; needs and budget discussed',
     'Video call with two of their team',
     'Demonstration given, questions on integration',
+  ],
+  'set back': [
+    'Their sponsor has left; the successor wants to begin anew',
+    'Meeting to be held again with their head of purchasing',
+    'Put off by them; another date is looked for',
   ],
   negotiating: [
     'Proposal sent',

@@ -1,4 +1,5 @@
 /** What the simulation knows beside the database: its seed, the companies, and when agents are out. */
+import type { SimulationState } from '../store/simulation.ts'
 import type { Company } from './companies.ts'
 import { createIncidentCalendar, type IncidentCalendar } from './incidents.ts'
 
@@ -10,11 +11,14 @@ export interface World {
   readonly incidents: IncidentCalendar
 }
 
-export function createWorld(seed: number, epochAt: number, companies: readonly Company[]): World {
+export function createWorld(
+  { seed, epochAt, madeAt }: Pick<SimulationState, 'seed' | 'epochAt' | 'madeAt'>,
+  companies: readonly Company[],
+): World {
   return {
     seed,
     epochAt,
     companies: new Map(companies.map((company) => [company.id, company])),
-    incidents: createIncidentCalendar(seed),
+    incidents: createIncidentCalendar(seed, madeAt),
   }
 }

@@ -5,6 +5,7 @@ import type { Migration } from 'kysely/migration'
 export const MIGRATIONS: Record<string, Migration> = {
   '001_init': { up: (db) => inTransaction(db, INIT) },
   '002_webhook_messages': { up: (db) => inTransaction(db, WEBHOOK_MESSAGES) },
+  '003_made_at': { up: (db) => inTransaction(db, MADE_AT) },
 }
 
 /** Kysely does not wrap SQLite migrations; half a schema after a crash could not be repaired by rerunning. */
@@ -13,6 +14,12 @@ async function inTransaction(db: Kysely<unknown>, statements: readonly RawBuilde
     for (const statement of statements) await statement.execute(trx)
   })
 }
+
+/** A history that was begun before has its present at its end. */
+const MADE_AT = [
+  sql`alter table simulation add column made_at integer not null default 0`,
+  sql`update simulation set made_at = simulated_until`,
+]
 
 const INIT = [
   sql`create table simulation (

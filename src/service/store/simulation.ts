@@ -8,12 +8,19 @@ import type { LeadRow, PipelineRow, ServiceTables } from './tables.ts'
 export interface SimulationState {
   readonly seed: number
   readonly epochAt: number
+  /** The present when the history was begun. */
+  readonly madeAt: number
   readonly simulatedUntil: number
 }
 
 export async function readSimulation(db: ServiceDatabase): Promise<SimulationState | undefined> {
   const row = await db.selectFrom('simulation').selectAll().executeTakeFirst()
-  return row && { seed: row.seed, epochAt: row.epoch_at, simulatedUntil: row.simulated_until }
+  return (
+    row && {
+      ...{ seed: row.seed, epochAt: row.epoch_at },
+      ...{ madeAt: row.made_at, simulatedUntil: row.simulated_until },
+    }
+  )
 }
 
 /** Starts a history: nothing has happened yet at its epoch but that the pipelines stand ready. */
@@ -22,11 +29,11 @@ export async function insertSimulation(
   state: SimulationState,
   pipelines: readonly PipelineRow[],
 ): Promise<void> {
-  const { seed, epochAt, simulatedUntil } = state
+  const { seed, epochAt, madeAt, simulatedUntil } = state
   await db.transaction().execute(async (trx) => {
     await trx
       .insertInto('simulation')
-      .values({ id: 1, seed, epoch_at: epochAt, simulated_until: simulatedUntil })
+      .values({ id: 1, seed, epoch_at: epochAt, made_at: madeAt, simulated_until: simulatedUntil })
       .execute()
     await trx.insertInto('pipeline').values(pipelines).execute()
   })

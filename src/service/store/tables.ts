@@ -27,6 +27,7 @@ interface SimulationTable {
   id: 1
   seed: number
   epoch_at: number
+  made_at: number
   simulated_until: number
 }
 
