@@ -27,6 +27,7 @@ recipients:
   - { address: sie@example.com, locale: de-DE }
 reports:
   - name: daily
+    schedule: "0 7 * * 1-5"
     attachments: [stalled.xlsx]
   - name: weekly
     schedule: "0 7 * * 1"

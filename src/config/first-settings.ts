@@ -95,7 +95,7 @@ ${line('  ', 'token_file', first.tokenFile, './secrets/window-token')}
 }
 
 /** Of the reports that come with the program. */
-const DEFAULT_PERIODS: Readonly<Record<string, string>> = { daily: 'day', weekly: 'week', monthly: 'month' }
+const DEFAULT_PERIODS: Readonly<Record<string, string>> = { weekly: 'week', monthly: 'month' }
 
 function line(indent: string, name: string, entry: Entry | null, example: string): string {
   if (entry !== null && 'value' in entry) return `${indent}${name}: ${scalar(entry.value)}`

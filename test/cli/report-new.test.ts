@@ -20,7 +20,7 @@ test('a new report has what another has, and queries that SQLite takes', async (
 
   const text = readFileSync(join(cwd, 'templates/industries/report.yaml'), 'utf8')
   const definition = parseDefinition({ path: 'report.yaml', text })
-  expect(definition).toMatchObject({ title: 'Industries', period: 'day', send: 'always' })
+  expect(definition).toMatchObject({ title: 'Industries', period: 'working_day', send: 'always' })
   expect(definition.queries.map(({ name }) => name)).toEqual(['by-industry', 'largest-open'])
   await using store = await openStore(join(cwd, 'empty.db'), new Date('2026-11-21T06:00:00Z'))
   await tryReportQueries(store.place, definition.queries, { signal: new AbortController().signal })

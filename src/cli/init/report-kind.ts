@@ -6,7 +6,7 @@ import type { Timing } from '../../schedule/timing.ts'
 export interface FirstReport {
   readonly name: 'daily' | 'weekly' | 'monthly'
   /** Null for what the report covers by itself. */
-  readonly period: 'working_day' | 'since_last' | null
+  readonly period: 'day' | 'working_day' | 'since_last' | null
 }
 
 const WEEKS = 8
@@ -18,7 +18,7 @@ export function reportFor(timing: Timing, now: Date): FirstReport {
   const hasWeekend = weekdays.has(0) || weekdays.has(6)
   if (days.length <= 2) return { name: 'monthly', period: null }
   if (weekdays.size === 1 && days.length >= WEEKS - 1) return { name: 'weekly', period: null }
-  if (weekdays.size === 7 && days.length >= 7 * WEEKS - 1) return { name: 'daily', period: null }
+  if (weekdays.size === 7 && days.length >= 7 * WEEKS - 1) return { name: 'daily', period: 'day' }
   if (!hasWeekend && days.length >= 5 * WEEKS - 1) return { name: 'daily', period: 'working_day' }
   return { name: 'daily', period: 'since_last' }
 }

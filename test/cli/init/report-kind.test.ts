@@ -4,8 +4,8 @@ import { reportFor } from '../../../src/cli/init/report-kind.ts'
 const NOW = new Date('2026-11-21T16:00:00Z')
 
 test.each([
-  ['every day at 07:00', 'daily', null],
-  ['*/5 * * * *', 'daily', null],
+  ['every day at 07:00', 'daily', 'day'],
+  ['*/5 * * * *', 'daily', 'day'],
   ['every weekday at 07:00', 'daily', 'working_day'],
   ['0 7,12 * * 1-5', 'daily', 'working_day'],
   ['every Monday and Thursday at 07:30', 'daily', 'since_last'],
