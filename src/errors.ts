@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   service_data: 'the sample companies of the reference service cannot be read',
   snapshot_missing: 'there is no snapshot yet to query or export',
   store_corrupt: 'the database file is damaged or is not a leadsheet database',
+  store_lost: 'the database is not there, or empty, where an installation has worked before',
   store_newer: 'the database was written by a newer leadsheet',
   store_busy: 'the database is locked by another process',
   store_elsewhere: 'what was asked for is done by PostgreSQL itself, which has the store',

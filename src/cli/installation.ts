@@ -1,5 +1,5 @@
 /** The store and what lies in the data directory, opened for one command. */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import { refuseNetworkFileSystem } from '../store/file-system.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { placeOf, type StorePlace } from '../store/place.ts'
+import { takePreferences } from '../store/preference-copy.ts'
 import { isStoreThere } from '../store/there.ts'
 import { upgradeIfOlder } from '../store/upgrade.ts'
 import { readVersion } from './version.ts'
@@ -23,6 +24,9 @@ export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.u
 
 /** What the settings say of where data are. */
 export type DataSettings = Pick<Config, 'dataDir' | 'store' | 'allowNetworkFs'>
+
+/** What an installation has left that has worked before. */
+const TRACES = ['archive', 'snapshot.db', 'preferences.json']
 
 /** As the store is opened by: never to be shown, for there may be a password in it. */
 export function storeAddressOf({ dataDir, store }: Pick<DataSettings, 'dataDir' | 'store'>): string {
@@ -59,12 +63,14 @@ export function requireSnapshot(dataDir: string): string {
 export interface Opening {
   readonly log: Log
   readonly signal: AbortSignal
+  /** Whether a new database may be made where one was lost. */
+  readonly isNew?: boolean
 }
 
 /**
  * Opens the store, making the data directory if there is none. What an older version has left is backed up and brought
  * to the present schema.
- * @throws LeadsheetError data_unwritable, data_network, job_busy, store_*
+ * @throws LeadsheetError data_unwritable, data_network, job_busy, store_*, among them store_lost
  */
 export async function openData(settings: DataSettings, opening: Opening | null = null): Promise<Store> {
   const { dataDir, allowNetworkFs } = settings
@@ -79,7 +85,9 @@ export async function openData(settings: DataSettings, opening: Opening | null =
     )
   })
   const place = storePlaceOf(settings)
+  const isMissing = place.kind === 'sqlite' && !hasDatabase(place.file)
   if (place.kind === 'sqlite') {
+    if (isMissing && opening?.isNew !== true) refuseLost(place.file, dataDir)
     if (!allowNetworkFs) await refuseNetworkFileSystem(dataDir)
     await upgradeIfOlder(place.file, {
       program: readVersion(),
@@ -88,7 +96,48 @@ export async function openData(settings: DataSettings, opening: Opening | null =
       signal: opening?.signal ?? new AbortController().signal,
     })
   }
-  return openStore(storeAddressOf(settings), new Date())
+  const store = await openStore(storeAddressOf(settings), new Date())
+  if (isMissing) await takePreferences(store, dataDir)
+  return store
+}
+
+/** A file of no bytes is what a full disk or a careless copy leaves. */
+function hasDatabase(file: string): boolean {
+  return existsSync(file) && statSync(file).size > 0
+}
+
+/**
+ * A new database would send every report again, to people who have had it.
+ * @throws LeadsheetError store_lost
+ */
+function refuseLost(file: string, dataDir: string): void {
+  const traces = TRACES.filter((name) => existsSync(join(dataDir, name)))
+  if (traces.length === 0) return
+  const found = existsSync(file) ? 'is empty' : 'is not there'
+  const backup = newestBackup(dataDir)
+  const restore =
+    backup === null
+      ? `Put a backup back by ${shellCommand('restore FILE')}`
+      : `${shellCommand(`restore ${backup}`)} puts back the newest backup that lies there`
+  throw new LeadsheetError(
+    'store_lost',
+    `The database ${file} ${found}, though ${dataDir} has ${traces.join(', ')}`,
+    {
+      hint: `${restore}; ${shellCommand('sync --new')} begins a new one, and reports may come a second time.`,
+    },
+  )
+}
+
+/** Of those that an upgrade or a restore has made; null where there is none. */
+function newestBackup(dataDir: string): string | null {
+  const folders = [dataDir, join(dataDir, 'backups')].filter((folder) => existsSync(folder))
+  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+  const backups = files
+    .filter(
+      (path) => /\/leadsheet-before-[^/]+\.db$|\.db\.before-restore-\w+$/.test(path) && hasDatabase(path),
+    )
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+  return backups[0] ?? null
 }
 
 /**
@@ -96,7 +145,10 @@ export async function openData(settings: DataSettings, opening: Opening | null =
  * mistyped data directory, or schema of PostgreSQL, is not made.
  */
 export async function openDataIfThere(settings: DataSettings): Promise<Store> {
-  return (await isStoreThere(storePlaceOf(settings))) ? openData(settings) : openStore(':memory:', new Date())
+  const place = storePlaceOf(settings)
+  if (await isStoreThere(place)) return openData(settings)
+  if (place.kind === 'sqlite') refuseLost(place.file, settings.dataDir)
+  return openStore(':memory:', new Date())
 }
 
 /**
@@ -106,6 +158,7 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
 export async function openDataOrEmpty(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)
   if (place.kind === 'postgres' || existsSync(place.file)) return openData(settings)
+  refuseLost(place.file, settings.dataDir)
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-empty-'))
   const store = await openStore(join(folder, 'leadsheet.db'), new Date())
   const close = async (): Promise<void> => {

@@ -68,7 +68,7 @@ async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> 
         { hint: 'Stop all workers first; they sign letters with the key that they began with.' },
       )
     }
-    await store.write((trx) => replaceLinkKey(trx, now()))
+    await replaceLinkKey(store, now())
     await lease.release()
     terminal.note('Links in all mails sent so far lead nowhere from now on; new mails have new ones.')
   }

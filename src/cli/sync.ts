@@ -17,6 +17,7 @@ import type { Terminal } from './terminal.ts'
 import { withSource } from './upstream.ts'
 
 interface Options {
+  readonly new?: boolean
   readonly full?: boolean
   readonly only?: SyncPart
   readonly acceptRemovals?: boolean
@@ -36,6 +37,7 @@ export function defineSync(command: Command, terminal: Terminal): void {
     .option('--full', 'read all leads, not only those changed since the last sync')
     .addOption(new Option('--only <part>', 'only one part').choices(SYNC_PARTS))
     .option('--accept-removals', 'with --full: the leads that the last whole scan missed are really gone')
+    .option('--new', 'begin a new database although one was here before and is lost')
     .option('--yes', 'with --accept-removals: do not ask')
     .action((options: Options) => runSync(terminal, options))
   addExamples(command, [
@@ -51,7 +53,7 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
   const config = await terminal.config()
   const log = await terminal.log()
   await withSource(terminal, async (source) => {
-    await using store = await openData(config, { log, signal: terminal.signal })
+    await using store = await openData(config, { log, signal: terminal.signal, isNew: options.new === true })
     const acceptsRemovals = options.acceptRemovals === true
     if (acceptsRemovals && !(await confirmRemovals(terminal, store, options))) return
     const result = await withProgress(terminal, (onProgress) =>

@@ -1,6 +1,7 @@
 /** What recipients and operators wish of a report, done: from now on, and for letters that still wait. */
 import type { Wish } from '../report/subscription-page.ts'
 import type { Store } from '../store/open.ts'
+import { copyPreferences } from '../store/preference-copy.ts'
 import {
   findSubscription,
   type Subscription,
@@ -43,7 +44,7 @@ export async function changeSubscription(
   now: Date,
 ): Promise<ChangedSubscription> {
   const at = now.toISOString()
-  return store.write(async (trx) => {
+  const changed = await store.write(async (trx) => {
     const earlier = await findSubscription(trx, key)
     const { state, cadence } = earlier ?? NEVER_CHANGED
     const isFit = fits({ state, cadence }, wish)
@@ -58,6 +59,8 @@ export async function changeSubscription(
     const withdrawn = wished.state === 'active' ? 0 : await withdrawLetters(trx, key, at)
     return { subscription, isFit, withdrawn }
   })
+  await copyPreferences(store)
+  return changed
 }
 
 /** A page that was opened long ago may wish what no longer fits: who has unsubscribed does not become paused. */

@@ -12,6 +12,7 @@ import type { BackupContent } from './backup-check.ts'
 import { DOUBTS_MAX } from './delivery.ts'
 import { findHolder } from './lease.ts'
 import { openStore, type Store, type Trx } from './open.ts'
+import { takePreferences } from './preference-copy.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** How long another program may take to let go of the file. */
@@ -64,6 +65,7 @@ export async function restoreBackup(
 /** Brings the copy to the present schema, and sees to it that nothing is sent twice. */
 async function prepare(staged: string, backup: string, now: Date): Promise<Unknown> {
   await using store = await openStore(staged, now)
+  await takePreferences(store, dirname(staged))
   // Awaited here: returned as it is, the store would be closed before the work begins.
   return await settleRestored(store, backup, now)
 }

@@ -68,7 +68,7 @@ describe('the key of the links', () => {
     expect(key).toHaveLength(32)
     expect(await readOrCreateLinkKey(store, OPENED_AT)).toEqual(key)
     expect(await readOrCreateLinkKey(other, OPENED_AT)).not.toEqual(key)
-    await store.write((trx) => replaceLinkKey(trx, OPENED_AT))
+    await replaceLinkKey(store, OPENED_AT)
     expect(await readOrCreateLinkKey(store, OPENED_AT)).not.toEqual(key)
   })
 
