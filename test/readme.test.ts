@@ -96,7 +96,10 @@ describe('the README', () => {
 
   it('names the environment variable of each setting that has one, and no other variable', () => {
     const rows = tableUnder('Setting').map((row) => [row[0], row[3]])
-    const expected = Object.entries(VARIABLES).map(([name, path]) => [path.join('.'), name])
+    const expected = Object.entries(VARIABLES).map(([name, path]) => [
+      path.join('.').replace('.0.', '[].'),
+      name,
+    ])
     expect(rows.filter((row) => row[1] !== '')).toEqual(expect.arrayContaining(expected))
     expect(rows.filter((row) => row[1] !== '')).toHaveLength(expected.length)
     const known = new Set([...Object.keys(VARIABLES), 'LEADSHEET_CONFIG'])

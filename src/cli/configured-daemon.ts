@@ -31,6 +31,7 @@ import type { Templates } from '../report/templates.ts'
 import { reviewMailOutages } from '../store/mail-outage.ts'
 import type { Store } from '../store/open.ts'
 import { isAnyOpen } from '../store/schedule-slot.ts'
+import { openPages } from './busy-port.ts'
 import { pathsIn } from './installation.ts'
 import { deliveryPolicyOf, dkimOf } from './mail.ts'
 import { openOperators } from './operators.ts'
@@ -51,14 +52,19 @@ export interface ConfiguredDaemon extends AsyncDisposable {
   /**
    * Until the signal ends it; resolves when the work in hand is put down. Once is enough.
    * @param onStarted awaited when it is the only one and its pages are served, before it does anything
+   * @param mayWaitForPort whether it works without its pages while another program has their port
    * @throws LeadsheetError job_busy, web_port, and what `onStarted` throws
    */
-  run(signal: AbortSignal, onStarted: (running: RunningDaemon) => Promise<void>): Promise<void>
+  run(
+    signal: AbortSignal,
+    onStarted: (running: RunningDaemon) => Promise<void>,
+    mayWaitForPort?: boolean,
+  ): Promise<void>
 }
 
 export interface RunningDaemon {
   readonly schedules: readonly Schedule[]
-  /** Where its pages are; null where it serves none. */
+  /** Where its pages are; null where it serves none, or none yet. */
   readonly web: string | null
   /** Such as `sync`, `letters and notices`, `events`. */
   inHand(): readonly string[]
@@ -143,25 +149,22 @@ export async function openConfiguredDaemon(
   const own = joinLanes([snapshots, ...(help ? [help.lane] : [])])
   const opened = opening.move()
   return {
-    async run(signal, onStarted) {
+    async run(signal, onStarted, mayWaitForPort = false) {
       const started = await (queue === null
         ? startDaemon(daemon, signal)
         : startWorker({ ...daemon, queue, own }, signal))
       wake = started.poke
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
-        await using web = await openConfiguredWeb(
-          config,
-          store,
-          templates,
-          { ...started, work, schedules, inbox },
-          log,
-        )
-        await onStarted({ schedules, web: web?.url ?? null, inHand: started.inHand })
+        const served = { ...started, work, schedules, inbox }
+        const open = () => openConfiguredWeb(config, store, templates, served, log)
+        await using web = await openPages(open, mayWaitForPort, log)
+        await onStarted({ schedules, web: web.url, inHand: started.inHand })
         const watched = {
           ...started,
           async tick() {
             await started.tick()
+            await web.tryAgain()
             tellAlive()
           },
         }

@@ -36,14 +36,12 @@ const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
 interface Line {
   readonly isHidden?: boolean
-  /** Already in the line, to be changed. */
-  readonly begun?: string
 }
 
 export function openPrompter({ input, output }: Console, signal: AbortSignal): Prompter {
   const say = (...lines: readonly string[]) => void output.write(`${lines.join('\n')}\n`)
 
-  async function readLine(prompt: string, { isHidden = false, begun = '' }: Line = {}): Promise<string> {
+  async function readLine(prompt: string, { isHidden = false }: Line = {}): Promise<string> {
     signal.throwIfAborted()
     let isShown = true
     const screen = new Writable({
@@ -65,7 +63,6 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
     try {
       const answer = lines.question(prompt, { signal })
       isShown = !isHidden
-      lines.write(begun)
       const given = await Promise.race([answer, left])
       if (isHidden) output.write('\n')
       return given
@@ -80,12 +77,11 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
 
   async function ask({ text, standard, fault = () => null }: Question): Promise<string> {
     const prompt = `  ${text}${standard === undefined ? '' : ` [${standard}]`}: `
-    for (let begun = ''; ; ) {
-      const answer = (await readLine(prompt, { begun })).trim() || (standard ?? '')
+    for (;;) {
+      const answer = (await readLine(prompt)).trim() || (standard ?? '')
       const wrong = answer === '' ? 'an answer is needed' : await fault(answer)
       if (wrong === null) return answer
       say(`  ${wrong}`)
-      begun = answer
     }
   }
 

@@ -89,7 +89,7 @@ async function runTurn(
   let isStarted = false
   try {
     await using turn = daemon
-    await turn.run(signal, async (running) => {
+    const onStarted = async (running: RunningDaemon): Promise<void> => {
       const changed = before && changedSettings(before, config)
       await noteReading(deps.store, { at, refused: null, changed })
       isStarted = true
@@ -98,7 +98,9 @@ async function runTurn(
         deps.log.info({ changed }, 'the settings are in force')
       }
       deps.tellStarted(config, running)
-    })
+    }
+    // Settings that were just changed are refused instead, since those of before have their port.
+    await turn.run(signal, onStarted, before === null)
     return true
   } catch (thrown) {
     if (isStarted || before === null || !(thrown instanceof LeadsheetError)) throw thrown

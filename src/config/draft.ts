@@ -4,6 +4,8 @@ import { dirname, relative, resolve } from 'node:path'
 import type { VariableSetting } from './environment.ts'
 import { mistakeLine, type Origin } from './mistakes.ts'
 import { readRecipientsFile } from './recipients-file.ts'
+import { reportFor } from './report-kind.ts'
+import { scheduleFault } from './rules.ts'
 import { pathText, type SettingPath, type SettingTree, setValueAt, valueAt } from './setting-path.ts'
 import { isWorldReadable, readFault, type SettingsFile } from './settings-file.ts'
 
@@ -46,6 +48,8 @@ export function draftSettings(
   cwd: string,
 ): Draft {
   const tree: SettingTree = file?.tree ?? {}
+  const schedule = variables.find(({ variable }) => variable === 'LEADSHEET_REPORT_SCHEDULE')?.value
+  if (typeof schedule === 'string') tree.reports ??= [reportAt(schedule)]
   const origins = new Map<string, DraftOrigin>()
   layOver(tree, origins, variables, cwd)
 
@@ -97,6 +101,14 @@ export function draftSettings(
     for (const cell of places) origins.set(pathText([...path, ...cell.path]), { ...cell, base })
   }
   return { tree, findOrigin, problems, unread, warnings }
+}
+
+/** As `init` would write it: no day is left out, however often it comes. */
+function reportAt(schedule: string): SettingTree {
+  if (scheduleFault(schedule) !== null) return { name: 'daily' }
+  const timing = { expression: schedule, timeZone: 'UTC', holidays: [] }
+  const { name, period } = reportFor(timing, new Date())
+  return period === null ? { name } : { name, period }
 }
 
 function inReport(index: number, { path, filePath }: typeof RECIPIENTS_FILE) {

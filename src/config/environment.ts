@@ -37,6 +37,7 @@ export const VARIABLES = {
   LEADSHEET_EVENTS_SECRET_FILE: ['events', 'secret_file'],
   LEADSHEET_RECIPIENTS: ['recipients'],
   LEADSHEET_RECIPIENTS_FILE: ['recipients_file'],
+  LEADSHEET_REPORT_SCHEDULE: ['reports', 0, 'schedule'],
   LEADSHEET_LOCALE: ['locale'],
   LEADSHEET_LEAD_URL: ['lead_url'],
   LEADSHEET_TEMPLATES_DIR: ['templates_dir'],

@@ -180,7 +180,7 @@ export const settingsSchema = section({
     .prefault({})
     .meta({ description: 'How long the past is kept. The daemon prunes it after each full sync.' }),
   reports: listOf(reportSchema, 'a list of reports', 'name')
-    .prefault([{ name: 'daily' }])
+    .prefault([{ name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' }])
     .meta({ description: 'The reports that are made and sent.' }),
 })
 export type Settings = z.output<typeof settingsSchema>

@@ -32,7 +32,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     await typing.answer('Password', `${PASSWORD}\r`)
     await typing.answer('Sender', '\r')
     await typing.answer('Addresses for the report', 'ana@example.com, ben\r')
-    await typing.answer('expected an e-mail address', '@example.com\r')
+    await typing.answer('expected an e-mail address', 'ana@example.com, ben@example.com\r')
     await typing.answer('Addresses for troubles', '\r')
     await typing.answer('Time zone', '\x15Europe/Berlin\r')
     await typing.answer('When', '\r')

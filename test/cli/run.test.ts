@@ -55,9 +55,12 @@ describe('the daemon', () => {
       LEADSHEET_API_URL: service.url,
       LEADSHEET_API_KEY: key,
       LEADSHEET_DATA_DIR: 'data',
+      // Another program has it.
+      LEADSHEET_WEB_LISTEN: new URL(service.url).host,
     }
     const daemon = startLeadsheet(['run'], { cwd, env })
-    await logged(daemon, /"schedule":"sync",.*"state":"done"/)
+    const busy = logged(daemon, /"code":"web_port".*EADDRINUSE.*; syncs and reports go on/)
+    await Promise.all([busy, logged(daemon, /"schedule":"sync",.*"state":"done"/)])
     expect(existsSync(join(cwd, 'data/snapshot.db'))).toBe(true)
 
     const second = await runLeadsheet(['run'], { cwd, env })

@@ -56,9 +56,10 @@ describe('without a file and without variables', () => {
       retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
       reports: [
         {
-          ...{ name: 'daily', template: 'daily', title: null, schedule: '0 7 * * *', timeZone: 'UTC' },
+          ...{ name: 'daily', template: 'daily', title: null, timeZone: 'UTC' },
+          schedule: 'every weekday at 07:00',
           ...{ catchUp: 'latest', catchUpHours: 24 },
-          ...{ period: null, send: null, blocks: null, locale: 'en-GB', attachments: [] },
+          ...{ period: 'working_day', send: null, blocks: null, locale: 'en-GB', attachments: [] },
           ...{ waitMinutes: 30, ifStale: 'send_with_banner', ifUnusual: 'send_with_banner' },
           ...{ filter: EVERYTHING, stalledDays: 7, topScore: 80, recipients: [] },
         },
@@ -66,6 +67,27 @@ describe('without a file and without variables', () => {
       warnings: [],
       sources: {},
     })
+  })
+
+  test.each([
+    ['every day at 06:30', 'daily', null],
+    ['0 8 * * 1-5', 'daily', 'working_day'],
+    ['every Monday at 08:00', 'weekly', null],
+  ])('the environment alone says when the report comes, as init would: %s', (schedule, name, period) => {
+    const { reports } = loadConfig({ cwd: folderWith(), env: { LEADSHEET_REPORT_SCHEDULE: schedule } })
+    expect(reports).toMatchObject([{ name, schedule, period }])
+  })
+
+  test('a schedule of the environment that is none is told by its variable, and wins over that of a file', () => {
+    const env = { LEADSHEET_REPORT_SCHEDULE: 'at dawn' }
+    expect(() => loadConfig({ cwd: folderWith(), env })).toThrow(
+      'environment  LEADSHEET_REPORT_SCHEDULE: found',
+    )
+    const cwd = folderWith({
+      'leadsheet.yaml': 'reports: [{ name: weekly, schedule: "0 7 * * 1" }, { name: daily }]',
+    })
+    const { reports } = loadConfig({ cwd, env: { LEADSHEET_REPORT_SCHEDULE: '0 9 * * 1' } })
+    expect(reports.map(({ schedule }) => schedule)).toEqual(['0 9 * * 1', '0 7 * * *'])
   })
 
   test('the result is frozen to its leaves', () => {

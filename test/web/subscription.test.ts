@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPages as openWaitingPages } from '../../src/cli/busy-port.ts'
 import { openLog } from '../../src/log.ts'
 import { noteNotSent, saveEdition } from '../../src/store/edition.ts'
 import { openWeb } from '../../src/web/server.ts'
@@ -240,6 +241,20 @@ describe('the server of the pages', () => {
     await expect(
       openWeb({ host: '127.0.0.1', port, publicUrl, pages, log: SILENT }, []),
     ).rejects.toMatchObject({ code: 'web_port', message: expect.stringContaining(`127.0.0.1:${port}`) })
+  })
+
+  it('is served as soon as its port is free', async () => {
+    const { server, pages } = await openPages()
+    const port = Number(new URL(server.url).port)
+    const publicUrl = 'https://reports.example.com'
+    const open = () => openWeb({ host: '127.0.0.1', port, publicUrl, pages, log: SILENT }, [])
+    await expect(openWaitingPages(open, false, SILENT)).rejects.toMatchObject({ code: 'web_port' })
+    await using waiting = await openWaitingPages(open, true, SILENT)
+    await waiting.tryAgain()
+    expect(waiting.url).toBeNull()
+    await server[Symbol.asyncDispose]()
+    await waiting.tryAgain()
+    expect((await fetch(`${waiting.url}/web.css`)).status).toBe(200)
   })
 
   it('forbids scripts, frames, caches and referrers on every answer', async () => {

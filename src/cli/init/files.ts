@@ -4,10 +4,10 @@ import type { Config } from '../../config/config.ts'
 import { type Entry, settingsText } from '../../config/first-settings.ts'
 import { loadConfig } from '../../config/load.ts'
 import { type NewFile, writeNewFiles } from '../../config/new-files.ts'
+import { reportFor } from '../../config/report-kind.ts'
 import type { Answer } from './answers.ts'
 import type { AnswerOptions } from './given.ts'
 import type { Asked } from './questions.ts'
-import { reportFor } from './report-kind.ts'
 import { PROFILE_NAME } from './service.ts'
 
 /** In the folder of the settings. */
