@@ -4,22 +4,80 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { styledText } from '../src/cli/plain-text.ts'
 import { withoutNamedSecrets } from '../src/redaction.ts'
+import { parseJson } from '../src/source/json.ts'
+import { fillParameters, hasSecondStatement, isSelect, namesIn, parametersIn } from '../src/store/sql-text.ts'
 
 const LENGTHS = [2_000, 8_000, 50_000]
 /** For four times the text: four where time grows with it, and sixteen where it grows squared. */
 const GROWTH_MAX = 9
 /** Below it a machine that does something else is most of what is measured. */
 const TELLING_MS = 15
-/** Squared, of texts that are ours, or the operators' own, or have been cut before: nobody else can make them long. */
-const SHORT_OR_OURS: readonly string[] = [
-  ...['config/', 'schedule/words.ts', 'service/', 'web/preview.ts', 'web/excerpt.ts', 'source/address.ts'],
-  ...['report/archive-pages.ts', 'report/rendered.ts', 'report/text.ts', 'source/probe/'],
-  ...['store/sql-text.ts', 'store/snapshot/comments.ts', 'store/place.ts', 'source/field-path.ts', 'cli/'],
+/** Squared, of texts that are ours or the operators' own, settings and templates: nobody else can make them long. */
+const OURS: readonly string[] = [
+  ...[
+    'config/environment.ts',
+    'schedule/words.ts',
+    'source/address.ts',
+    'source/field-path.ts',
+    'store/place.ts',
+  ],
+  ...['report/archive-pages.ts', 'report/rendered.ts', 'store/snapshot/comments.ts', 'web/excerpt.ts'],
+  'web/preview.ts /<body',
 ]
+/** And of texts that have been cut before. */
+const SHORT: readonly string[] = ['source/probe/auth.ts /\\b(x-', 'source/probe/list.ts /(^|']
+/** Those put together while the program runs: of names and words that are ours, unless they are tried below. */
+const PUT_TOGETHER: readonly string[] = [
+  ...['cli/plain-text.ts', 'config/csv.ts', 'jobs/search-editions.ts', 'redaction.ts', 'report/compile.ts'],
+  ...['schedule/words.ts', 'service/faults/plan.ts', 'source/json.ts', 'source/probe/auth.ts'],
+  ...[
+    'store/postgres/analyst-sql.ts',
+    'store/snapshot.ts',
+    'store/snapshot/describe.ts',
+    'store/sql-text.ts',
+  ],
+]
+/** What reads SQL that somebody else may have written, and other texts, by expressions that are put together. */
+const READERS: Readonly<Record<string, Read>> = {
+  hasSecondStatement,
+  isSelect,
+  parametersIn,
+  namesIn: (text) => namesIn(text, 'chosen'),
+  fillParameters: (text) => fillParameters(text, () => ''),
+  parseJson: (text) => parseJson(`{"a":${JSON.stringify(text)}}`),
+  styledText,
+  withoutNamedSecrets,
+}
+const PIECES: readonly string[] = [
+  ...['[', ']', "'", '"', '`', '/*', '*/', '--', '--\n', ';', '; ', ';\n', '(', ':a', '::', '?1', '$', ' '],
+  ...[
+    "['",
+    '["',
+    "'[",
+    '"/*',
+    '[/*',
+    "''[",
+    'chosen',
+    'chosen ',
+    '9',
+    '9e',
+    'e+9',
+    '\u001b[',
+    '\u001b[3',
+    ',',
+  ],
+  ...['"pass":"', '\\"pass\\":\\"', '"pass":"\\', 'bearer ', 'cookie: ', '//a:', '?key=', 'whsec_', '"a_'],
+]
+/** A megabyte of anything: a second where its time grows with it, and hours where it grows squared. */
+const LONG = 1_000_000
+const LONG_MS = 20_000
 /** What stands before a literal; before a division stands a value. */
 const LITERAL =
   /(?<=[(=,:[!&|?{};]\s*|=>\s*|return\s+)\/(?![*/])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+)\/([dgimsuv]*)(?=[\s,;:.)\]}])/g
+
+type Read = (text: string) => unknown
 
 interface Expression {
   readonly shown: string
@@ -46,8 +104,6 @@ function textsFor({ source }: RegExp): readonly string[] {
   const words = source.match(/[\w ./:="<-]{2,}/g) ?? []
   return [...new Set([...letters, ...pairs, ...words, words.join('')])].filter((text) => text !== '')
 }
-
-type Read = (text: string) => unknown
 
 const by =
   (pattern: RegExp): Read =>
@@ -89,7 +145,7 @@ describe('the expressions', () => {
 
   it('that read what others write take no longer than these are long', () => {
     const slow = expressions
-      .filter(({ shown }) => !SHORT_OR_OURS.some((place) => shown.startsWith(place)))
+      .filter(({ shown }) => ![...OURS, ...SHORT].some((place) => shown.startsWith(place)))
       .flatMap(({ shown, pattern }) =>
         textsFor(pattern)
           .filter((piece) => growthOf(by(pattern), piece) > GROWTH_MAX)
@@ -98,18 +154,17 @@ describe('the expressions', () => {
     expect(slow).toEqual([])
   })
 
-  it('by which secrets are known by their names neither', () => {
-    const pieces = [
-      '"pass":"',
-      '\\"pass\\":\\"',
-      '"pass":"\\',
-      'bearer ',
-      'cookie: ',
-      '//a:',
-      '?key=',
-      'whsec_',
-      '"a_',
-    ]
-    expect(pieces.filter((piece) => growthOf(withoutNamedSecrets, piece) > GROWTH_MAX)).toEqual([])
+  it('that are put together while the program runs are known', () => {
+    const files = globSync('src/**/*.ts').filter((file) => readFileSync(file, 'utf8').includes('new RegExp('))
+    expect(files.map((file) => file.replace('src/', '')).sort()).toEqual(PUT_TOGETHER)
+  })
+
+  it.each(Object.entries(READERS))('that %s puts together or uses neither', (_, read) => {
+    expect(PIECES.filter((piece) => growthOf(read, piece) > GROWTH_MAX)).toEqual([])
+  })
+
+  it('look for a second statement in a megabyte of anything', () => {
+    const texts = PIECES.map((piece) => piece.repeat(LONG / piece.length))
+    expect(texts.filter((text) => timeOf(hasSecondStatement, text, 1) > LONG_MS)).toEqual([])
   })
 })

@@ -61,7 +61,7 @@ function shorten(text: string, max: number): string {
   }
   // A cut just after a word's beginning looks like a mistake; step back to the space.
   const space = kept.lastIndexOf(' ')
-  return `${(space > max * 0.7 ? kept.slice(0, space) : kept).replace(/[\s,;:·-]+$/u, '')}…`
+  return `${(space > max * 0.7 ? kept.slice(0, space) : kept).replace(/(?<![\s,;:·-])[\s,;:·-]+$/u, '')}…`
 }
 
 function wrapLine(line: string, columns: number): string[] {

@@ -35,7 +35,7 @@ export function endpointUrl(
   const url = new URL(base)
   if (path === BASE) return url
   if (/^https?:\/\//i.test(path)) return sameOrigin(url, new URL(path.replace('{id}', () => pathStep(id))))
-  const root = url.pathname.replace(/\/+$/, '')
+  const root = url.pathname.replace(/(?<!\/)\/+$/, '')
   const [bare = '', query] = path.replace('{id}', () => pathStep(id)).split('?')
   const tail = bare.startsWith(`${API_PREFIX}/`) ? bare.slice(sharedPrefix(root).length) : bare
   url.pathname = `${root}/${tail.replace(/^\/+/, '')}`

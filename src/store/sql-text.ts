@@ -1,7 +1,7 @@
 /** What can be told of an analyst's SQL before SQLite reads it. */
 
-/** A text, a quoted name or a comment. */
-const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
+/** A text, a quoted name or a comment; one without an end is all that follows, or each would be looked for again. */
+const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 
 /** Whether it asks for rows, by how it begins. */
 export function isSelect(sql: string): boolean {

@@ -114,7 +114,7 @@ async function findLead(asker: Asker, base: URL, list: List, [id, other]: readon
 function leadUrl({ url }: List, id: string, query: string): URL {
   const lead = new URL(url)
   const slash = url.pathname.endsWith('/') ? '/' : ''
-  lead.pathname = `${url.pathname.replace(/\/+$/, '')}/${encodeURIComponent(id)}${slash}`
+  lead.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/${encodeURIComponent(id)}${slash}`
   lead.search = query
   return lead
 }
@@ -122,12 +122,12 @@ function leadUrl({ url }: List, id: string, query: string): URL {
 /** A whole URL where the query of `api.url` is left out, which paths have with them. */
 function leadPath(base: URL, { url }: List, query: string): string {
   const slash = url.pathname.endsWith('/') ? '/' : ''
-  const bareUrl = url.origin + url.pathname.replace(/\/+$/, '')
+  const bareUrl = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
   if (query !== url.search && base.search !== '') return `${bareUrl}/{id}${slash}`
   const listPath = endpointPath(base, url)
   const [bare = '', own] = (listPath === '.' ? '' : listPath).split('?')
   const rest = own === undefined || query !== url.search ? '' : `?${own}`
-  return `${bare.replace(/\/+$/, '')}/{id}${slash}${rest}`
+  return `${bare.replace(/(?<!\/)\/+$/, '')}/{id}${slash}${rest}`
 }
 
 /** Whether records that the list has stand anywhere in an answer. */

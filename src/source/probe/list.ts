@@ -232,8 +232,12 @@ function flat(body: object, depth = 3): Record<string, unknown> {
   )
 }
 
+/** No path is longer, and a name may be of any length. */
+const NAME_MAX = 500
+
 function pathLike(value: unknown, name: string): string[] {
-  if (/(^|\.)(\/[\w./-]+)$/.test(name) && !name.includes('{')) return [name.replace(/^.*?(?=\/)/, '')]
+  if (name.length <= NAME_MAX && /(^|\.)(\/[\w./-]+)$/.test(name) && !name.includes('{'))
+    return [name.replace(/^.*?(?=\/)/, '')]
   return typeof value === 'string' && /^(https?:\/\/\S+|\/[\w./-]+)$/.test(value) && !value.includes('{')
     ? [value]
     : []
@@ -241,7 +245,12 @@ function pathLike(value: unknown, name: string): string[] {
 
 /** By the last word of the path, the best lowest. */
 function rank(url: URL): number {
-  const last = url.pathname.replace(/\/+$/, '').split('/').at(-1)?.toLowerCase() ?? ''
+  const last =
+    url.pathname
+      .replace(/(?<!\/)\/+$/, '')
+      .split('/')
+      .at(-1)
+      ?.toLowerCase() ?? ''
   const index = LIST_WORDS.findIndex((word) => last.includes(word))
   return index < 0 ? LIST_WORDS.length : index
 }
@@ -258,15 +267,15 @@ function bearerFinding(reply: Reply): Finding {
 function below(base: URL, path: string): URL {
   const url = new URL(base)
   const [bare = '', query] = path.split('?')
-  url.pathname = `${base.pathname.replace(/\/+$/, '')}/${bare.replace(/^\/+/, '')}`
+  url.pathname = `${base.pathname.replace(/(?<!\/)\/+$/, '')}/${bare.replace(/^\/+/, '')}`
   for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value)
   return url
 }
 
 /** The path of an endpoint as the profile writes it, for `api.url` = base. */
 export function endpointPath(base: URL, url: URL): string {
-  const root = base.pathname.replace(/\/+$/, '')
-  if (url.pathname.replace(/\/+$/, '') === root) return '.'
+  const root = base.pathname.replace(/(?<!\/)\/+$/, '')
+  if (url.pathname.replace(/(?<!\/)\/+$/, '') === root) return '.'
   const extra = [...url.searchParams].filter(([name]) => !base.searchParams.has(name))
   const query = extra.length === 0 ? '' : `?${new URLSearchParams(extra)}`
   return url.pathname.startsWith(`${root}/`)
