@@ -110,12 +110,15 @@ function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
 }
 
 function endOf(reader: ListReader, scan: Scan, page: RawPage): PassEnd {
-  if (page.records.length === 0) return { scan, stop: 'empty_page' }
+  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_held >= scan.total_low
+  if (page.records.length === 0) {
+    const isEnd = page.saysMore !== true || isReached
+    return { scan, stop: 'empty_page', ...(isEnd ? {} : { error: contradicting(scan) }) }
+  }
   const { paging } = reader.source.profile
   const isToken = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
   const isFull = page.records.length >= Math.min(reader.options.pageSize, paging.size_max)
-  const isShort = scan.total_low !== null && scan.total_low > scan.pass_seen + scan.pass_held
-  if (isToken && isFull && isShort && scan.pass_pages === 1) {
+  if (isToken && isFull && scan.total_low !== null && !isReached && scan.pass_pages === 1) {
     return { scan, stop: 'no_cursor', error: withoutCursor(scan) }
   }
   return { scan, stop: 'end' }
@@ -177,6 +180,14 @@ function endless(scan: Scan): LeadsheetError {
   return fault(
     `The list of leads goes on after ${scan.pass_pages} pages, which is where limits.max_pages ends it`,
     'What was read is kept. If there are so many leads, raise limits.max_pages in the profile.',
+  )
+}
+
+function contradicting(scan: Scan): LeadsheetError {
+  const of = scan.total_low === null ? '' : ` of ${scan.total_low}`
+  return fault(
+    `The list of leads gave an empty page that says that more follow, after ${scan.pass_seen}${of} leads`,
+    'What was read is kept, and the next sync reads anew. If the upstream always says so, remove paging.has_more from the profile.',
   )
 }
 

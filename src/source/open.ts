@@ -17,7 +17,7 @@ import { type LeadFilters, putFilters } from './filters.ts'
 import { parseJson } from './json.ts'
 import { readListBody } from './list-body.ts'
 import { mapAgent, mapLead, mapPipelineStat } from './mapping.ts'
-import { nextPosition, readTotal, requestPage } from './paging.ts'
+import { nextPosition, readTotal, requestPage, saysMore } from './paging.ts'
 import { refuseOpenHttp } from './plain-http.ts'
 import type { Profile } from './profile.ts'
 import type { FindKnown, RawRecord } from './raw-record.ts'
@@ -37,6 +37,8 @@ export interface RawPage {
   readonly records: readonly RawRecord[]
   readonly next: string | null
   readonly total: number | null
+  /** Whether the answer says with true that more follow, whatever it gives. */
+  readonly saysMore?: boolean
 }
 
 export interface ListOptions {
@@ -155,6 +157,7 @@ export function openSource(options: SourceOptions): Source {
         records,
         next: nextPosition(profile.paging, position, page),
         total: readTotal(profile.paging.total, page),
+        saysMore: saysMore(profile.paging, body),
       }
     },
     mapLead: (raw, sent) => mapLead(raw, profile, sent),

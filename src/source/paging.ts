@@ -58,9 +58,14 @@ export function nextPosition(
   const next = positionAfter(paging, position, answer)
   // One that says so and does not tell where is no end, and must not pass for one.
   const isTold = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
-  if (next === null && hasMore === true && isTold)
+  if (next === null && saysMore(paging, answer.body) && isTold)
     throw unexpected(answer.url, 'says that more follow, but not where')
   return next
+}
+
+/** Whether an answer says outright that more follow. */
+export function saysMore({ has_more: path }: PagingProfile, body: unknown): boolean {
+  return path !== undefined && readPath(body, path) === true
 }
 
 function positionAfter(paging: PagingProfile, position: string | null, answer: PageAnswer): string | null {

@@ -27,7 +27,7 @@ export function openPart(source: Source, part: ListPart): Source {
       if (isBehind(position)) return { records: [], next: null, total: null }
       const only = part.pipelineId === null ? {} : { pipelineId: part.pipelineId }
       const page = cut(await source.listLeads({ ...filters, ...only }, position, size, options))
-      return isBehind(page.next) ? { ...page, next: null } : page
+      return isBehind(page.next) ? { ...page, next: null, saysMore: false } : page
     },
   }
 }
@@ -45,7 +45,7 @@ function cutAt(source: Source, until: Instant): (page: RawPage) => RawPage {
     before = to
     if (to < until) return page
     const records = page.records.filter((record) => (updateOf(source, record) ?? '') < until)
-    return { ...page, records, next: null }
+    return { ...page, records, next: null, saysMore: false }
   }
 }
 

@@ -204,6 +204,30 @@ describe('a total', () => {
     }
   })
 
+  it.each([
+    [600, 'incomplete'],
+    [null, 'incomplete'],
+    [200, 'complete'],
+  ])(
+    'of %s beside an empty page that says that there are more leaves a list of 200 %s',
+    async (total, verdict) => {
+      await using listing = await openListing(CURSOR, (position) =>
+        position === null
+          ? { records: records(200), next: 'c2', total, saysMore: true }
+          : { records: [], next: null, total, saysMore: true },
+      )
+      const result = await listing.sync({ pageSize: 200 })
+      expect(result.scan).toMatchObject({ verdict, stop: 'empty_page', distinct: 200 })
+      expect(result).toMatchObject(
+        verdict === 'complete' ? { outcome: 'ok', complete: true } : { outcome: 'partial', complete: false },
+      )
+      const [problem] = result.problems
+      expect(problem?.message ?? '').toContain(
+        verdict === 'complete' ? '' : 'gave an empty page that says that more follow',
+      )
+    },
+  )
+
   it('that says more than a full first page without a next one shows that the cursor is gone', async () => {
     await using listing = await openListing(CURSOR, () => ({ records: records(10), next: null, total: 35 }))
     const result = await listing.sync()
