@@ -1,10 +1,15 @@
-/** Follows "Making a report" of the README to the letter: each command is run, each file written. */
+/**
+ * What the README shows of the demo is what it prints, and "Making a report" is followed to the letter: each command is
+ * run, each file written.
+ */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
 import { folderWith } from './support/folder.ts'
 import { runLeadsheet, startLeadsheet } from './support/leadsheet.ts'
+import { clockAt, clockStandingAt } from './support/shifted-clock.ts'
 
 type Step =
   | { readonly kind: 'commands'; readonly lines: readonly string[] }
@@ -28,14 +33,30 @@ function argumentsIn(line: string): string[] {
   return words.split(/\s+/)
 }
 
+/** A Wednesday. */
+const SHOWN_AT = '2026-11-18T08:30:00Z'
+
 test('a report is made, looked at and sent by following the README', async () => {
   const cwd = folderWith()
-  const env: Record<string, string> = {}
+  const shown = await runLeadsheet(['demo'], { cwd, env: { ...clockStandingAt(SHOWN_AT), TZ: 'UTC' } })
+  expect(shown.status, shown.stderr).toBe(0)
+  const [, printed = ''] = /^```\n(Synced\n.*?)^```/ms.exec(readFileSync('README.md', 'utf8')) ?? []
+  expect(withoutChance(shown.stdout)).toContain(withoutChance(printed))
+  using snapshot = openSnapshot(join(cwd, 'data/demo/snapshot.db'))
+  const asked = readQuestions()
+  expect(asked.length).toBeGreaterThan(5)
+  for (const { sql, isOfItsAnswer, hasHeader, answer } of asked) {
+    const rows = isOfItsAnswer
+      ? snapshot.ask(snapshot.ask(sql, false)[0] ?? '', hasHeader)
+      : snapshot.ask(sql, hasHeader)
+    expect(rows, sql).toEqual(answer)
+  }
+
+  const env: Record<string, string> = { ...clockAt(SHOWN_AT), TZ: 'UTC' }
   const run = async (args: readonly string[]): Promise<void> => {
     const { status, stderr } = await runLeadsheet(args, { cwd, env })
     expect(status, `${args.join(' ')}: ${stderr}`).toBe(0)
   }
-  await run(['demo'])
   let preview = ''
   for (const step of readSteps()) {
     if (step.kind === 'file') {
@@ -72,6 +93,52 @@ test('a report is made, looked at and sent by following the README', async () =>
 test('the picture of the preview is there', () => {
   expect(existsSync('docs/preview.png')).toBe(true)
 })
+
+/** But for what is drawn by lot, and for how long it takes. */
+function withoutChance(text: string): string {
+  return text
+    .replaceAll(/(run \d{8}T\d{6}Z)-[0-9a-f]{6}/g, '$1')
+    .replaceAll(/(com)-[0-9a-f]{8}\.eml/g, '$1.eml')
+    .replaceAll(/in \d+\.\d s;/g, 'in some s;')
+}
+
+interface Question {
+  readonly sql: string
+  /** What it answers is SQL, and asked in turn. */
+  readonly isOfItsAnswer: boolean
+  readonly hasHeader: boolean
+  readonly answer: readonly string[]
+}
+
+/** `$ sqlite3 snapshot.db "SELECT …" | sqlite3 -header snapshot.db` and the lines below it. */
+function readQuestions(): Question[] {
+  const [, text = ''] = /^\$ cd data\/demo\n(.*?)^```/ms.exec(readFileSync('README.md', 'utf8')) ?? []
+  return text.split(/^\$ /m).flatMap((part) => {
+    const [command = '', ...answer] = part.trimEnd().split('\n')
+    const [, sql, then] = /^sqlite3 snapshot\.db "([^"]+)"( \| sqlite3 .*)?$/.exec(command) ?? []
+    if (sql === undefined) return []
+    const hasHeader = then?.includes('-header') ?? false
+    return [{ sql, isOfItsAnswer: then !== undefined, hasHeader, answer }]
+  })
+}
+
+/** Answers as the sqlite3 of a shell prints them. */
+function openSnapshot(file: string): Disposable & { ask(sql: string, hasHeader: boolean): string[] } {
+  const database = new Database(file, { readonly: true })
+  const shown = (value: unknown): string => {
+    if (typeof value !== 'number') return String(value)
+    return Number.isInteger(value) ? value.toFixed(1) : String(Number(value.toPrecision(15)))
+  }
+  return {
+    ask(sql, hasHeader) {
+      const statement = database.prepare(sql).safeIntegers()
+      const rows = statement.raw().all() as unknown[][]
+      const head = hasHeader ? [statement.columns().map(({ name }) => name)] : []
+      return [...head, ...rows].map((row) => row.map(shown).join('|'))
+    },
+    [Symbol.dispose]: () => database.close(),
+  }
+}
 
 async function startPreview(
   args: readonly string[],
