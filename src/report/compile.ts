@@ -8,8 +8,9 @@ import type { TemplateFile } from './template-files.ts'
 const FONT_PX = 14
 
 export const HELPERS = {
-  // For text, where columns have to be filled by hand.
-  padEnd: (text: string, columns: number) => text.padEnd(columns),
+  // For text, where columns have to be filled by hand. What is longer has a line of its own before them.
+  padEnd: (text: string, columns: number) =>
+    text.length < columns ? text.padEnd(columns) : `${text}\n${' '.repeat(columns)}`,
   padStart: (text: string, columns: number) => text.padStart(columns),
   upper: (text: string) => text.toUpperCase(),
   /** The class of a text whose words have room of so many pixels each, so that none of them is split; else none. */

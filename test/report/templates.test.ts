@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openTemplates, type TemplateView } from '../../src/report/templates.ts'
-import { busyDay, hostileDay } from '../support/figures.ts'
+import { busyDay, hostileDay, wideDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
 import { compose, REPORTS, renderReport, TEMPLATES_FOLDER } from '../support/report.ts'
 
@@ -39,6 +39,36 @@ describe('a rendered report', () => {
 
   it.each(REPORTS)('is far from the size at which mails are cut on a $name day', ({ figures, making }) => {
     expect(Buffer.byteLength(renderReport(figures, making).html)).toBeLessThan(80_000)
+  })
+
+  it('keeps the columns of its text part, however long the names in it are', () => {
+    const { text } = renderReport(longNamed('North America and the rest of the world'))
+    const numbers = text.split('\n').filter((line) => / 1,284,567 .*%/.test(line))
+    expect(numbers.length).toBeGreaterThan(5)
+    expect(new Set(numbers.map((line) => line.indexOf('1,284,567'))).size).toBeLessThanOrEqual(2)
+    expect(numbers.filter((line) => line.length > 72)).toEqual([])
+  })
+
+  it.each(['en-GB', 'de-DE'])('names a month as one says it, in %s', (locale) => {
+    const month = {
+      ...{
+        kind: 'month',
+        period: { ...busyDay().period, from: '2026-09-30T22:00:00.000Z', to: '2026-10-31T23:00:00.000Z' },
+      },
+      prior: { ...busyDay().prior, from: '2026-08-31T22:00:00.000Z', to: '2026-09-30T22:00:00.000Z' },
+    } as const
+    const { text } = renderReport({ ...busyDay(), ...month }, { locale })
+    expect(text).toMatch(locale === 'de-DE' ? /ggü\. 50 im\sSeptember/ : /vs 50 in\sSeptember/)
+  })
+
+  it('says in the place of a picture that is not shown what it shows', () => {
+    const { html } = renderReport(busyDay())
+    const [, finding] =
+      /<p class="finding"[^>]*>(.*?)<\/p>/.exec(html) ??
+      /<p style="margin:0;margin-top:8px">(Over .*?)<\/p>/.exec(html) ??
+      []
+    expect(finding).toMatch(/^Over the last 7 days/)
+    expect(html.match(/alt="Over the last 7 days[^"]*"/g)).toEqual(Array(2).fill(`alt="${finding}"`))
   })
 
   it('stays so with full lists of the longest names', () => {
@@ -327,3 +357,12 @@ function strictly<T extends object>(plain: T): T {
 
 /** What Handlebars itself looks for in any value. */
 const ASKED_OF_ALL = new Set(['then', 'toHTML', 'toJSON', 'constructor', 'length'])
+
+function longNamed(name: string) {
+  const wide = wideDay()
+  return {
+    ...wide,
+    byPipeline: wide.byPipeline.map((line, index) => (index === 0 ? line : { ...line, name })),
+    funnel: { ...wide.funnel, stages: wide.funnel.stages.map((stage) => ({ ...stage, status: name })) },
+  }
+}

@@ -12,8 +12,7 @@ export interface TrendView {
   readonly note: string
   /** How the lines of the chart are to be read. */
   readonly ofLines: string
-  readonly alt: string
-  /** What the chart shows, also as its alternative text; says so where there are too few days. */
+  /** What the chart shows, also as its alternative text; empty where there are too few days. */
   readonly finding: string
   readonly chart: ChartSource | null
 }
@@ -29,7 +28,6 @@ export function composeTrend(figures: ReportFigures, voice: Voice, context: Repo
     title: trend.title,
     note: days === 0 ? trend.empty : trend.note(days),
     ofLines: trend.ofLines,
-    alt: trend.chart,
     finding: days === 0 ? '' : findingOf(figures.trend, voice),
     chart: context.charts.get('trend') ?? null,
   }

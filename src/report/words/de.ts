@@ -90,8 +90,8 @@ export function german(numbers: Numbers, locale: string): Words {
     period: {
       long: ({ week, long }: PeriodNames) => (week === null ? long : `KW ${week} · ${long}`),
       short: ({ week, short }: PeriodNames) => (week === null ? short : `KW ${week}`),
-      brief: ({ week, shape, brief }: PeriodNames) =>
-        week === null ? (shape === 'month' ? `im ${brief}` : `am ${brief}`) : `in KW ${week}`,
+      brief: ({ week, shape, brief, name }: PeriodNames) =>
+        week === null ? (shape === 'month' ? `im ${name}` : `am ${brief}`) : `in KW ${week}`,
       against: ({ shape, name }: PeriodNames) =>
         ({
           day: `zum ${name} davor`,
@@ -245,7 +245,6 @@ export function german(numbers: Numbers, locale: string): Words {
       title: 'Neue und gewonnene Leads pro Tag',
       note: (n) => `Die letzten ${days(n)}`,
       ofLines: 'die dicke Linie ist das Mittel aus 7 Tagen',
-      chart: 'Liniendiagramm',
       newLeads: (mean) => `Neu ${mean}`,
       won: (mean) => `Gew. ${mean}`,
       week: (end) => (end === null ? 'In den letzten 7 Tagen' : `In den 7 Tagen bis ${end}`),

@@ -72,7 +72,8 @@ export function english(numbers: Numbers, locale: string) {
       /** `Week 47 · 16–22 November 2026` */
       long: ({ week, long }: PeriodNames) => (week === null ? long : `Week ${week} · ${long}`),
       short: ({ week, short }: PeriodNames) => (week === null ? short : `week ${week}`),
-      brief: ({ week, brief }: PeriodNames) => (week === null ? `on ${brief}` : `in week ${week}`),
+      brief: ({ week, shape, brief, name }: PeriodNames) =>
+        week === null ? (shape === 'month' ? `in ${name}` : `on ${brief}`) : `in week ${week}`,
       /** Within "changes …". */
       against: ({ shape, name }: PeriodNames) =>
         ({
@@ -237,7 +238,6 @@ export function english(numbers: Numbers, locale: string) {
       note: (n: number) => `Last ${days(n)}`,
       ofLines: 'the thick line is the mean of 7 days',
       /** Alternative text of the chart; what it shows is told below it. */
-      chart: 'Line chart',
       newLeads: (mean: string) => `New ${mean}`,
       won: (mean: string) => `Won ${mean}`,
       /** @param end where the last mean is not of the last days; null where it is */
