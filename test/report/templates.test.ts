@@ -51,13 +51,12 @@ describe('a rendered report', () => {
 
   it.each(['en-GB', 'de-DE'])('names a month as one says it, in %s', (locale) => {
     const month = {
-      ...{
-        kind: 'month',
-        period: { ...busyDay().period, from: '2026-09-30T22:00:00.000Z', to: '2026-10-31T23:00:00.000Z' },
-      },
-      prior: { ...busyDay().prior, from: '2026-08-31T22:00:00.000Z', to: '2026-09-30T22:00:00.000Z' },
+      ...busyDay(),
+      kind: 'month',
+      period: { from: '2026-09-30T22:00:00.000Z', to: '2026-10-31T23:00:00.000Z', timeZone: 'Europe/Berlin' },
+      prior: { from: '2026-08-31T22:00:00.000Z', to: '2026-09-30T22:00:00.000Z', timeZone: 'Europe/Berlin' },
     } as const
-    const { text } = renderReport({ ...busyDay(), ...month }, { locale })
+    const { text } = renderReport(month, { locale })
     expect(text).toMatch(locale === 'de-DE' ? /ggü\. 50 im\sSeptember/ : /vs 50 in\sSeptember/)
   })
 
