@@ -3,11 +3,11 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ReadyMail, requireMail } from '../config/requirements.ts'
 import { localeFault } from '../config/rules.ts'
-import { LeadsheetError } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import { writeArchiveIndex } from '../jobs/archive-index.ts'
 import { contentsOf } from '../jobs/content.ts'
 import { deliverEditions, sendTest } from '../jobs/deliver.ts'
-import { findPeriod, makeEdition } from '../jobs/edition.ts'
+import { contentsOfNow, findPeriod, makeEdition } from '../jobs/edition.ts'
 import { requireGoodData } from '../jobs/gate.ts'
 import { letterFor } from '../jobs/letter.ts'
 import { enqueueReportNow, type MailingDeps } from '../jobs/mailing.ts'
@@ -120,7 +120,18 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
   const to = options.testTo ?? options.for ?? somebody
   const sender = options.testTo === undefined ? deps.sender : withoutPage(deps.sender)
-  const content = await contentsOf({ ...deps, sender }, report, edition)(reader, to)
+  // What stands in the archive was sent; who tries the report wants what it would say now.
+  const isTried = kind !== null || mail !== null
+  const contents = isTried
+    ? contentsOfNow({ ...deps, sender }, report, edition, [reader], terminal.signal)
+    : contentsOf({ ...deps, sender }, report, edition)
+  const content = await (await contents)(reader, to)
+  if (isTried && edition.isMailed) {
+    const sent = shellCommand(`report ${report.name} --as-sent --preview sent.html`)
+    terminal.note(
+      `This one is made from the data of now. The one that was sent on ${edition.renderedAt.slice(0, 10)} stays as it is: ${sent}`,
+    )
+  }
   const revision = options.testTo === undefined ? 0 : deps.now().getTime()
   const letter = letterFor(store, edition, addressee(to, recipients), content, sender, revision)
   if (kind !== null && preview !== null) await writePreview(preview, kind, letter, dkimOf(config.mail))

@@ -125,6 +125,22 @@ export async function composeEdition(
   return { edition, mailed: null, failed, findContent }
 }
 
+/**
+ * What a preview or a test shows: always made from the data of now, also where the edition stands as it was mailed.
+ * @throws LeadsheetError report_no_data, report_failed
+ */
+export async function contentsOfNow(
+  deps: EditionDeps,
+  report: Report,
+  edition: Edition,
+  audience: Audience,
+  signal: AbortSignal,
+): Promise<FindContent> {
+  if (!edition.isMailed) return contentsOf(deps, report, edition)
+  const figures = await readEditionFigures(deps, report, edition.period, audience, signal)
+  return createContents(deps, report, { figures, renderedAt: deps.now().toISOString() })
+}
+
 /** Keeps it in the store, unless it stands there as it was mailed. */
 export async function keepEdition(trx: Trx, { edition, mailed }: ComposedEdition): Promise<Edition> {
   return mailed ?? (await saveEdition(trx, edition))

@@ -1,9 +1,8 @@
 /** A report as somebody who tries it gets it: as it would be now, to one address, and to nobody else. */
 import type { Transport } from '../mail/transport.ts'
 import { writeArchiveIndex } from './archive-index.ts'
-import { contentsOf } from './content.ts'
 import { sendTest } from './deliver.ts'
-import { findPeriod, makeEdition } from './edition.ts'
+import { contentsOfNow, findPeriod, makeEdition } from './edition.ts'
 import { letterFor, type Sender } from './letter.ts'
 import type { MailingDeps } from './mailing.ts'
 import type { Recipient, Report } from './report.ts'
@@ -28,7 +27,8 @@ export async function sendTestReport(
   const { edition } = await makeEdition(deps, report, period, [reader], signal)
   await writeArchiveIndex(deps.archive, deps.store.db)
   const sender = withoutPage(deps.sender)
-  const content = await contentsOf({ ...deps, sender }, report, edition)(reader, address)
+  const findContent = await contentsOfNow({ ...deps, sender }, report, edition, [reader], signal)
+  const content = await findContent(reader, address)
   const to = { address, name: recipient?.name ?? null }
   const letter = letterFor(deps.store, edition, to, content, sender, deps.now().getTime())
   return sendTest(deps, letter, signal)

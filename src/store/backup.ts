@@ -1,6 +1,6 @@
 /** Backups: the whole store, what is private included, as one file that is checked before it has its name. */
 import { existsSync } from 'node:fs'
-import { access, chmod, constants, open, rename, rm } from 'node:fs/promises'
+import { access, chmod, constants, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { askChild } from './ask-child.ts'
@@ -39,9 +39,9 @@ export async function makeBackup(
     await flush(dirname(target))
     return content
   } catch (thrown) {
-    await rm(unfinished, { force: true })
+    for (const side of ['', '-journal']) await rm(`${unfinished}${side}`, { force: true })
     options.signal.throwIfAborted()
-    throw fileSystemFailure(target, thrown) ?? thrown
+    throw (await diskFull(resolve(live), target, thrown)) ?? fileSystemFailure(target, thrown) ?? thrown
   }
 }
 
@@ -66,6 +66,24 @@ export async function flush(path: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** Null where there was room enough. */
+async function diskFull(live: string, target: string, thrown: unknown): Promise<LeadsheetError | null> {
+  if (!/ENOSPC|disk is full/.test(errorText(thrown))) return null
+  const folder = dirname(target)
+  const { bavail, bsize } = await statfs(folder)
+  const { size } = await stat(live)
+  const room = `a backup needs about ${megabytes(size)}, of which ${megabytes(bavail * bsize)} are free`
+  return new LeadsheetError('data_unwritable', `the disk of ${folder} is full: ${room}`, {
+    hint: `Make room there, or name another folder: ${shellCommand('backup FILE')}.`,
+    cause: thrown,
+  })
+}
+
+/** Rounded up: of room one wants rather more. */
+export function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1_000_000).toLocaleString('en')} MB`
 }
 
 /** Null for what is not the file system's. */

@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { LeadsheetError } from '../errors.ts'
 import { askChild } from './ask-child.ts'
-import { makeBackup } from './backup.ts'
+import { makeBackup, megabytes } from './backup.ts'
 import { type Room, readRoom } from './file-system.ts'
 import { claimLease, listHeldLeases } from './lease.ts'
 import { listPending } from './migrate.ts'
@@ -119,8 +119,4 @@ async function telling(
   } finally {
     clearInterval(again)
   }
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / MB).toLocaleString('en')} MB`
 }

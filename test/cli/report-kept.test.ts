@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
@@ -54,6 +55,28 @@ test('--as-sent writes the letter as it went out, byte for byte', async () => {
   const missing = await report('--as-sent', '--for', 'eve@example.com')
   expect(missing.status).toBe(1)
   expect(missing.stderr).toContain('No letter of daily to eve@example.com for 2025-11-20 is kept')
+})
+
+test('--preview and --test-to make it anew, leave what was sent as it is, and say so', async () => {
+  const { folder, report } = await openSent()
+  const database = new Database(join(folder, 'data', 'leadsheet.db'))
+  const kept = () => database.prepare('SELECT html, rendered_at FROM report_edition').all()
+  const before = kept()
+  database.exec("UPDATE pipeline SET name = 'Renamed since'")
+  const shown = await report('--preview', 'now.txt')
+  const note =
+    /made from the data of now\. The one that was sent on \d{4}-\d\d-\d\d stays .*report daily --as-sent/
+  expect(shown.stderr).toMatch(note)
+  expect(readFileSync(join(folder, 'now.txt'), 'utf8')).toContain('Renamed since')
+  expect(await report('--test-to', 'me@example.com')).toMatchObject({
+    status: 0,
+    stderr: expect.stringMatching(note),
+  })
+  const outbox = join(folder, 'data', 'outbox')
+  const [test = ''] = readdirSync(outbox).filter((name) => name.includes('me-example.com'))
+  expect(readFileSync(join(outbox, test), 'utf8')).toContain('Renamed since')
+  expect(kept()).toEqual(before)
+  database.close()
 })
 
 test('--diff says that nothing differs, and what does', async () => {

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { folderWith } from '../support/folder.ts'
@@ -109,5 +110,22 @@ it.skipIf(!CAN_MOUNT)(
     expect(upstream.requests[0]?.path).toContain('cursor=')
     await expectSound(file)
     expect(hashTables(file)).toEqual(hashTables(join(elsewhere.cwd, 'leadsheet.db')))
+  },
+)
+
+it.skipIf(!CAN_MOUNT)(
+  'a backup that finds no room says how much it needs, and leaves nothing behind; needs root',
+  async () => {
+    await using upstream = await startUpstream(LEADS)
+    const sync = syncIn(newFolder(), upstream)
+    expect(await run(sync)).toMatchObject({ status: 0 })
+    const folder = folderWith()
+    mountSmall(folder, 1)
+    const { status, stderr } = await run({ ...sync, args: ['backup', join(folder, 'copy.db')] })
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/the disk of \S+ is full: a backup needs about \d+ MB, of which \d+ MB are free/),
+    ])
+    expect(readdirSync(folder)).toEqual([])
   },
 )
