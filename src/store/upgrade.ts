@@ -22,7 +22,6 @@ const LEASE = 'migration'
 /** The backup, and at the worst a log with every table made anew. */
 const ROOM_SHARE = 2
 const TELL_EVERY_MS = 10_000
-const MB = 1_000_000
 
 export interface Upgrade {
   /** The version of this leadsheet. */
