@@ -2,7 +2,13 @@
 import { LeadsheetError } from '../errors.ts'
 import type { Instant } from '../model.ts'
 import { startOfDay } from '../schedule/zone.ts'
-import { findHistoryStart, listLeadsAsOf, type PastFilter, type PastLead } from '../store/lead-as-of.ts'
+import {
+  countUnknownAsOf,
+  findHistoryStart,
+  listLeadsAsOf,
+  type PastFilter,
+  type PastLead,
+} from '../store/lead-as-of.ts'
 import type { Db } from '../store/open.ts'
 import { openDataIfThere } from './installation.ts'
 import { type Column, formatInstant, formatMoney } from './table.ts'
@@ -39,13 +45,17 @@ export async function listPastLeads(
   await using store = await openDataIfThere(config)
   const { firstSync } = await requireHistory(store.db, at)
   const { leads, total } = await listLeadsAsOf(store.db, at, filter, limit)
+  const unknown = await countUnknownAsOf(store.db, at)
   if (terminal.json) {
-    terminal.printJson({ as_of: at, first_sync: firstSync, data: leads, total })
+    terminal.printJson({ as_of: at, first_sync: firstSync, data: leads, total, unknown })
     return
   }
   if (leads.length > 0) await terminal.printTable(COLUMNS, leads)
   const day = isDay(asOf) ? `the end of ${asOf} in ${config.timeZone}, ` : ''
   terminal.note(`${leads.length} of ${total} leads as of ${day}${formatInstant(at)}`)
+  if (unknown > 0) {
+    terminal.note(`Not listed: ${unknown} created by then, of which it is not known what they were.`)
+  }
   if (firstSync !== null && at < firstSync) {
     terminal.note(
       `Before the first sync (${formatInstant(firstSync)}) a lead is known from its last change of status on.`,

@@ -56,6 +56,16 @@ export async function listLeadsAsOf(
   return { leads, total: counted[0]?.n ?? 0 }
 }
 
+/** Leads that were there then, by their creation, and whose state then is not known. */
+export async function countUnknownAsOf(db: Db, at: Instant): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
+    WHERE first_seen_at > ${at} AND created_at <= ${at} AND NOT EXISTS (
+      SELECT 1 FROM lead_version AS version WHERE version.lead_id = lead.id AND version.valid_from <= ${at})`.execute(
+    db,
+  )
+  return rows[0]?.n ?? 0
+}
+
 /** From when on any state of a lead is known, and when the first sync began; null where there was none. */
 export async function findHistoryStart(
   db: Db,

@@ -78,6 +78,7 @@ describe('leads list --as-of', () => {
     expect(early.stderr).toContain(
       'Before the first sync (2026-11-05 00:00Z) a lead is known from its last change of status on.',
     )
+    expect(early.stderr).toContain('Not listed: 1 created by then, of which it is not known what they were.')
   })
 
   it.each([

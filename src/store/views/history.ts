@@ -25,14 +25,16 @@ export const HISTORY_VIEWS = {
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
       iif(status_changed_at > settled_at, 1, 0) AS has_moved, coalesce(
         -- the end of the last gap; without one the beginning of the first move: in the first stage a lead is from its creation on
-        (SELECT coalesce(
-            max(moved_at) FILTER (WHERE entered_at IS NULL AND from_status IS DISTINCT FROM (
-                SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)
-              OR source = 'version' AND EXISTS (
-                SELECT 1 FROM (SELECT lead_id FROM lead_detail LIMIT 1000) AS detail
-                JOIN activity USING (lead_id) WHERE to_status IS NOT NULL)),
-            min(iif(entered_at > settled_at, entered_at, created_at)))
-          FROM stage_move WHERE stage_move.lead_id = lead.id),
+        (SELECT CASE WHEN gap_ended_at IS NOT NULL THEN gap_ended_at
+            WHEN began_at > created_at AND began_at > settled_at THEN began_at
+            WHEN began_at IS NOT NULL THEN created_at END
+          FROM (SELECT min(coalesce(entered_at, lead.created_at)) AS began_at,
+              max(moved_at) FILTER (WHERE entered_at IS NULL AND from_status IS DISTINCT FROM (
+                  SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)
+                OR source = 'version' AND EXISTS (
+                  SELECT 1 FROM (SELECT lead_id FROM lead_detail LIMIT 1000) AS detail
+                  JOIN activity USING (lead_id) WHERE to_status IS NOT NULL)) AS gap_ended_at
+            FROM stage_move WHERE stage_move.lead_id = lead.id) AS moves),
         iif(status_changed_at > settled_at, status_changed_at, created_at)) AS known_from
     FROM (SELECT *, strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds') AS settled_at FROM lead) AS lead`,
 

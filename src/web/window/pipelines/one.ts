@@ -25,6 +25,8 @@ interface FunnelView {
   /** Of how many leads ours is known, where that is not all; it is not shown of too few. */
   readonly known: string
   readonly asOf: Moment | null
+  /** Of how many leads the days are known; empty where of all. */
+  readonly daysKnown: string
   readonly stages: readonly {
     readonly name: string
     readonly reached: string
@@ -65,24 +67,26 @@ export function composePipeline(
 }
 
 function composeFunnel(
-  { source, asOf, stages: all, coverage }: Funnel,
+  { source, asOf, stages: all, coverage, daysCoverage }: Funnel,
   voice: Voice,
   clock: Clock,
 ): FunnelView {
   const history = coverage === null ? null : composeHistory(coverage, voice)
   const stages = history?.isShown === false ? [] : all
+  const ofDays = composeHistory(daysCoverage, voice)
   const most = Math.max(1, ...stages.map(({ reached }) => reached))
   return {
     isOurs: source === 'ours',
     known: history?.note ?? '',
     asOf: clock.at(asOf),
+    daysKnown: ofDays.isShown ? ofDays.note : `not shown, ${ofDays.note}`,
     stages: stages.map(({ status, reached, medianDays }, index) => {
       const before = stages[index - 1]
       return {
         name: nameStatus(status, voice),
         reached: count(reached),
         conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
-        days: medianDays === null ? NONE : writeDays(medianDays),
+        days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays),
         // A stage that somebody reached is never shown as none.
         bar: reached === 0 ? '0' : String(Math.max(1, Math.round((100 * reached) / most))),
       }
