@@ -80,6 +80,11 @@ export function errorText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
+/** Of a failure of the system without the call and the path, which the message names already: `EACCES: permission denied`. */
+export function faultText(thrown: unknown): string {
+  return errorText(thrown).replace(/, \w+( '.*')?$/s, '')
+}
+
 /** How the program is called where it runs: in a clone, where npx finds its sources, or installed, as in a container. */
 export const CALLED = import.meta.url.endsWith('.ts') ? 'npx leadsheet' : 'leadsheet'
 

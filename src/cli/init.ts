@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { loadConfig, settingsPath } from '../config/load.ts'
 import { refuseTaken } from '../config/new-files.ts'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, faultText, LeadsheetError } from '../errors.ts'
 import { openLog } from '../log.ts'
 import type { Check } from '../source/checkup.ts'
 import { addExamples } from './command.ts'
@@ -113,7 +113,7 @@ async function refuseUnwritable(file: string): Promise<void> {
   let folder = dirname(file)
   while (!existsSync(folder)) folder = dirname(folder)
   await access(folder, constants.W_OK).catch((cause: unknown) => {
-    throw new LeadsheetError('data_unwritable', `${folder} cannot be written: ${errorText(cause)}`, {
+    throw new LeadsheetError('data_unwritable', `${folder} cannot be written: ${faultText(cause)}`, {
       hint: 'Name a file in a folder that this user may write to with --config.',
       cause,
     })

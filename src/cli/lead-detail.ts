@@ -1,6 +1,8 @@
 /** `leadsheet leads show`: one lead, what was found out about its company, and what happened to it. */
+
 import { stringify } from 'yaml'
 import type { WireActivity, WireLeadDetail } from '../contract/lead.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { HeldRow, Lead } from '../model.ts'
 import { parseJson } from '../source/json.ts'
 import { isHeld } from '../source/mapping.ts'
@@ -21,7 +23,9 @@ const ACTIVITY: readonly Column<WireActivity>[] = [
 ]
 
 export async function showLead(terminal: Terminal, source: Source, id: string): Promise<void> {
-  const { raw, detail: lead } = await source.fetchLead(id, terminal.signal)
+  const { raw, detail: lead } = await source.fetchLead(id, terminal.signal).catch((thrown: unknown) => {
+    throw unlessUnknown(thrown, id)
+  })
   if (terminal.json) {
     terminal.printJson(lead ?? raw)
     return
@@ -97,4 +101,13 @@ function fieldsOf({ company, contact, value, ...lead }: WireLeadDetail) {
 
 function joined(separator: string, ...parts: readonly (string | null)[]): string {
   return parts.filter((part) => part).join(separator)
+}
+
+/** That the id is wrong is likelier than that the address is, which other commands would tell. */
+function unlessUnknown(thrown: unknown, id: string): unknown {
+  if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') return thrown
+  return new LeadsheetError('api_not_found', thrown.message, {
+    hint: `Check the id ${id}: ${shellCommand('leads list --json')} shows those that there are.`,
+    cause: thrown,
+  })
 }

@@ -51,7 +51,7 @@ export function defineLeads(command: Command, terminal: Terminal): void {
     .option('--created-since <time>', 'created at or after this day or time', instant)
     .option('--min-score <number>', 'with this score or more', wholeNumber(0, 100))
     .option('--q <words>', 'with these words in company or contact')
-    .option('--sort <order>', `one of ${LEAD_SORTS.join(', ')}`, '-updated_at')
+    .addOption(new Option('--sort <order>', 'their order').choices(LEAD_SORTS).default('-updated_at'))
     .option('--limit <number>', 'leads on the page', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
     .option('--cursor <cursor>', 'the page that the one before pointed to')
     .option('--all', 'all pages, from the cursor on if there is one')

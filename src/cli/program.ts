@@ -1,5 +1,7 @@
 /** The command line: global options, the commands of `commands.ts`, and mistakes in what was typed. */
+
 import { Command, CommanderError } from 'commander'
+import { nearest } from '../config/nearest.ts'
 import { CALLED, LeadsheetError } from '../errors.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT_STATUS } from './exit-status.ts'
@@ -67,9 +69,35 @@ function usageError(error: CommanderError, program: Command, args: readonly stri
   }
   const [, message = error.message, suggestion] =
     /^(?:error: )?(.*?)(?:\n\((.*)\))?$/s.exec(error.message) ?? []
+  const mistyped = error.code === 'commander.excessArguments' ? subcommandMeant(program, args) : null
+  if (mistyped !== null) return mistyped
   const text = error.code === 'commander.help' ? 'a command is missing' : message
   const hint = suggestion ?? `\`${calledCommand(program, args)} --help\` shows what there is.`
   return new LeadsheetError('usage_invalid', text, { hint, cause: error })
+}
+
+/** `recipients pauze x`: where a command has others below it, a word that is none of them was meant to be one. */
+function subcommandMeant(program: Command, args: readonly string[]): LeadsheetError | null {
+  let command = program
+  for (const word of args.filter((arg) => !arg.startsWith('-'))) {
+    const inner = command.commands.find((each) => each.name() === word)
+    if (inner !== undefined) {
+      command = inner
+      continue
+    }
+    if (command === program || command.commands.length === 0) return null
+    const meant = nearest(
+      word,
+      command.commands.map((each) => each.name()),
+    )
+    return new LeadsheetError('usage_invalid', `unknown command '${word}'`, {
+      hint:
+        meant === null
+          ? `\`${calledCommand(program, args)} --help\` shows what there is.`
+          : `Did you mean ${meant}?`,
+    })
+  }
+  return null
 }
 
 /** As much of the arguments as names a command: `leadsheet leads list`. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Command } from 'commander'
-import { CALLED, errorText, LeadsheetError, shellCommand } from '../errors.ts'
+import { CALLED, faultText, LeadsheetError, shellCommand } from '../errors.ts'
 import { scaffoldReport } from '../report/scaffold.ts'
 import { SHARED_FOLDERS } from '../report/template-files.ts'
 import { addExamples } from './command.ts'
@@ -45,14 +45,17 @@ async function makeReport(terminal: Terminal, name: string, { from }: Options): 
 
   const schedule = SCHEDULES[definition.period] ?? '0 7 * * *'
   const isListed = config.reports.some((report) => report.template === name)
+  if (existsSync(join(TEMPLATES, name))) {
+    const shadow = `It goes before the ${name} that comes with leadsheet: whoever gets that gets this one from now on.`
+    terminal.note(`warning: ${shadow} Where that is not meant, remove ${relative('', folder)}.`)
+    terminal.end('partly')
+  }
   if (terminal.json) {
     terminal.printJson({ report: name, file, is_listed: isListed, schedule })
     return
   }
-  const isOfProgram = existsSync(join(TEMPLATES, name))
   terminal.print(
     `Made ${relative('', file)}`,
-    ...(isOfProgram ? [`It goes before the ${name} that comes with leadsheet.`] : []),
     ...['', terminal.style('bold', 'Edit it and look at it'), `  ${CALLED} report ${name} --watch`],
   )
   if (isListed) return
@@ -79,7 +82,7 @@ async function write(folder: string, file: string, text: string): Promise<void> 
     await mkdir(folder, { recursive: true })
     await writeFile(file, text, { flag: 'wx' })
   } catch (cause) {
-    throw new LeadsheetError('data_unwritable', `${file} cannot be written: ${errorText(cause)}`, {
+    throw new LeadsheetError('data_unwritable', `${file} cannot be written: ${faultText(cause)}`, {
       hint: 'Set templates_dir (LEADSHEET_TEMPLATES_DIR) to a folder that this user may write to.',
       cause,
     })

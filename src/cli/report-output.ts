@@ -1,7 +1,7 @@
 /** What `leadsheet report` shows: what was made and what became of it, and previews as files. */
 import { writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { faultText, LeadsheetError } from '../errors.ts'
 import { variantText } from '../jobs/archive-index.ts'
 import type { DeliverySummary } from '../jobs/deliver.ts'
 import type { Mailing } from '../jobs/mailing.ts'
@@ -45,7 +45,7 @@ export async function writePreview(
   const content =
     kind === '.eml' ? await buildMessage(letter, dkim) : kind === '.html' ? withPictures(letter) : letter.text
   await writeFile(file, content).catch((cause: unknown) => {
-    throw new LeadsheetError('data_unwritable', `${resolve(file)} cannot be written: ${errorText(cause)}`, {
+    throw new LeadsheetError('data_unwritable', `${resolve(file)} cannot be written: ${faultText(cause)}`, {
       hint: 'Choose a file in a folder that is there and writable.',
       cause,
     })

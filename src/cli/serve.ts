@@ -3,12 +3,13 @@
 import { once } from 'node:events'
 import { relative } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { CALLED } from '../errors.ts'
+import { CALLED, LeadsheetError } from '../errors.ts'
 import { type Faults, readFaults } from '../service/faults/rules.ts'
 import { openService, type Service } from '../service/open.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { COMPANIES } from './installation.ts'
+import { findListenFault } from './listen-fault.ts'
 import { SERVICE_DIR, serviceFile } from './service-data.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -80,12 +81,20 @@ async function startService(
   faults: Faults | undefined,
 ): Promise<Service> {
   const logger = await terminal.log()
+  const { host, port } = options
+  // Before a history is simulated, which takes a while.
+  const taken = port === 0 ? null : await findListenFault({ host, port })
+  if (taken !== null) {
+    throw new LeadsheetError('service_port', `The service cannot listen on ${host}:${port}: ${taken}.`, {
+      hint: 'Choose another --port, or 0 for any that is free.',
+    })
+  }
   using progress = await terminal.progress('Simulating days')
   return await openService({
     file,
     companiesFile: COMPANIES,
-    host: options.host,
-    port: options.port,
+    host,
+    port,
     seed: options.seed,
     speed: options.speed,
     faults,

@@ -39,7 +39,10 @@ export function defineSync(command: Command, terminal: Terminal): void {
     .option('--accept-removals', 'with --full: the leads that the last whole scan missed are really gone')
     .option('--new', 'begin a new database although one was here before and is lost')
     .option('--yes', 'with --accept-removals: do not ask')
-    .action((options: Options) => runSync(terminal, options))
+    .action((options: Options) => {
+      refuseFullWithout(options)
+      return runSync(terminal, options)
+    })
   addExamples(command, [
     'sync',
     'sync --full',
@@ -71,6 +74,14 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
     printResult(terminal, result)
     const published = await publishAfterwards(terminal, store)
     if (published && !terminal.json) terminal.print(`snapshot: ${publishedLine(published)}`)
+  })
+}
+
+/** @throws LeadsheetError usage_invalid where all leads are to be read, and no leads */
+function refuseFullWithout({ full, only }: Options): void {
+  if (full !== true || only === undefined || only === 'leads') return
+  throw new LeadsheetError('usage_invalid', `--full reads all leads, and --only ${only} reads none`, {
+    hint: `Leave out --full, or --only ${only}.`,
   })
 }
 

@@ -12,6 +12,8 @@ export function isWatchedBySystemd(env: Environment = process.env): boolean {
   return Boolean(env.NOTIFY_SOCKET && env.WATCHDOG_USEC)
 }
 
+const PREFIX = 'LEADSHEET_'
+
 export const VARIABLES = {
   LEADSHEET_API_URL: ['api', 'url'],
   LEADSHEET_API_KEY: ['api', 'key'],
@@ -56,9 +58,15 @@ export interface VariableSetting {
 export function readEnvironment(env: Environment, problems: string[]): VariableSetting[] {
   const known = [...Object.keys(VARIABLES), CONFIG_VARIABLE]
   for (const [name, value] of Object.entries(env)) {
-    if (!name.startsWith('LEADSHEET_') || known.includes(name) || isServiceLink(name, value ?? '')) continue
-    const meant = nearest(name, known)
-    problems.push(`environment  ${name}: no such setting${meant === null ? '' : `; did you mean ${meant}?`}`)
+    if (!name.startsWith(PREFIX) || known.includes(name) || isServiceLink(name, value ?? '')) continue
+    // What they all begin with makes no two of them alike.
+    const meant = nearest(
+      name.slice(PREFIX.length),
+      known.map((each) => each.slice(PREFIX.length)),
+    )
+    problems.push(
+      `environment  ${name}: no such setting${meant === null ? '' : `; did you mean ${PREFIX}${meant}?`}`,
+    )
   }
   return Object.entries(VARIABLES).flatMap(([variable, path]) => {
     const value = env[variable]?.trim()

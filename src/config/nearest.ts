@@ -14,15 +14,20 @@ export function nearest(name: string, candidates: Iterable<string>): string | nu
   return best
 }
 
-/** Letters to insert, delete or replace to make `a` into `b` (Levenshtein), a row of the table at a time. */
+/** Letters to insert, delete, replace or swap with the next to make `a` into `b`, a row of the table at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
+  let before: number[] = []
   for (const [i, letter] of [...a].entries()) {
+    const aboveThat = before
     const above = row
+    before = above
     row = [i + 1]
     for (let j = 0; j < b.length; j++) {
       const replaced = (above[j] ?? 0) + (letter === b[j] ? 0 : 1)
-      row.push(Math.min(replaced, (above[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1))
+      const isSwapped = i > 0 && j > 0 && letter === b[j - 1] && a[i - 1] === b[j]
+      const swapped = isSwapped ? (aboveThat[j - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY
+      row.push(Math.min(replaced, swapped, (above[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1))
     }
   }
   return row.at(-1) ?? 0

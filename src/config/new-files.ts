@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { faultText, LeadsheetError } from '../errors.ts'
 
 export interface NewFile {
   /** Absolute. */
@@ -58,7 +58,7 @@ function write({ path, text, isSecret }: NewFile, undo: (() => unknown)[]): void
     renameSync(unfinished, path)
     undo.push(() => rmSync(path))
   } catch (cause) {
-    throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${errorText(cause)}`, {
+    throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${faultText(cause)}`, {
       hint: 'Name a file in a folder that this user may write to with --config.',
       cause,
     })

@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
-import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
+import { errorText, faultText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Environment } from './environment.ts'
 import { isSecret } from './mistakes.ts'
 import { isTree, leavesOf, pathText, type SettingPath, type SettingTree, setValueAt } from './setting-path.ts'
@@ -70,16 +70,27 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new LeadsheetError('config_invalid', `cannot read the settings file ${path}: ${readFault(error)}`, {
-      hint: `${shellCommand('init')} writes one; --config or LEADSHEET_CONFIG names another file.`,
+      hint: hintFor(error),
       cause: error,
     })
   }
 }
 
+/** A file that is there is not to be written over. */
+function hintFor(error: unknown): string {
+  const text = errorText(error)
+  if (text.startsWith('ENOENT')) {
+    return `${shellCommand('init')} writes one; --config or LEADSHEET_CONFIG names another file.`
+  }
+  return text.startsWith('EISDIR')
+    ? 'Name the file in that folder, with --config or LEADSHEET_CONFIG.'
+    : 'Let this user read it, or name another file with --config or LEADSHEET_CONFIG.'
+}
+
 /** Why a file could not be read, without repeating its name. */
 export function readFault(error: unknown): string {
-  const text = errorText(error)
-  return text.startsWith('ENOENT') ? 'there is no such file' : text.replace(/, \w+( '.*')?$/, '')
+  const text = faultText(error)
+  return text.startsWith('ENOENT') ? 'there is no such file' : text
 }
 
 function toTree(document: Document.Parsed, name: string, place: (offset: number) => string): SettingTree {

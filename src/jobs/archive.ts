@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { faultText, LeadsheetError } from '../errors.ts'
 import type { Instant, LetterFile, Period, Rendered } from '../model.ts'
 import type { AboutView, ArchivePages, NavView } from '../report/archive-pages.ts'
 import { localDates } from '../report/period.ts'
@@ -169,7 +169,7 @@ async function writable(path: string, write: () => Promise<void>): Promise<void>
   await write().catch((cause: unknown) => {
     const isOfFile = cause instanceof Error && 'syscall' in cause
     if (!isOfFile) throw cause
-    throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${errorText(cause)}`, {
+    throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${faultText(cause)}`, {
       hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
       cause,
     })

@@ -7,7 +7,7 @@ import { rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { faultText, LeadsheetError } from '../errors.ts'
 import type { Row, SnapshotTable } from '../store/snapshot/table.ts'
 import { encodeCsv } from './export/csv.ts'
 import { encodeNdjson } from './export/ndjson.ts'
@@ -103,7 +103,7 @@ export async function exportToStream(
 function writeFailure(file: string, thrown: unknown): LeadsheetError | null {
   const isOfFile = thrown instanceof Error && 'syscall' in thrown
   if (!isOfFile) return null
-  return new LeadsheetError('data_unwritable', `${resolve(file)} cannot be written: ${errorText(thrown)}`, {
+  return new LeadsheetError('data_unwritable', `${resolve(file)} cannot be written: ${faultText(thrown)}`, {
     hint: 'Choose a file in a folder that is there, is writable and has space.',
     cause: thrown,
   })

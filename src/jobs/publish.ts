@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs'
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
+import { faultText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Instant } from '../model.ts'
 import type { Profile } from '../source/profile.ts'
@@ -118,7 +118,7 @@ async function writeMetadata(files: PublishDeps['files'], info: SnapshotInfo): P
     await rename(unfinished, files.metadata)
   } catch (cause) {
     await rm(unfinished, { force: true })
-    throw new LeadsheetError('data_unwritable', `${files.metadata} cannot be written: ${errorText(cause)}`, {
+    throw new LeadsheetError('data_unwritable', `${files.metadata} cannot be written: ${faultText(cause)}`, {
       hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
       cause,
     })

@@ -8,7 +8,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
+import { errorText, faultText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 
 const registrationSchema = z.strictObject({
@@ -107,7 +107,7 @@ export async function saveState(file: string, state: RegistrationState): Promise
     await folder.sync().finally(() => folder.close())
   } catch (cause) {
     await rm(unfinished, { force: true })
-    throw new LeadsheetError('data_unwritable', `${file} cannot be written: ${errorText(cause)}`, {
+    throw new LeadsheetError('data_unwritable', `${file} cannot be written: ${faultText(cause)}`, {
       hint: 'Call it as the user that the daemon runs as.',
       cause,
     })

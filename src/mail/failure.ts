@@ -2,7 +2,7 @@
  * What a failed attempt to send means: decided from the facts of the failure (how far it got, what the server
  * replied), never from its wording.
  */
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { redactor } from '../redaction.ts'
 
 /** How far an attempt got. In `data`, the message may have left whole. */
@@ -149,9 +149,8 @@ const TROUBLE = {
 } as const satisfies Record<SendFailure, string>
 
 const HINTS = {
-  transient: 'Nothing was delivered; it can be tried again.',
-  configuration:
-    'Check the user, password, port and protocol of the mail URL, and the certificate of the server.',
+  transient: `Nothing was delivered; it can be tried again. Check mail.url (LEADSHEET_SMTP_URL) where that goes on: ${shellCommand('doctor')} tries it.`,
+  configuration: `Check the user, password, port and protocol of mail.url (LEADSHEET_SMTP_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
   permanent: 'Check the address of the recipient and of the sender.',
   unknown: 'The message may have arrived. Sent again it has the same Message-ID.',
 } as const satisfies Record<SendFailure, string>

@@ -26,7 +26,12 @@ export function checkBackup(file: string): BackupContent {
     refuseDamaged(database, file)
     return readContent(database, file)
   } catch (thrown) {
-    throw fileFailure(file, thrown) ?? thrown
+    const failure = fileFailure(file, thrown)
+    if (failure?.code !== 'store_corrupt') throw failure ?? thrown
+    throw new LeadsheetError('store_corrupt', failure.message, {
+      hint: `Name a file that ${shellCommand('backup')} has made; nothing was changed.`,
+      cause: thrown,
+    })
   } finally {
     database?.close()
   }

@@ -193,3 +193,75 @@ describe('bad input', () => {
     expect(readdirSync(cwd)).toEqual(['data', 'taken'])
   })
 })
+
+describe('a hint leads to what is wrong', () => {
+  it.each([
+    ['leads list --sort foo', 2, /argument 'foo' is invalid\. Allowed choices are /, /./],
+    [
+      'recipients pauze ana@example.com',
+      2,
+      /^error: unknown command 'pauze'$/m,
+      /^hint: Did you mean pause\?$/m,
+    ],
+    [
+      'sync --full --only agents',
+      2,
+      /--full reads all leads, and --only agents reads none/,
+      /Leave out --full/,
+    ],
+    [
+      'leads show ld_nope',
+      1,
+      /\(404\)|answered 404/,
+      /^hint: Check the id ld_nope: `npx leadsheet leads list/m,
+    ],
+    [
+      'restore bad.yaml',
+      1,
+      /bad\.yaml is damaged or not/,
+      /^hint: Name a file that `npx leadsheet backup` has made/m,
+    ],
+    ['config check --config folder', 2, /EISDIR/, /^hint: Name the file in that folder/m],
+  ])('%s', async (command, status, error, hint) => {
+    const cwd = folderWith({ 'bad.yaml': 'x: 1\n'.repeat(300), 'folder/x': '' })
+    const run = await runWarm(command.split(' '), { cwd, env: environment(cwd) })
+    expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(error)])
+    expect(run.stderr).toMatch(hint)
+    expect(run.stderr).not.toContain('-wal')
+  })
+
+  it('a report of the settings that has no folder is told with its line', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'reports:\n  - name: dayly\n' })
+    const run = await runWarm(['config', 'check'], { cwd, env: environment(cwd) })
+    expectError(
+      run,
+      2,
+      /leadsheet\.yaml:2:11 {2}reports\[0\]\.name: found "dayly", expected a folder of /,
+      /report new dayly/,
+    )
+  })
+
+  it('a path that cannot be written is named once, a mail server that is away by its setting', async () => {
+    const cwd = folderWith()
+    const env = environment(cwd)
+    expect((await runWarm(['sync', '--only', 'leads'], { cwd, env })).status).toBe(0)
+    const run = await runWarm(['report', 'daily', '--preview', 'nowhere/x.html'], { cwd, env })
+    expect(run.stderr.match(/nowhere\/x\.html/g)).toHaveLength(1)
+    const away = { ...env, LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:9', LEADSHEET_FROM: 'a@example.com' }
+    const { stderr } = await runWarm(['report', 'daily', '--test-to', 'ana@example.com'], { cwd, env: away })
+    expect(stderr).toMatch(/mail\.url \(LEADSHEET_SMTP_URL\).*`npx leadsheet doctor`/)
+  })
+
+  it('serve tells of a port that is taken before it simulates anything', async () => {
+    const cwd = folderWith()
+    const { port } = new URL(service.url)
+    const run = await runWarm(['serve', '--port', port, '--data', 'service'], { cwd })
+    expectError(
+      run,
+      1,
+      /cannot listen on 127\.0\.0\.1:\d+: something listens there already/,
+      /Choose another --port/,
+    )
+    expect(existsSync(join(cwd, 'service'))).toBe(false)
+  })
+})

@@ -38,8 +38,11 @@ test('the settings stay as they are, and what to add to them is valid there', as
 })
 
 test('one that is called as a report of the program says that it goes before that', async () => {
-  const { stdout } = await makeIn(folderWith(), 'weekly')
-  expect(stdout).toContain('It goes before the weekly that comes with leadsheet.')
+  const { status, stderr } = await makeIn(folderWith(), 'weekly')
+  expect([status, stderr]).toEqual([
+    3,
+    expect.stringContaining('It goes before the weekly that comes with leadsheet'),
+  ])
 })
 
 test('a report that a folder says is there already is left alone', async () => {

@@ -70,7 +70,7 @@ describe('without a file and without variables', () => {
   })
 
   test.each([
-    ['every day at 06:30', 'daily', null],
+    ['every day at 06:30', 'daily', 'day'],
     ['0 8 * * 1-5', 'daily', 'working_day'],
     ['every Monday at 08:00', 'weekly', null],
   ])('the environment alone says when the report comes, as init would: %s', (schedule, name, period) => {
@@ -88,6 +88,13 @@ describe('without a file and without variables', () => {
     })
     const { reports } = loadConfig({ cwd, env: { LEADSHEET_REPORT_SCHEDULE: '0 9 * * 1' } })
     expect(reports.map(({ schedule }) => schedule)).toEqual(['0 9 * * 1', '0 7 * * *'])
+  })
+
+  test.each([
+    ['LEADSHEET_TYPO', /LEADSHEET_TYPO: no such setting$/m],
+    ['LEADSHEET_SOTRE', /LEADSHEET_SOTRE: no such setting; did you mean LEADSHEET_STORE\?$/m],
+  ])('a variable is taken for another only where they are alike behind LEADSHEET_: %s', (name, said) => {
+    expect(() => loadConfig({ cwd: folderWith(), env: { [name]: 'x' } })).toThrow(said)
   })
 
   test('the result is frozen to its leaves', () => {

@@ -10,6 +10,7 @@ test.each([
   ['keyfile', 'key_file'],
   ['max_wait_second', 'max_wait_seconds'],
   ['ur', 'url'],
+  ['ulr', 'url'],
   ['token', null],
 ])('%s was meant to be %s', (name, meant) => {
   expect(nearest(name, NAMES)).toBe(meant)
