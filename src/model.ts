@@ -209,6 +209,8 @@ export interface Freshness {
   readonly requests: number | null
   /** Rows that could not be mapped and wait in `held_row`. */
   readonly heldRows: number
+  /** Times of leads that cannot be right; older programs did not ask. */
+  readonly doubtfulTimes?: readonly ('created_at' | 'updated_at' | 'status_changed_at')[]
 }
 
 export interface FunnelStage {

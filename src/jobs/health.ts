@@ -6,7 +6,7 @@ import { counted } from '../report/numbers.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import { countLeads } from '../store/lead.ts'
 import type { Db } from '../store/open.ts'
-import { checkFreshness, type ResourceFreshness, readFreshness } from './health/data.ts'
+import { checkFreshness, checkTimes, type ResourceFreshness, readFreshness } from './health/data.ts'
 import { checkEvents } from './health/events.ts'
 import { type HealthCheck, type Installation, type Subject, tellSpan } from './health/installation.ts'
 import { checkMachine } from './health/machine.ts'
@@ -34,6 +34,7 @@ export async function readHealth(installation: Installation, now: Date): Promise
     ...(database === undefined ? [] : [database]),
     daemon.check,
     ...freshness.map((one) => checkFreshness(one, now)),
+    await checkTimes(installation),
     ...(installation.events === null ? [] : [await checkEvents(db, installation.events, now)]),
     ...(daemon.life === 'alive' ? [await checkSchedules(installation, now)] : []),
     await checkLetters(db, notices.known, now),

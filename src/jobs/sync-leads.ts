@@ -5,6 +5,7 @@
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../model.ts'
 import { outdateAllDetails } from '../store/detail.ts'
+import { findDoubtfulTimes, tellDoubtful } from '../store/doubtful-time.ts'
 import { settleLeads } from '../store/event-queue.ts'
 import { beginFirstLoad } from '../store/first-load.ts'
 import { findLastUpdate } from '../store/lead.ts'
@@ -214,7 +215,13 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
       problems.push(unproven(scan))
     }
     const drift = [...memory.drift, ...(await memory.watch.save(trx, seen.at))]
-    const report = { ...reportOf(scan, end), heldBack, warnings: warningsOf(scan), drift }
+    const times = await findDoubtfulTimes(trx)
+    const report = {
+      ...reportOf(scan, end),
+      heldBack,
+      warnings: [...warningsOf(scan), ...times.map(tellDoubtful)],
+      drift,
+    }
     await saveVerdict(trx, run.runId, report, seen.at)
     await clearScan(trx)
     return problems

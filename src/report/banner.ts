@@ -5,7 +5,7 @@
 import type { FailedSection, LateWarning, ReportFigures, UnusualWarning } from '../figures.ts'
 import { explainExtent, explainFailure } from './blocks/freshness.ts'
 import type { ReportContext } from './context.ts'
-import { listOld } from './coverage.ts'
+import { isDoubtful, listOld } from './coverage.ts'
 import { listMissed, nameSection } from './failed.ts'
 import { oneLine } from './text.ts'
 import type { Voice } from './voice.ts'
@@ -35,6 +35,7 @@ export function composeBanner(
 ): BannerView | null {
   const warnings = [
     ...tellAge(figures, voice, context),
+    ...tellTimes(figures, voice),
     ...figures.warnings.filter((each) => each.kind === 'unusual').map((each) => tellUnusual(each, voice)),
     ...tellFailed(figures, failed, voice, context),
   ]
@@ -66,6 +67,13 @@ function tellAge(figures: ReportFigures, voice: Voice, { blocks }: BannerContext
   }
   const told = old.includes('leads') ? [of.leads()] : old.map((resource) => of[resource]())
   return [[...told, ...explainFailure(figures, voice)].join(' ')]
+}
+
+function tellTimes(figures: ReportFigures, { words }: Voice): string[] {
+  const { created, changed, times } = words.banner
+  const told = [isDoubtful(figures, 'newLeads') && created, isDoubtful(figures, 'won') && changed]
+  const named = told.filter((each) => each !== false)
+  return named.length === 0 ? [] : [times(words.and(named))]
 }
 
 function tellUnusual({ what, was, is }: UnusualWarning, { words }: Voice): string {

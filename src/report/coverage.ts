@@ -54,6 +54,15 @@ export function isBeforeAll(figures: ReportFigures): boolean {
   return leads === 0 && isOfAll && isLongAfter(freshness.dataAsOf, figures)
 }
 
+/** Whether the time that a number goes by cannot be right. */
+export function isDoubtful(
+  { freshness }: Pick<ReportFigures, 'freshness'>,
+  name: 'newLeads' | 'won',
+): boolean {
+  const field = name === 'newLeads' ? 'created_at' : 'status_changed_at'
+  return freshness.doubtfulTimes?.includes(field) ?? false
+}
+
 /** What a sync reads of the upstream that reports show. */
 export type Resource = 'leads' | 'stats' | 'agents'
 

@@ -4,6 +4,7 @@
  */
 import type { ReportFigures } from '../figures.ts'
 import { localDay } from '../schedule/zone.ts'
+import { isDoubtful } from './coverage.ts'
 
 /** Fewer differences than these are no measure of what is usual. */
 const DIFFERENCES_LEAST = 8
@@ -16,6 +17,7 @@ const WIDTH = 2
  */
 export function isUsual(figures: ReportFigures, name: 'newLeads' | 'won'): boolean {
   const { current, prior } = figures[name]
+  if (isDoubtful(figures, name)) return true
   const squares = listDifferences(figures, name).map((each) => each * each)
   const mean = squares.reduce((sum, each) => sum + each, 0) / squares.length
   const variance = squares.length < DIFFERENCES_LEAST ? 0 : mean

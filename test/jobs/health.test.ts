@@ -56,6 +56,19 @@ async function health(change: Partial<Installation> = {}): Promise<Health> {
   return readHealth({ ...installation, ...change }, NOW)
 }
 
+/** As after a sync whose profile names a wrong field for when leads changed their status. */
+async function saveWonAtOnce(): Promise<void> {
+  const at = (index: number) => `2026-10-${String(1 + (index % 28)).padStart(2, '0')}T08:00:00.000Z`
+  const leads = Array.from({ length: 80 }, (_, index) =>
+    lead(`many${index}`, {
+      createdAt: at(index),
+      status: 'won',
+      statusChangedAt: '2026-11-18T09:12:00.000Z',
+    }),
+  )
+  await save(store, leads)
+}
+
 async function check(what: Subject, change: Partial<Installation> = {}): Promise<HealthCheck> {
   const { checks } = await health(change)
   const found = checks.find((one) => one.what === what)
@@ -155,6 +168,17 @@ describe('where all is well', () => {
 })
 
 describe('where not', () => {
+  it('leads that all changed their status on one day are no news, but a mistake to be mended', async () => {
+    await saveWonAtOnce()
+    await wholeRun(4)
+    expect(await check('times')).toMatchObject({
+      verdict: 'warn',
+      found:
+        'status_changed_at of nearly all leads is of one day, 2026-11-18 (UTC): that may be the wrong field',
+    })
+    expect((await health()).sentence).toMatch(/^Status_changed_at of nearly all leads/)
+  })
+
   it('the worst comes first, in plain words, and then how many more', async () => {
     await wholeRun(27 * HOUR)
     await daemon(200)

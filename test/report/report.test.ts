@@ -360,6 +360,41 @@ describe('thirty pipelines', () => {
   })
 })
 
+describe('times that cannot be right', () => {
+  const busy = busyDay()
+  const doubtful = (
+    ...doubtfulTimes: NonNullable<ReportFigures['freshness']['doubtfulTimes']>
+  ): ReportFigures => ({
+    ...busy,
+    newLeads: { current: 200, prior: 50 },
+    freshness: { ...busy.freshness, doubtfulTimes },
+  })
+
+  it('are said above all and beside the numbers that go by them, and nothing is called better by them', () => {
+    const figures = doubtful('created_at', 'status_changed_at')
+    const [newLeads, won] = block('kpis', figures).tiles
+    expect(newLeads).toMatchObject({ note: 'by a doubtful time' })
+    expect(won).toMatchObject({ note: 'by a doubtful time' })
+    expect(compose(figures).banner?.lines).toEqual([
+      'The times at which leads were created and changed their status cannot be right; what is counted by them is doubtful.',
+    ])
+    expect(headline(figures).text).not.toMatch(/better|slower/)
+    expect(headline(figures).subject).not.toContain('%')
+    expect(headline(figures).detail).not.toContain('Nothing needs attention')
+    expect(headline(doubtful()).text).toContain('better')
+  })
+
+  it('are said in German too, and of one number alone where only that goes by them', () => {
+    const figures = doubtful('status_changed_at')
+    const [newLeads, won] = block('kpis', figures, { locale: 'de-DE' }).tiles
+    expect(newLeads?.note).not.toContain('fraglich')
+    expect(won).toMatchObject({ note: 'Zeit fraglich' })
+    expect(compose(figures, { locale: 'de-DE' }).banner?.lines).toEqual([
+      'Die Zeiten, zu denen Leads ihren Status änderten, können nicht stimmen; was danach gezählt wird, ist fraglich.',
+    ])
+  })
+})
+
 describe('a report of a day long past', () => {
   const busy = busyDay()
   const asOf = '2026-12-20T05:00:00.000Z'

@@ -4,6 +4,7 @@ import type { Instant } from '../../model.ts'
 import { nextSlot } from '../../schedule/slots.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import { fail, ok, warn } from '../../source/checkup.ts'
+import { findDoubtfulTimes, tellDoubtful } from '../../store/doubtful-time.ts'
 import { findLastReading, type Reading, type Resource } from '../../store/reading.ts'
 import { LATE_MS, tellInstant } from '../schedule.ts'
 import { LATE_HOURS } from '../troubles/sync.ts'
@@ -42,6 +43,19 @@ export async function readFreshness(
         isFresh: reading !== null && isFresh(reading, timing, now),
       }
     }),
+  )
+}
+
+/** Times that cannot be right make figures that look right. */
+export async function checkTimes({ store }: Installation): Promise<HealthCheck> {
+  const [first, ...others] = await findDoubtfulTimes(store.db)
+  if (first === undefined) return ok('times', 'those of the leads differ, as they should')
+  const found = [tellDoubtful(first), ...others.map(({ field }) => `so is ${field}`)].join('; ')
+  const field = `mapping.lead.${first.field}`
+  return warn(
+    'times',
+    found,
+    `correct ${field} in the profile; figures that go by it are doubtful until then`,
   )
 }
 

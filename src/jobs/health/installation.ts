@@ -24,6 +24,7 @@ export type Subject =
   | 'database'
   | 'daemon'
   | 'leads'
+  | 'times'
   | 'statistics'
   | 'agents'
   | 'events'

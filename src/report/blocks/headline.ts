@@ -2,7 +2,7 @@
 import type { FilterCondition, ReportFigures } from '../../figures.ts'
 import { percentOf } from '../change.ts'
 import type { ReportContext } from '../context.ts'
-import { coverageOf, isBeforeAll, isFirst, isLongAfter, isStalledKnown } from '../coverage.ts'
+import { coverageOf, isBeforeAll, isDoubtful, isFirst, isLongAfter, isStalledKnown } from '../coverage.ts'
 import { namePeriod, type PeriodNames } from '../dates.ts'
 import { FEW } from '../numbers.ts'
 import { isUsual } from '../spread.ts'
@@ -44,8 +44,13 @@ export function composeHeadline(figures: ReportFigures, voice: Voice, context: R
   // Of what could not be read nobody knows that it is well.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
   const isOfThen = !isLongAfter(figures.agents.asOf, figures)
+  const areTimesRight = !isDoubtful(figures, 'newLeads') && !isDoubtful(figures, 'won')
   const isCalm =
-    isWhole && isKnown && isOfThen && composeAttention(figures, voice, context).items.length === 0
+    isWhole &&
+    isKnown &&
+    isOfThen &&
+    areTimesRight &&
+    composeAttention(figures, voice, context).items.length === 0
   const failing = listFailing(figures).length
   const needs = [
     isWhole &&

@@ -3,7 +3,7 @@ import type { Compared, ReportFigures } from '../../figures.ts'
 import type { Money, Ratio } from '../../model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../change.ts'
 import type { ChartName, ChartSource, ReportContext } from '../context.ts'
-import { type Coverage, coverageOf, isFirst } from '../coverage.ts'
+import { type Coverage, coverageOf, isDoubtful, isFirst } from '../coverage.ts'
 import { namePeriod } from '../dates.ts'
 import { formatMoneys } from '../moneys.ts'
 import { FEW } from '../numbers.ts'
@@ -65,7 +65,11 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
     {
       label: kpi.newLeads,
       value: countOf(newLeads.current),
-      note: coverage === 'part' ? kpi.soFar : kpi.inAll(figures.leads),
+      note: isDoubtful(figures, 'newLeads')
+        ? kpi.doubtful
+        : coverage === 'part'
+          ? kpi.soFar
+          : kpi.inAll(figures.leads),
       ...moved(changeOfCount(newLeads, 'up', voice)),
       basis: basis(numbers.count(newLeads.prior)),
       line: line('spark-new-leads', sparklines.newLeads, numbers.count),
@@ -73,7 +77,9 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
     {
       label: kpi.won,
       value: countOf(won.current),
-      note: worthOf(coverage, won.current, wonValue.current, voice),
+      note: isDoubtful(figures, 'won')
+        ? kpi.doubtful
+        : worthOf(coverage, won.current, wonValue.current, voice),
       ...moved(changeOfCount(won, 'up', voice)),
       basis: basis(numbers.count(won.prior)),
       line: line('spark-won', sparklines.won, numbers.count),

@@ -186,6 +186,10 @@ export function german(numbers: Numbers, locale: string): Words {
         `Beim letzten vollständigen Lesen nannte der Dienst ${leads === 0 ? 'keine Leads' : plural(leads, 'Lead', 'Leads')}, beim Mal davor ${count(before)}. Bitte den Dienst prüfen, bevor die Zahlen verwendet werden.`,
       removal: (met, of) =>
         `Beim letzten vollständigen Lesen nannte der Dienst nur ${count(met)} von ${count(of)} Leads. Dass die anderen fehlen, gilt als Fehler; sie sind hier noch mitgezählt.`,
+      created: 'angelegt wurden',
+      changed: 'ihren Status änderten',
+      times: (what) =>
+        `Die Zeiten, zu denen Leads ${what}, können nicht stimmen; was danach gezählt wird, ist fraglich.`,
       failed: (n, names) =>
         `${n === 1 ? 'Ein Teil dieses Berichts konnte' : `${count(n)} Teile dieses Berichts konnten`} nicht erstellt werden: ${names}.`,
       notMade: (names) => `Nicht angehängt, weil es nicht erstellt werden konnte: ${names}.`,
@@ -235,6 +239,7 @@ export function german(numbers: Numbers, locale: string): Words {
       noValues: 'ohne Wertangabe',
       nothing: 'nichts',
       soFar: 'bisher',
+      doubtful: 'Zeit fraglich',
       soFarWorth: (value) => `bisher, Wert ${value}`,
       basis: (value, when) => `ggü. ${value} ${when}`,
       range: (low, high, n, kind) =>

@@ -174,6 +174,10 @@ export function english(numbers: Numbers, locale: string) {
         `The last whole reading of the service listed ${leads === 0 ? 'no leads' : plural(leads, 'lead', 'leads')}; the one before it listed ${count(before)}. Check the service before you rely on the numbers.`,
       removal: (met: number, of: number) =>
         `The last whole reading of the service listed only ${count(met)} of ${count(of)} leads. That the others are missing is taken for a fault; they are still counted here.`,
+      created: 'were created',
+      changed: 'changed their status',
+      times: (what: string) =>
+        `The times at which leads ${what} cannot be right; what is counted by them is doubtful.`,
       failed: (n: number, names: string) =>
         `${n === 1 ? 'A part of this report' : `${count(n)} parts of this report`} could not be made: ${names}.`,
       notMade: (names: string) => `Not attached, because it could not be made: ${names}.`,
@@ -226,6 +230,7 @@ export function english(numbers: Numbers, locale: string) {
       noValues: 'no values given',
       nothing: 'none',
       soFar: 'so far',
+      doubtful: 'by a doubtful time',
       soFarWorth: (value: string) => `so far, worth ${value}`,
       basis: (value: string, when: string) => `vs ${value} ${when}`,
       /** Alternative text of a tile's line: what the last periods ranged between. */

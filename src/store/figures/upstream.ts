@@ -1,6 +1,7 @@
 /** What a report tells of the service and of our copy: agents, how fresh and how good the data is. */
 import type { AgentLine, Agents, DataQuality, Outage } from '../../figures.ts'
 import type { Freshness, Instant } from '../../model.ts'
+import { findDoubtfulTimes } from '../doubtful-time.ts'
 import { countHeldRows } from '../held-row.ts'
 import type { Db } from '../open.ts'
 import { findLastReading } from '../reading.ts'
@@ -72,6 +73,7 @@ export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshnes
     runId: whole?.id ?? null,
     requests: whole?.requests ?? null,
     heldRows: await countHeldRows(db),
+    doubtfulTimes: (await findDoubtfulTimes(db)).map(({ field }) => field),
   }
 }
 

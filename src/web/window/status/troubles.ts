@@ -40,6 +40,7 @@ const TOLD_BY: Readonly<Record<Subject, readonly Reason[]>> = {
   leads: ['sync_late', 'sync_failing', 'key_refused', 'sync_deferred'],
   statistics: ['sync_late', 'sync_failing', 'key_refused', 'sync_deferred'],
   agents: ['sync_late', 'sync_failing', 'key_refused', 'sync_deferred'],
+  times: [],
   events: ['events_stopped', 'events_waiting', 'events_failing'],
   schedules: ['report_late', 'report_held'],
   letters: ['mail_away', 'letters_waiting', 'letters_failed', 'letters_in_doubt'],
