@@ -53,7 +53,7 @@ describe('held records', () => {
     const result = await listing.sync({ pageSize: 1000 })
     expect(result.leads).toMatchObject({ seen: 998, inserted: 998, held: 2 })
     expect(result.scan).toMatchObject({ verdict: 'complete', cut: 1 })
-    expect(result.scan?.warnings).toEqual(['texts of more than 64 kB that were cut: 1'])
+    expect(result.scan?.warnings).toContain('texts of more than 64 kB that were cut: 1')
     expect(await held(listing)).toEqual(
       expect.arrayContaining([
         { record_id: 'deep', reason: 'nested deeper than 64 levels' },

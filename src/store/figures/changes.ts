@@ -26,9 +26,10 @@ export const CHANGED_LEADS = {
   sql: `SELECT kind, lead_id AS id, coalesce(company_name, lead_id) AS "companyName", pipeline.name AS "pipelineName",
     iif(kind IN ('gone', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
     change.value_currency AS currency
-  FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY value_amount IS NULL OR value_currency IS NULL,
-      alike DESC, value_currency, value_amount DESC NULLS LAST, at DESC, lead_id) AS place
-    FROM (SELECT *, count(*) OVER (PARTITION BY kind, value_currency) AS alike FROM change) AS change) AS change
+  FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY in_currency IS NULL, alike DESC, in_currency,
+      value_amount DESC NULLS LAST, at DESC, lead_id) AS place
+    FROM (SELECT *, count(*) OVER (PARTITION BY kind, in_currency) AS alike
+      FROM (SELECT *, iif(value_amount IS NULL, NULL, value_currency) AS in_currency FROM change) AS change) AS change) AS change
   JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = change.pipeline_id
   WHERE place <= :rows ORDER BY kind, place`,
 } as const
