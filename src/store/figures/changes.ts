@@ -16,7 +16,7 @@ export const CHANGE_COUNTS = {
   meaning: `${MEANING}; how many, and their value by currency`,
   reads: ['change'],
   sql: `SELECT kind, value_currency AS currency, count(*) AS total, ${toCents('sum(value_amount)')} AS amount
-  FROM change GROUP BY kind, value_currency ORDER BY kind, total DESC, value_currency NULLS FIRST`,
+  FROM change GROUP BY kind, value_currency ORDER BY kind, count(value_amount) DESC, value_currency NULLS FIRST`,
 } as const
 
 export const CHANGED_LEADS = {
