@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 import { createSummary } from './test/support/not-tested.ts'
 import { missingPostgres } from './test/support/postgres-programs.ts'
 
@@ -71,7 +71,18 @@ export default defineConfig({
     env: { TZ: 'UTC', NO_COLOR: '1' },
     // What the store does is the same in both databases: its tests run twice.
     projects: [
-      { extends: true, test: { name: 'sqlite', include: ['test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'sqlite',
+          include: ['test/**/*.test.ts'],
+          // `npm run test:container` has it run.
+          exclude: [
+            ...configDefaults.exclude,
+            ...(process.env.CONTAINER ? [] : ['test/container/podman.test.ts']),
+          ],
+        },
+      },
       {
         extends: true,
         test: {

@@ -1,0 +1,351 @@
+/**
+ * `npm run test:container`: the image for real. podman builds it of the Dockerfile, and runs it as the compose files and
+ * the manifests say, within 512 MB; with a base image of Debian's packages, and the network of the machine.
+ */
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import type { Service } from '../../src/service/open.ts'
+import { freePort } from '../support/free-port.ts'
+import { type MailServer, openMailServer } from '../support/mail-server.ts'
+import { FIRST_SCHEMA, makeOlderStore } from '../support/older-store.ts'
+import { startOwnPostgres } from '../support/own-postgres.ts'
+import { hasPostgres } from '../support/postgres.ts'
+import { findInstalled, isSkipped } from '../support/programs.ts'
+import { startService } from '../support/service.ts'
+import { ROOT, readImage } from './support/image.ts'
+import { buildBase, composeArguments, missingPodman, openPodman, type Podman } from './support/podman.ts'
+
+const [IMAGE, NEXT] = ['leadsheet:0.1.0', 'leadsheet:0.2.0']
+const OWN_PART_MAX_BYTES = 110e6
+const UID = Number(readImage().user.split(':')[0])
+const REPORTED = /"schedule":"report:daily",.*"state":"done"/
+const RECIPIENTS = ['ana@example.com', 'ben@example.com']
+
+describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', () => {
+  const root = mkdtempSync(join(tmpdir(), 'leadsheet-container-'))
+  chmodSync(root, 0o755)
+  let podman: Podman
+  let service: Service
+  let mail: MailServer
+  let key: string
+  let memory: string | null
+
+  beforeAll(async () => {
+    podman = openPodman()
+    memory = podman.hasMemoryLimit ? '512m' : null
+    isSkipped('the limit of memory', memory === null ? 'this machine has no cgroup for it' : null)
+    const reaper = findInstalled('/usr/bin/catatonit')
+    isSkipped('a first process that reaps', reaper === null ? 'apt-get install catatonit' : null)
+    service = await startService(root, new Date(), 20, 100_000)
+    key = await service.createKey({ name: 'container', scope: 'read' })
+    mail = await openMailServer()
+    await buildBase(podman)
+    await podman.build(ROOT, IMAGE)
+  })
+
+  afterAll(async () => {
+    await podman[Symbol.asyncDispose]()
+    await service[Symbol.asyncDispose]()
+    await mail[Symbol.asyncDispose]()
+    rmSync(root, { recursive: true })
+  })
+
+  const toldSince = (count: number) =>
+    mail.received
+      .slice(count)
+      .map(({ to }) => to[0])
+      .toSorted()
+  const leadsheet = (name: string, ...args: string[]) => podman.ask('exec', name, 'leadsheet', ...args)
+  const inspect = async (...args: string[]) => (await podman.ask(...args)).stdout.trim()
+
+  async function stop(name: string): Promise<void> {
+    await podman.ask('stop', '--time=15', name)
+    expect(await inspect('inspect', '--format', '{{.State.ExitCode}}', name), name).toBe('0')
+  }
+
+  /** A folder of files that one user and one group may read. */
+  function layOut(files: Readonly<Record<string, string>>, { owner = UID, mode = 0o400 } = {}): string {
+    const folder = mkdtempSync(join(root, 'mounted-'))
+    for (const [name, content] of Object.entries(files)) {
+      writeFileSync(join(folder, name), content, { mode })
+      chownSync(join(folder, name), owner, UID)
+    }
+    chownSync(folder, UID, UID)
+    return folder
+  }
+
+  it('is built of the Dockerfile, and what it adds to its base is less than 110 MB', async () => {
+    const [base = ''] = readImage().bases
+    const [all, below] = [await sizeOf(IMAGE), await sizeOf(base)]
+    say(`the image's own part: ${((all - below) / 1e6).toFixed(1)} MB`)
+    expect(below).toBeGreaterThan(100e6)
+    expect(all - below).toBeLessThan(OWN_PART_MAX_BYTES)
+  })
+
+  async function sizeOf(name: string): Promise<number> {
+    return Number(await inspect('image', 'inspect', '--format', '{{.Size}}', name))
+  }
+
+  describe('as compose.yaml runs it', () => {
+    const name = 'composed'
+    let port: number
+    let args: readonly string[]
+
+    /** With the settings that `init` writes, a report that is due each minute, and 3,000 leads in 20 days. */
+    beforeAll(async () => {
+      port = await freePort()
+      const parent = layOut({})
+      const settings = join(parent, 'settings')
+      mkdirSync(settings, { mode: 0o700 })
+      chownSync(settings, UID, UID)
+      const own = composeArguments(compose('compose.yaml').leadsheet, parent, memory)
+      args = [...own, `--env=LEADSHEET_WEB_LISTEN=0.0.0.0:${port}`]
+      cpSync(layOut({ 'api-key': key, 'smtp-url': mail.url }), join(settings, 'secrets'), { recursive: true })
+      for (const path of ['', 'api-key', 'smtp-url']) chownSync(join(settings, 'secrets', path), UID, UID)
+      const init = [
+        ...['init', '--yes', '--config', '/etc/leadsheet/leadsheet.yaml', '--api-url', service.url],
+        ...['--key-file', '/etc/leadsheet/secrets/api-key', '--from', 'reports@example.com'],
+        ...['--smtp-url-file', '/etc/leadsheet/secrets/smtp-url'],
+        ...['--recipients', RECIPIENTS.join(), '--operators', 'none', '--schedule', '* * * * *'],
+      ]
+      const { status, stdout, stderr } = await podman.run([
+        `--volume=${settings}:/etc/leadsheet`,
+        IMAGE,
+        ...init,
+      ])
+      expect([0, 3], stdout + stderr).toContain(status)
+      await podman.start(name, [...args, IMAGE])
+    })
+
+    it('goes on after it was killed as its first sync began, and has every lead', async () => {
+      await podman.untilSaid(name, /"msg":"running"/)
+      await podman.ask('kill', '--signal=KILL', name)
+      await podman.ask('start', name)
+      await podman.untilSaid(name, /"schedule":"sync",.*"state":"done"/)
+      say('its syncs:', JSON.stringify(await query('SELECT outcome FROM sync_run ORDER BY started_at')))
+      const headers = { authorization: `Bearer ${key}` }
+      const answer = await fetch(`${service.url}/leads?limit=1`, { headers })
+      const { page } = (await answer.json()) as { page: { total: number } }
+      expect(await query('SELECT count(*) AS leads FROM lead')).toEqual([{ leads: page.total }])
+    })
+
+    async function query(sql: string): Promise<unknown> {
+      return JSON.parse((await leadsheet(name, 'query', sql, '--json')).stdout)
+    }
+
+    it('mails each recipient once when a schedule comes due, also after a kill', async () => {
+      await podman.untilSaid(name, REPORTED)
+      await expect.poll(() => toldSince(0)).toEqual(RECIPIENTS)
+      const done = await podman.countSaid(name, REPORTED)
+      await podman.ask('kill', '--signal=KILL', name)
+      await podman.ask('start', name)
+      await podman.untilSaid(name, REPORTED, done + 1)
+      expect(toldSince(0)).toEqual(RECIPIENTS)
+    })
+
+    it('keeps to its limits: it can write its data and what is passing, and is nobody', async () => {
+      const write = async (path: string) => (await podman.ask('exec', name, 'touch', path)).status
+      expect(await Promise.all(['/x', '/app/x', '/etc/leadsheet/x'].map(write))).toEqual([1, 1, 1])
+      expect(await Promise.all(['/data/x', '/tmp/x'].map(write))).toEqual([0, 0])
+      expect((await podman.ask('exec', name, 'id', '-u')).stdout).toBe(`${UID}\n`)
+      if (memory === null) return
+      const [most = 0, peak = 0] = (await podman.ask('exec', name, 'sh', '-c', READ_MEMORY)).stdout
+        .split('\n')
+        .map(Number)
+      say(`its memory at most: ${Math.round(peak / 1e6)} MB of ${Math.round(most / 1e6)} MB`)
+      expect(most).toBe(512 * 1024 ** 2)
+    })
+
+    it('answers the commands of the README and of its health check', async () => {
+      const [program = '', ...health] = compose('compose.yaml').leadsheet.healthcheck.test.slice(1)
+      expect(await podman.ask('exec', name, program, ...health)).toMatchObject({ status: 0 })
+      const commands = [['status'], ['reload'], ['backup', '/data/copy.db'], ['doctor']]
+      const outcomes = commands.map(async (command) => (await leadsheet(name, ...command)).status)
+      // Of which one warns that nobody is told of troubles.
+      expect(await Promise.all(outcomes)).toEqual([0, 0, 0, 3])
+      const listed = await podman.run([...args, IMAGE, 'leads', 'list', '--min-score', '90', '--json'])
+      expect(JSON.parse(listed.stdout).data.length).toBeGreaterThan(0)
+      const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+      expect([await statusOf('/healthz'), await statusOf('/')]).toEqual([200, 401])
+    })
+
+    it('is another version on the same volume: no mail leaves twice, and who has paused gets none', async () => {
+      expect((await leadsheet(name, 'recipients', 'pause', 'ben@example.com')).status).toBe(0)
+      await podman.build(layOut(nextVersion()), NEXT)
+      await stop(name)
+      await podman.start('upgraded', [...args, NEXT])
+      await podman.untilSaid('upgraded', REPORTED)
+      expect((await leadsheet('upgraded', '--version')).stdout).toBe('0.2.0\n')
+      expect(toldSince(0)).toEqual(RECIPIENTS)
+      const resent = await leadsheet('upgraded', 'resend', 'daily', '--all', '--yes', '--reason', 'to try it')
+      expect(resent.status, resent.stdout + resent.stderr).toBe(0)
+      await expect.poll(() => toldSince(RECIPIENTS.length)).toEqual(['ana@example.com'])
+      await stop('upgraded')
+    })
+  })
+
+  it('brings a volume of an older schema up to date, with a backup of it beside', async () => {
+    const volume = layOut({})
+    await makeOlderStore(join(volume, 'leadsheet.db'), FIRST_SCHEMA)
+    chownSync(join(volume, 'leadsheet.db'), UID, UID)
+    const yaml = `api: { url: "${service.url}", key_file: key }\nreports: []\n`
+    const settings = layOut({ 'leadsheet.yaml': yaml, key })
+    const mounts = ['--read-only', `--volume=${volume}:/data`, `--volume=${settings}:/etc/leadsheet:ro`]
+    const { status, stderr } = await podman.run([
+      ...[
+        ...mounts,
+        '--env=LEADSHEET_CONFIG=/etc/leadsheet/leadsheet.yaml',
+        IMAGE,
+        ...['sync', '--only', 'agents'],
+      ],
+    ])
+    expect([status, stderr]).toEqual([0, expect.not.stringContaining('token')])
+    expect(readdirSync(join(volume, 'backups')).filter((file) => file.endsWith('.db'))).toHaveLength(1)
+  })
+
+  it('does what deploy/compose/try.yaml asks for, and the service says nothing of a token', async () => {
+    const { service: served, key: keys, leadsheet: job } = compose('deploy/compose/try.yaml')
+    const [servicePort, webPort] = [await freePort(), await freePort()]
+    const argumentsOf = (each: object) => composeArguments(each, ROOT, memory)
+    await podman.start('service', [...argumentsOf(served), IMAGE, ...served.command, `--port=${servicePort}`])
+    await untilServed(`http://127.0.0.1:${servicePort}/api/v1/openapi.json`)
+    const { stdout, stderr } = await podman.ask('logs', 'service')
+    expect(stdout + stderr).not.toContain('token')
+    const [shell = '', ...command] = keys.entrypoint
+    const made = await podman.run([...argumentsOf(keys), `--entrypoint=${shell}`, IMAGE, ...command])
+    expect(made.status, made.stderr).toBe(0)
+
+    const env = Object.entries<string>(job.environment).map(([name, value]) => {
+      const here = value.replace('service:8484', `127.0.0.1:${servicePort}`)
+      return `--env=${name}=${here.replace('mails:1025', `127.0.0.1:${mail.port}`)}`
+    })
+    const listen = `--env=LEADSHEET_WEB_LISTEN=0.0.0.0:${webPort}`
+    await podman.start('try', [...argumentsOf(job), ...env, listen, IMAGE])
+    await podman.untilSaid('try', /"schedule":"sync",.*"state":"done"/)
+    const before = mail.received.length
+    const sent = await leadsheet('try', 'report', 'daily', '--test-to', 'you@example.com')
+    expect(sent.status, sent.stdout + sent.stderr).toBe(0)
+    expect(toldSince(before)).toContain('you@example.com')
+    for (const name of ['try', 'service']) await stop(name)
+  })
+
+  it('does what the manifests ask for, with secrets that its group alone may read', async () => {
+    const read = (file: string) => readFileSync(join(ROOT, 'deploy/kubernetes', file), 'utf8')
+    const ofGroup = { owner: 0, mode: 0o440 }
+    const yaml = read('base/leadsheet.yaml').replace(/url: .*/, `url: ${service.url}`)
+    const settings = layOut({ 'leadsheet.yaml': yaml }, ofGroup)
+    const token = 'a-token-for-the-test'
+    const secrets = layOut({ 'api-key': key, 'smtp-url': mail.url, 'web-token': token }, ofGroup)
+    const containersOf = (file: string): Manifest[] =>
+      parseAllDocuments(read(file)).map((document) => {
+        const { spec } = document.toJS()
+        return (spec.jobTemplate?.spec ?? spec).template.spec.containers[0]
+      })
+    const argumentsOf = ({ env, args = [] }: Manifest) => [
+      ...['--user=10001:10001', '--read-only', '--cap-drop=ALL', '--tmpfs=/tmp', '--volume=pod:/data'],
+      ...[`--volume=${settings}:/etc/leadsheet:ro`, `--volume=${secrets}:/run/secrets/leadsheet:ro`],
+      ...[...env.map(({ name, value }) => `--env=${name}=${value}`), IMAGE, ...args],
+    ]
+    const before = mail.received.length
+    const jobs = containersOf('cron/jobs.yaml')
+    for (const job of [...jobs, ...jobs]) {
+      const { status, stderr } = await podman.run(argumentsOf(job))
+      expect(status, `${job.args}: ${stderr}`).toBe(0)
+    }
+    expect(toldSince(before)).toEqual(['ana@example.com'])
+
+    const [pod] = containersOf('daemon/deployment.yaml')
+    if (pod === undefined) throw new Error('there is no daemon')
+    const port = await freePort()
+    const env = [...pod.env, { name: 'LEADSHEET_WEB_LISTEN', value: `0.0.0.0:${port}` }]
+    await podman.start('pod', argumentsOf({ ...pod, env }))
+    for (const probe of [pod.livenessProbe, pod.readinessProbe])
+      await untilServed(`http://127.0.0.1:${port}${probe?.httpGet.path}`)
+    await stop('pod')
+  })
+
+  it.skipIf(!hasPostgres)(
+    'works beside another as compose.scale.yaml has it: each mail leaves once',
+    async () => {
+      const postgres = await startOwnPostgres()
+      const yaml = `api: { url: "${service.url}", key_file: secrets/key }
+mail: { url: "${mail.url}", from: reports@example.com }
+web: { token: a-token-for-the-test }
+recipients: [cem@example.com, dia@example.com]
+reports: [{ name: daily, schedule: "* * * * *" }]
+`
+      const parent = layOut({})
+      cpSync(layOut({ 'leadsheet.yaml': yaml }), join(parent, 'settings'), { recursive: true })
+      cpSync(layOut({ key, 'store-url': postgres.url }), join(parent, 'settings/secrets'), {
+        recursive: true,
+      })
+      for (const path of readdirSync(parent, { recursive: true }))
+        chownSync(join(parent, String(path)), UID, UID)
+      const port = await freePort()
+      const before = mail.received.length
+      const file = compose('compose.scale.yaml')
+      for (const name of ['leadsheet', 'worker']) {
+        const args = composeArguments(file[name], parent, memory).map((arg) =>
+          arg.replace('=data:', '=scale:'),
+        )
+        const listen = name === 'leadsheet' ? [`--env=LEADSHEET_WEB_LISTEN=0.0.0.0:${port}`] : []
+        await podman.start(name, [...args, ...listen, IMAGE])
+      }
+      const reports = async () =>
+        (await podman.countSaid('leadsheet', REPORTED)) + (await podman.countSaid('worker', REPORTED))
+      await expect.poll(reports, { timeout: 240_000, interval: 1_000 }).toBeGreaterThan(1)
+      expect(toldSince(before)).toEqual(['cem@example.com', 'dia@example.com'])
+      for (const name of ['worker', 'leadsheet']) await stop(name)
+    },
+  )
+})
+
+interface Manifest {
+  readonly args?: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+  readonly livenessProbe?: { readonly httpGet: { readonly path: string } }
+  readonly readinessProbe?: { readonly httpGet: { readonly path: string } }
+}
+
+/** Its limit and its highest, of cgroups of either version. */
+const READ_MEMORY = `cd /sys/fs/cgroup && if [ -e memory.max ]; then cat memory.max memory.peak
+  else cat memory/memory.limit_in_bytes memory/memory.max_usage_in_bytes; fi`
+
+function compose(file: string) {
+  return parse(readFileSync(join(ROOT, file), 'utf8'), { merge: true }).services
+}
+
+/** An image as an upgrade would bring it. */
+function nextVersion(): Record<string, string> {
+  const project = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  return {
+    'package.json': JSON.stringify({ ...project, version: '0.2.0' }),
+    Dockerfile: `FROM ${IMAGE}\nCOPY --chmod=644 package.json /app/\n`,
+  }
+}
+
+async function untilServed(url: string): Promise<void> {
+  const isServed = () =>
+    fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await expect.poll(isServed, { timeout: 240_000, interval: 500 }).toBe(true)
+}
+
+function say(...lines: string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`)
+}

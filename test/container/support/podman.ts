@@ -1,0 +1,189 @@
+/**
+ * Images and containers by a real podman, in a storage that goes with the tests. The containers have the network of the
+ * machine, so that they find what a test serves on 127.0.0.1.
+ */
+import { execFile, spawnSync } from 'node:child_process'
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { findInstalled, isInPath } from '../../support/programs.ts'
+import { ROOT, readImage } from './image.ts'
+
+const NEEDED = ['podman', 'runc', 'mmdebstrap']
+const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
+/** Of a process that may not raise its own. */
+const LIMITS = ['--ulimit', 'nofile=1024:4096', '--ulimit', 'nproc=4096:4096']
+
+/** Debian in the place of the image of Node: the same Node, npm, and nothing else that ours could lean on. */
+const BASE = `FROM scratch
+ADD base.tar /
+COPY node /usr/local/bin/node
+COPY npm /usr/local/lib/node_modules/npm
+RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && chmod +x /usr/local/lib/node_modules/npm/bin/*.js
+`
+
+export interface Ended {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Podman extends AsyncDisposable {
+  /** Whether `--memory` holds here. */
+  readonly hasMemoryLimit: boolean
+  /** Any command of podman; resolves however it ends. */
+  ask(...args: string[]): Promise<Ended>
+  /** Builds what is in a folder under a name. */
+  build(folder: string, name: string): Promise<void>
+  /** Starts a container in the background. */
+  start(name: string, args: readonly string[]): Promise<void>
+  /** A command in a container of its own, gone afterwards. */
+  run(args: readonly string[]): Promise<Ended>
+  /** How many lines of its log say so. */
+  countSaid(name: string, said: RegExp): Promise<number>
+  /** Waits until so many lines say so; fails when the container has ended without. */
+  untilSaid(name: string, said: RegExp, times?: number): Promise<void>
+}
+
+/** What keeps images from being built and run here; null where nothing does. */
+export function missingPodman(): string | null {
+  if (!NEEDED.every(isInPath)) return `apt-get install ${NEEDED.join(' ')}`
+  return process.getuid?.() === 0 ? null : 'it needs root'
+}
+
+export function openPodman(): Podman {
+  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-podman-'))
+  const storage = [
+    '--root',
+    join(folder, 'root'),
+    '--runroot',
+    join(folder, 'run'),
+    '--tmpdir',
+    join(folder, 'tmp'),
+  ]
+  const engine = [...storage, '--cgroup-manager=cgroupfs', '--runtime=runc']
+  const hasOverlay = spawnSync('podman', [...engine, '--storage-driver=overlay', 'info']).status === 0
+  engine.push(`--storage-driver=${hasOverlay ? 'overlay' : 'vfs'}`)
+  const ask = (...args: string[]): Promise<Ended> =>
+    new Promise((resolve) => {
+      execFile('podman', [...engine, ...args], { maxBuffer: 1e8 }, (error, stdout, stderr) =>
+        resolve({ status: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
+      )
+    })
+  const succeed = async (...args: string[]): Promise<string> => {
+    const { status, stdout, stderr } = await ask(...args)
+    expect(status, `podman ${args.join(' ')}\n${stdout.slice(-2_000)}${stderr.slice(-2_000)}`).toBe(0)
+    return stdout.trim()
+  }
+  const countSaid = async (name: string, said: RegExp): Promise<number> =>
+    (await ask('logs', name)).stderr.split('\n').filter((line) => said.test(line)).length
+  const controllers = spawnSync('podman', [...engine, 'info', '--format', '{{.Host.CgroupControllers}}'])
+  return {
+    hasMemoryLimit: String(controllers.stdout).includes('memory'),
+    ask,
+    async build(context, name) {
+      const npmrc = join(folder, 'npmrc')
+      const own = join(homedir(), '.npmrc')
+      writeFileSync(npmrc, `${existsSync(own) ? readFileSync(own, 'utf8') : ''}\ncafile=${CERTIFICATES}\n`)
+      const mounts = [
+        '--volume',
+        `${npmrc}:/root/.npmrc:ro`,
+        '--volume',
+        `${CERTIFICATES}:${CERTIFICATES}:ro`,
+      ]
+      const how = [
+        '--network=host',
+        '--isolation=chroot',
+        '--format=docker',
+        '--pull=never',
+        '--layers=false',
+      ]
+      await succeed('build', ...how, ...mounts, '--tag', name, context)
+    },
+    async start(name, args) {
+      await succeed(
+        'run',
+        '--detach',
+        '--name',
+        name,
+        ...LIMITS,
+        '--no-healthcheck',
+        '--network=host',
+        ...args,
+      )
+    },
+    run: (args) => ask('run', '--rm', ...LIMITS, '--no-healthcheck', '--network=host', ...args),
+    countSaid,
+    async untilSaid(name, said, times = 1) {
+      while ((await countSaid(name, said)) < times) {
+        if ((await succeed('inspect', '--format', '{{.State.Status}}', name)) === 'exited')
+          throw new Error(`${name} has ended: ${(await ask('logs', name)).stderr}`)
+        await new Promise((resolve) => setTimeout(resolve, 500))
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await ask('rm', '--all', '--force', '--time=0')
+      await ask('volume', 'rm', '--all', '--force')
+      await ask('rmi', '--all', '--force')
+      spawnSync('umount', ['--lazy', join(folder, 'root/overlay')])
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The base image that the Dockerfile names, made of Debian's packages: no registry of images is asked. */
+export async function buildBase(podman: Podman): Promise<string> {
+  const [name = ''] = readImage().bases
+  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-base-'))
+  try {
+    const made = spawnSync('mmdebstrap', ['--variant=minbase', 'bookworm', join(folder, 'base.tar')])
+    expect(made.status, String(made.stderr).slice(-2_000)).toBe(0)
+    copyFileSync(join(ROOT, 'node_modules/node/bin/node'), join(folder, 'node'))
+    const global = String(spawnSync('npm', ['root', '--global']).stdout).trim()
+    cpSync(join(global, 'npm'), join(folder, 'npm'), { recursive: true, dereference: true })
+    writeFileSync(join(folder, 'Dockerfile'), BASE)
+    await podman.build(folder, `docker.io/library/${name}`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  return name
+}
+
+interface Service {
+  readonly user?: string
+  readonly init?: boolean
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly security_opt?: readonly string[]
+  readonly pids_limit?: number
+  readonly tmpfs?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly volumes?: readonly string[]
+}
+
+/**
+ * A service of a compose file as arguments of `podman run`, up to the image.
+ * @param folder in the place of the one that the file lies in
+ * @param memory in the place of the file's own, where it holds
+ */
+export function composeArguments(service: Service, folder: string, memory: string | null): string[] {
+  const each = (name: string, values: readonly (string | number | undefined)[] = []) =>
+    values.flatMap((value) => (value === undefined ? [] : [`--${name}=${value}`]))
+  const volumes = service.volumes?.map((volume) => volume.replace(/^\.\//, `${folder}/`))
+  return [
+    ...(service.init && findInstalled('/usr/bin/catatonit') ? ['--init'] : []),
+    ...(service.read_only ? ['--read-only'] : []),
+    ...each('user', [service.user]),
+    ...each('cap-drop', service.cap_drop),
+    ...each('security-opt', service.security_opt),
+    ...each('pids-limit', [service.pids_limit]),
+    ...each('memory', [memory ?? undefined]),
+    ...each('tmpfs', service.tmpfs),
+    ...each('volume', volumes),
+    ...each(
+      'env',
+      Object.entries(service.environment ?? {}).map(([name, value]) => `${name}=${value}`),
+    ),
+  ]
+}
