@@ -135,6 +135,8 @@ function expectLists(figures: ReportFigures, request: ReportRequest, plain: Plai
   for (const row of figures.stalled.rows) {
     const lead = byId.get(row.id)
     expect(lead).toMatchObject({ changedAt: row.changedAt, score: row.score, value: row.value })
+    // As it was then, and not what became of it since.
+    if (lead?.toldStatus) expect(row.status, row.id).toBe(lead.toldStatus)
     expect(row.idleDays).toBe(
       Math.floor((Date.parse(figures.period.to) - Date.parse(row.changedAt)) / DAY_MS),
     )

@@ -9,10 +9,15 @@ import { OPEN_STATUSES } from './relation.ts'
 const DAY_MS = 24 * 60 * 60_000
 
 /** Of `lead`, of `lead_then` beside it and of its pipeline. */
+/** Before the first state that was read, by the moves that its activity tells; else it is the status of now. */
+const STATUS_THEN = `coalesce(lead_then.status, (SELECT to_status FROM stage_move AS each
+      WHERE each.lead_id = lead.id AND moved_at < :to AND (:known_at IS NULL OR observed_at <= :known_at)
+      ORDER BY moved_at DESC LIMIT 1), lead.status)`
+
 const LISTED = `lead.id, coalesce(company_name, lead.id) AS "companyName", company_one_liner AS "companyOneLiner",
     company_domain AS "companyDomain", company_country AS "companyCountry", contact_name AS "contactName",
     contact_title AS "contactTitle", pipeline.id AS "pipelineId", pipeline.name AS "pipelineName",
-    coalesce(lead_then.status, lead.status) AS status, lead_then.score, source, lead_then.value_amount AS amount,
+    ${STATUS_THEN} AS status, lead_then.score, source, lead_then.value_amount AS amount,
     lead_then.value_currency AS currency, lead.created_at AS "createdAt"`
 
 export const TOP_LEADS = {
