@@ -85,8 +85,12 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
     if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
     // The parser's own words quote the text, and may quote half a key.
     const place = / at position \d+/.exec(thrown.message)?.[0] ?? ''
-    const found = quoteOf(beginning, redact)
-    const broken = new SyntaxError(`its JSON is cut or broken${place}; it begins: ${found}`)
+    // What is no JSON from the start on is not one that was cut.
+    if (!/^[[{]/.test(beginning))
+      return failed(
+        unexpected(call.url, `answered ${status} but not with JSON: ${quoteOf(beginning, redact)}`),
+      )
+    const broken = new SyntaxError(`its JSON is cut or broken${place}`)
     return { ...failed(unreachable(call.url, attempt, broken)), isPassing: true }
   }
 }

@@ -66,7 +66,8 @@ export function problemText(text: string): string {
 
 const SAYING = ['detail', 'message', 'error_description', 'error', 'errors', 'title'] as const
 
-function saidIn(body: unknown, depth = 0): string | null {
+/** What an error body says in one of the usual places; null where it says nothing there. */
+export function saidIn(body: unknown, depth = 0): string | null {
   if (typeof body === 'string') return body === '' ? null : body
   if (typeof body !== 'object' || body === null || depth > 3) return null
   const inner: unknown[] = Array.isArray(body)

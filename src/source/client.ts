@@ -108,6 +108,7 @@ export function createClient(options: ClientOptions): Client {
   const usage = { requests: 0, retries: 0, throttled: 0 }
   const pacer = options.pacer ?? createOwnPacer(timer.now)
   let notBefore = 0
+  let askedUntil = 0
   let clockAheadMs: number | null = null
   // An upstream may quote the key that it refuses, also as HTTP Basic sends it.
   const redact = redactorOf(options)
@@ -221,6 +222,7 @@ export function createClient(options: ClientOptions): Client {
   /** From here on no request leaves before that instant, also none that was about to. */
   async function putOff(url: URL, waitMs: number): Promise<LeadsheetError> {
     const boundedMs = Math.min(waitMs, DEFERRAL_MAX_MS)
+    askedUntil = Math.max(askedUntil, Math.ceil(now().getTime() + waitMs))
     notBefore = Math.max(notBefore, Math.ceil(now().getTime() + boundedMs))
     await pacer.putOff(boundedMs)
     return deferred(url)
@@ -228,8 +230,12 @@ export function createClient(options: ClientOptions): Client {
 
   function deferred(url: URL): LeadsheetError {
     const instant = new Date(notBefore).toISOString()
-    return new LeadsheetError('api_deferred', `${url.origin} asks to wait until ${instant}`, {
-      hint: `The run goes on from where it was after that; api.max_wait_seconds is ${options.maxWaitMs / 1000}.`,
+    // Beyond what an instant can be, a wait of thousands of years.
+    const asked = askedUntil > notBefore ? new Date(Math.min(askedUntil, 8.64e15)).toISOString() : instant
+    const again =
+      asked === instant ? 'after that' : `when it is asked again at ${instant}, a day away at most`
+    return new LeadsheetError('api_deferred', `${url.origin} asks to wait until ${asked}`, {
+      hint: `The run goes on from where it was ${again}; api.max_wait_seconds is ${options.maxWaitMs / 1000}.`,
       notBefore: instant,
     })
   }

@@ -76,6 +76,9 @@ export interface Refusal {
   readonly isPassing: boolean
 }
 
+const TOO_FAST_HINT =
+  'It wants fewer requests: set limits.requests_per_second in the profile, or sync less often. What a sync has read is kept.'
+
 /** The error for an answer that is neither a success nor a redirect. */
 export function refusal({ status, url, detail, headers, attempts, isPassing }: Refusal): LeadsheetError {
   const said = detail === '' ? '' : `: ${detail}`
@@ -83,7 +86,10 @@ export function refusal({ status, url, detail, headers, attempts, isPassing }: R
   if (isPassing) {
     const times = attempts === 1 ? '' : ` to ${attempts} attempts`
     return new LeadsheetError('api_unreachable', `${at} answered ${status}${times}${said}`, {
-      hint: 'The service has trouble of its own. What a sync has read is kept, and the next one goes on from there.',
+      hint:
+        status === 429 || status === 403
+          ? TOO_FAST_HINT
+          : 'The service has trouble of its own. What a sync has read is kept, and the next one goes on from there.',
     })
   }
   if (status === 401) {

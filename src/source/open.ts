@@ -9,6 +9,7 @@ import type { Agent, HeldRow, Instant, Lead, LeadDetail, PipelineStat, Stage } f
 import { endpointUrl, hasEndpoint } from './address.ts'
 import type { Answer } from './answer.ts'
 import { authorize, redactorOf } from './auth.ts'
+import { quote, saidIn } from './body.ts'
 import { type Call, type ClientOptions, createClient, type Usage } from './client.ts'
 import { mapDetail } from './detail-mapping.ts'
 import { unexpected } from './failure.ts'
@@ -150,7 +151,7 @@ export function openSource(options: SourceOptions): Source {
       })
       const { body, records } = answer.body
       refuseError(url, answer.status, body)
-      if (records === null) throw withoutList(url, profile.envelope.leads, 'leads')
+      if (records === null) throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const page = { url, body, headers: answer.headers, records }
       return {
@@ -192,7 +193,7 @@ export function openSource(options: SourceOptions): Source {
     async fetchAgents(signal) {
       const url = at('agents')
       const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
-      return itemsOf(url, body, profile.envelope.agents, 'agents')
+      return itemsOf(url, body, profile.envelope.agents, 'agents', redact)
     },
     mapAgent: (raw) => mapAgent(raw, profile),
   }
@@ -212,15 +213,20 @@ function stagesOf(profile: Profile): Stage[] {
   })
 }
 
-function itemsOf(url: URL, body: unknown, path: FieldPath, what: string): readonly unknown[] {
+type Redact = (text: string) => string
+
+function itemsOf(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): readonly unknown[] {
   const items = readPath(body, path)
   if (Array.isArray(items)) return items
-  throw withoutList(url, path, what)
+  throw withoutList(url, body, path, what, redact)
 }
 
-function withoutList(url: URL, path: FieldPath, what: string): LeadsheetError {
+/** With what it says of an error; other parts may be leads in another place, and are nobody's business. */
+function withoutList(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): LeadsheetError {
   const place = path.length === 0 ? 'the answer itself' : path.join('.')
-  return unexpected(url, `has no list of ${what} at ${place}`, PROBE_HINT)
+  const said = saidIn(body)
+  const told = said === null ? '' : `; it says: ${quote(redact(said))}`
+  return unexpected(url, `has no list of ${what} at ${place}${told}`, PROBE_HINT)
 }
 
 const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL --write FILE')} makes one for api.profile.`

@@ -161,6 +161,12 @@ describe('an answer that is not the API’s', () => {
     ['an empty body', body(''), '200 but not with JSON: an empty body'],
     ['no content', bytes('HTTP/1.1 204 No Content\r\n\r\n', 'stay'), '204 but not with JSON: an empty body'],
     ['JSON of another shape', body('{"items":[]}'), 'has no list of leads at data'],
+    [
+      'an error',
+      body('{"error":{"message":"no tenant"}}'),
+      'has no list of leads at data; it says: no tenant',
+    ],
+    ['a page that is called JSON', body(page), '200 but not with JSON: <!doctype html>'],
     ['null', body('null'), 'has no list of leads at data'],
     [
       'a packing that nobody asked for',

@@ -208,6 +208,23 @@ describe('Retry-After', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  it('of three days is told as such, and that the upstream is asked again after one', async () => {
+    await using server = await serve(reply(429, { 'retry-after': '259200', date: NOW.toUTCString() }))
+    const asked = call(server)
+    await expect(asked).rejects.toThrow('asks to wait until 2026-11-24T06:00:00.000Z')
+    await expect(asked).rejects.toMatchObject({
+      notBefore: '2026-11-22T06:00:00.000Z',
+      hint: expect.stringContaining('asked again at 2026-11-22T06:00:00.000Z'),
+    })
+  })
+
+  it('that a 429 lacks leaves the hint that fewer requests are wanted', async () => {
+    await using server = await serve(reply(429))
+    const asked = call(server)
+    await expect(asked).rejects.toMatchObject({ hint: expect.stringContaining('limits.requests_per_second') })
+    await expect(asked).rejects.toMatchObject({ hint: expect.not.stringContaining('trouble of its own') })
+  })
+
   it.each(['0', '-5', 'soon', '', 'Fri, 20 Nov 2026 08:30:00 GMT'])(
     'of %j says nothing: the own wait is taken',
     async (value) => {
