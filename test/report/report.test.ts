@@ -382,6 +382,8 @@ describe('times that cannot be right', () => {
     expect(headline(figures).subject).not.toContain('%')
     expect(headline(figures).detail).not.toContain('Nothing needs attention')
     expect(headline(doubtful()).text).toContain('better')
+    const none = { current: 0, prior: 0 }
+    expect(headline({ ...figures, newLeads: none, won: none }).text).not.toMatch(/quiet/i)
   })
 
   it('are said in German too, and of one number alone where only that goes by them', () => {

@@ -50,7 +50,7 @@ export async function readFreshness(
 export async function checkTimes({ store }: Installation): Promise<HealthCheck> {
   const [first, ...others] = await findDoubtfulTimes(store.db)
   if (first === undefined) return ok('times', 'those of the leads differ, as they should')
-  const found = [tellDoubtful(first), ...others.map(({ field }) => `so is ${field}`)].join('; ')
+  const found = [tellDoubtful(first), ...others.map(({ field }) => `${field} is doubtful too`)].join('; ')
   const field = `mapping.lead.${first.field}`
   return warn(
     'times',

@@ -75,6 +75,8 @@ export function isQuiet(figures: ReportFigures): boolean {
   return (
     coverageOf(figures) === 'whole' &&
     figures.leads > 0 &&
+    !isDoubtful(figures, 'newLeads') &&
+    !isDoubtful(figures, 'won') &&
     figures.newLeads.current + figures.won.current === 0
   )
 }
