@@ -138,7 +138,7 @@ test('the settings that docs/first-report.md shows are those that would be writt
     ...{ ...USUAL, apiUrl: value('http://127.0.0.1:8484/api/v1') },
     mail: { name: 'url', entry: value('smtp://127.0.0.1:1025') },
     recipients: { value: ['ana@example.com'] },
-    report: { name: 'daily', schedule: 'every day at 18:07', period: null },
+    report: { name: 'daily', schedule: 'every day at 18:07', period: 'day' },
   } as const
   expect(shown).toContain(`\`\`\`yaml\n${settingsText(first)}\`\`\``)
 })
