@@ -35,8 +35,7 @@ const REPORTED = /"schedule":"report:daily",.*"state":"done"/
 const RECIPIENTS = ['ana@example.com', 'ben@example.com']
 
 describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', () => {
-  const root = mkdtempSync(join(tmpdir(), 'leadsheet-container-'))
-  chmodSync(root, 0o755)
+  let root: string
   let podman: Podman
   let service: Service
   let mail: MailServer
@@ -44,6 +43,8 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
   let memory: string | null
 
   beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), 'leadsheet-container-'))
+    chmodSync(root, 0o755)
     podman = openPodman()
     memory = podman.hasMemoryLimit ? '512m' : null
     isSkipped('the limit of memory', memory === null ? 'this machine has no cgroup for it' : null)
