@@ -8,6 +8,7 @@ import { claimLease } from '../../src/store/lease.ts'
 import { type Notice, saveNotices } from '../../src/store/notice.ts'
 import { addSlot } from '../../src/store/schedule-slot.ts'
 import { findSubscription } from '../../src/store/subscription.ts'
+import { pauseButton } from '../../src/web/window/buttons.ts'
 import { findBarriers } from '../look/axe.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { enqueueDue, mailingDeps, recipient } from '../support/mailing.ts'
@@ -241,6 +242,18 @@ describe('a recipient', () => {
       state: 'active',
       changedBy: 'operator',
     })
+  })
+
+  it('is paused only after a question, where the button of a page is pressed', async () => {
+    const window = await openOperated()
+    await mail(window, { ana: 'pending' })
+    const { what } = pauseButton('daily', 'ana@example.com')
+    expect(await window.act('/actions/pause', { what })).toMatch(/^200 .*Pause daily for ana@example\.com\?/)
+    const key = { address: 'ana@example.com', report: 'daily' }
+    expect(await findSubscription(window.store.db, key)).toBeUndefined()
+    expect(await window.act('/actions/pause', { report: 'daily', address: 'ana@example.com' })).toMatch(
+      /^ok: ana@example\.com gets daily no more/,
+    )
   })
 
   it('of no report is nobody', async () => {

@@ -53,7 +53,7 @@ export function resendButton(report: string, address: string): Button {
 }
 
 export function pauseButton(report: string, address: string): Button {
-  return button('pause', 'Pause', `${report} for ${address}`, { report, address })
+  return button('pause', 'Pause', `${report} for ${address}`, { report, address, ask: 'yes' })
 }
 
 export function resumeButton(report: string, address: string): Button {

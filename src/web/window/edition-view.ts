@@ -13,6 +13,10 @@ import { bytes } from './numbers.ts'
 import type { Tag } from './status/tag.ts'
 
 /** What stands above each page about an edition. */
+/** Of a mail on a phone: what is higher than in its text part, and each line of that. */
+const ROUND_IT_PX = 500
+const LINE_PX = 34
+
 export interface EditionHead {
   readonly subject: string
   readonly about: string
@@ -47,6 +51,8 @@ interface MailView {
   readonly since: Moment | null
   /** Of the frame; null where the letter is no longer there. */
   readonly src: string | null
+  /** Pixels that it is about as high as on a phone: its frame has no script that could ask. */
+  readonly height: string
   /** Its text part, where that is wanted. */
   readonly text: string | null
   /** The same mail as HTML, and as text. */
@@ -147,6 +153,7 @@ function composeMail(
     tag: letter && tagOf(letter),
     since: letter && clock.at(letter.stateAt),
     src: isThere && !isText ? `${editionHref(edition.id)}/mail/${encodeURIComponent(name)}` : null,
+    height: String(ROUND_IT_PX + LINE_PX * (text ?? '').split('\n').length),
     text: isText ? text : null,
     asHtml: shown('html'),
     asText: shown('text'),

@@ -8,6 +8,17 @@ import { frameOf } from '../frame.ts'
 import type { WindowPages } from '../pages.ts'
 import type { Question } from './deed.ts'
 
+const PATHS = {
+  ...{ 'ask-test': ACTIONS.test, 'ask-pause': ACTIONS.pause, 'ask-resend': ACTIONS.resend },
+} as const
+
+/** Of those that machines are told of, what they have to say. */
+const MISSING = {
+  'ask-test': 'to=ADDRESS says to whom',
+  'ask-pause': 'without ask=yes it is done',
+  'ask-resend': 'somebody has it; confirmed=yes sends it again',
+} as const
+
 export type Ask = (
   visitor: Visitor | null,
   reply: FastifyReply,
@@ -22,10 +33,11 @@ export type Ask = (
 export function createAsk(pages: WindowPages): Ask {
   const fill = {
     'ask-test': pages.page('ask-test'),
+    'ask-pause': pages.page('ask-pause'),
     'ask-resend': pages.page('ask-resend'),
   } as const satisfies Record<Question['page'], unknown>
   return (visitor, reply, { page, title, view }, back) => {
-    const path = page === 'ask-test' ? ACTIONS.test : ACTIONS.resend
+    const path = PATHS[page]
     const frame = frameOf({ visitor, url: back }, title, null)
     return sendPage(reply, fill[page]({ ...view, title, path }, frame))
   }
@@ -33,7 +45,5 @@ export function createAsk(pages: WindowPages): Ask {
 
 /** The same for machines, which have all fields to begin with. */
 export function needsMore({ page }: Question): Told {
-  const field =
-    page === 'ask-test' ? 'to=ADDRESS says to whom' : 'somebody has it; confirmed=yes sends it again'
-  return { text: `Nothing was done: ${field}.`, isWrong: true }
+  return { text: `Nothing was done: ${MISSING[page]}.`, isWrong: true }
 }

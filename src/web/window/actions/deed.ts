@@ -29,11 +29,17 @@ export type Outcome = { readonly done: string } | { readonly ask: Question }
 
 export type Question =
   | { readonly page: 'ask-test'; readonly title: string; readonly view: TestQuestion }
+  | { readonly page: 'ask-pause'; readonly title: string; readonly view: PauseQuestion }
   | { readonly page: 'ask-resend'; readonly title: string; readonly view: ResendQuestion }
 
 export interface TestQuestion {
   readonly report: string
   readonly addresses: readonly { readonly address: string; readonly who: string }[]
+}
+
+export interface PauseQuestion {
+  readonly report: string
+  readonly address: string
 }
 
 export interface ResendQuestion {

@@ -78,6 +78,11 @@ async function wish(deps: DeedDeps, form: Form, wished: Wish & ('pause' | 'start
       hint: `${shellCommand('recipients')} lists who gets what.`,
     })
   }
+  // Only the button of a page asks first; machines say what they mean.
+  if (form.get('ask') === 'yes') {
+    const title = `Pause ${report.name} for ${address}?`
+    return { ask: { page: 'ask-pause', title, view: { report: report.name, address } } }
+  }
   const by = { by: 'operator', reason: null } as const
   const { isFit, withdrawn } = await changeSubscription(store, key, wished, by, now())
   if (!isFit)
