@@ -92,9 +92,10 @@ export async function enqueueResend(
   reason: string | null,
 ): Promise<ReadonlySet<string>> {
   const lease = await claimLease(deps.store, `report:${report.name}`, deps.now)
+  const packs: RevisionPack[] = []
   try {
     const at = deps.now().toISOString()
-    const packs = await packAnew(deps, report, plan.anew, { at, reason })
+    await packAnew(packs, deps, report, plan.anew, { at, reason })
     return await deps.store.write(async (trx) => {
       await lease.renew(trx, deps.now())
       const queued = new Set<string>()
@@ -108,6 +109,7 @@ export async function enqueueResend(
       return queued
     })
   } finally {
+    for (const { pack } of packs) pack[Symbol.dispose]()
     await lease.release()
   }
 }
@@ -143,26 +145,26 @@ interface RevisionPack {
 }
 
 async function packAnew(
+  packs: RevisionPack[],
   deps: MailingDeps,
   report: Report,
   anew: readonly PlannedLetter[],
   { at, reason }: { readonly at: Instant; readonly reason: string | null },
-): Promise<RevisionPack[]> {
-  const packs: RevisionPack[] = []
+): Promise<void> {
   for (const of of Map.groupBy(anew, ({ edition, letter }) => `${edition.id} ${letter.revision}`).values()) {
     const [first] = of
     if (first === undefined) continue
     const { edition } = first
     const revision = first.letter.revision + 1
-    const pack = createLetterPack()
+    const pack = createLetterPack(deps.store.place)
+    packs.push({ editionId: edition.id, revision, pack })
     const findContent = contentsOf(deps, report, edition)
     const resend = { at, first: edition.renderedAt, reason }
     for (const { recipient, firstId: inReplyTo } of of) {
       const content = await findContent(recipient, recipient.address, resend)
       const letter = letterFor(deps.store, edition, recipient, content, deps.sender, revision)
       addToPack(pack, { ...letter, date: at, inReplyTo })
+      await new Promise(setImmediate)
     }
-    packs.push({ editionId: edition.id, revision, pack })
   }
-  return packs
 }

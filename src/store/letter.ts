@@ -3,9 +3,13 @@
  * they are read one at a time, when one is wanted.
  */
 import { createHash } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { dirname, resolve } from 'node:path'
 import { deflateSync, inflateSync } from 'node:zlib'
 import type { Letter, LetterFile } from '../model.ts'
 import type { Db, Trx } from './open.ts'
+import type { StorePlace } from './place.ts'
+import { openSpool, type Spool } from './spool.ts'
 
 /** A file as its letter refers to it. */
 interface FileReference extends Omit<LetterFile, 'content'> {
@@ -20,22 +24,25 @@ export interface PackedLetter {
   readonly head: string
   /** JSON of the references to its files. */
   readonly files: string
-  readonly html: Uint8Array
-  readonly text: Uint8Array
+  readonly html: () => Uint8Array
+  readonly text: () => Uint8Array
 }
 
-/** Letters that are written together: a thousand take little room, since a file that all carry is there once. */
-export interface LetterPack {
+/** Letters that are written together: ten thousand take little room, since a file that all carry is there once. */
+export interface LetterPack extends Disposable {
   readonly letters: PackedLetter[]
   /** The hash of each file by its content, which is one object however many letters carry it. */
   readonly hashes: Map<Uint8Array, string>
+  readonly bodies: Spool
 }
 
-export function createLetterPack(): LetterPack {
-  return { letters: [], hashes: new Map() }
+/** For the store at a place, where there may be many; to be disposed of when they are in it. */
+export function createLetterPack(place?: StorePlace): LetterPack {
+  const bodies = openSpool(place?.kind === 'sqlite' ? dirname(resolve(place.file)) : tmpdir())
+  return { letters: [], hashes: new Map(), bodies, [Symbol.dispose]: () => bodies[Symbol.dispose]() }
 }
 
-export function addToPack({ letters, hashes }: LetterPack, letter: Letter): void {
+export function addToPack({ letters, hashes, bodies }: LetterPack, letter: Letter): void {
   const { html, text, files, ...head } = letter
   const references = files.map(({ content, ...file }): FileReference => {
     const sha256 = hashes.get(content) ?? createHash('sha256').update(content).digest('hex')
@@ -47,8 +54,8 @@ export function addToPack({ letters, hashes }: LetterPack, letter: Letter): void
     recipient: letter.to,
     head: JSON.stringify(head),
     files: JSON.stringify(references),
-    html: deflateSync(html),
-    text: deflateSync(text),
+    html: bodies.put(deflateSync(html)),
+    text: bodies.put(deflateSync(text)),
   })
 }
 
@@ -56,7 +63,11 @@ export async function insertLetter(
   trx: Trx,
   { messageId, head, files, html, text }: PackedLetter,
 ): Promise<void> {
-  await trx.insertInto('letter').values({ message_id: messageId, head, files, html, text }).execute()
+  const bodies = { html: html(), text: text() }
+  await trx
+    .insertInto('letter')
+    .values({ message_id: messageId, head, files, ...bodies })
+    .execute()
 }
 
 export async function keepFiles(trx: Trx, { hashes }: Pick<LetterPack, 'hashes'>): Promise<void> {

@@ -1,12 +1,14 @@
-import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { describe, expect, it } from 'vitest'
 import { buildMessage } from '../../src/mail/letter.ts'
 import type { Letter } from '../../src/model.ts'
-import { listDeliveries } from '../../src/store/delivery.ts'
-import { readLetter } from '../../src/store/letter.ts'
+import { enqueueLetters, listDeliveries } from '../../src/store/delivery.ts'
+import { addToPack, createLetterPack, readLetter } from '../../src/store/letter.ts'
 import * as init from '../../src/store/migrations/001-init.ts'
 import * as heldAndDoubted from '../../src/store/migrations/002-held-and-doubted.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -18,6 +20,7 @@ import { enqueueLetter, FILES, LETTER } from '../support/letter.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()
+const MANY = 2_000
 
 async function openWithEdition(): Promise<Store> {
   const store = await openEmptyStore()
@@ -29,6 +32,13 @@ async function insertEdition(db: Kysely<Tables>): Promise<void> {
   await sql`INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
     VALUES ('e1', 'daily', '2026-11-19', '2026-11-20', 'UTC', ${NOW}, '{}', '', '', '')`.execute(db)
 }
+
+/** About 5 kB when packed. */
+function unlikeText(number: number): string {
+  const hash = (index: number) => createHash('sha256').update(`${number} ${index}`).digest('hex')
+  return Array.from({ length: 150 }, (_, index) => hash(index)).join('')
+}
+
 const enqueue = (store: Store, letters: readonly Letter[]) =>
   store.write(async (trx) => {
     for (const letter of letters) await enqueueLetter(trx, 'e1', letter, NOW)
@@ -49,6 +59,28 @@ describe('a letter in the ledger', () => {
       files: FILES.map((file) => ({ ...file, content: Buffer.from(file.content) })),
     })
     expect(await buildMessage(kept)).toEqual(await buildMessage(letter))
+  })
+
+  it('takes hardly any memory while it waits for thousands of others, and leaves nothing beside the store', async () => {
+    await using store = await openWithEdition()
+    const folder = IN_POSTGRES ? tmpdir() : dirname(fileOf(store))
+    const listSpools = () => readdirSync(folder).filter((name) => name.startsWith('.letters-'))
+    const before = process.memoryUsage().arrayBuffers
+    using pack = createLetterPack(store.place)
+    for (let number = 0; number < MANY; number++) {
+      addToPack(pack, {
+        ...LETTER,
+        to: `r${number}@x.org`,
+        messageId: `<${number}@x>`,
+        html: unlikeText(number),
+      })
+    }
+    // Gathered whole, each would hold on to two buffers of 16 kB.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MANY * 2 * 16_384 * 0.4)
+    expect(listSpools()).toEqual([])
+    await store.write((trx) => enqueueLetters(trx, { editionId: 'e1', revision: 0 }, pack, NOW))
+    for (const number of [0, MANY - 1])
+      expect(await readLetter(store.db, `<${number}@x>`)).toMatchObject({ html: unlikeText(number) })
   })
 
   it('stays as it is when another is put in for the same edition and recipient, or under its Message-ID', async () => {
