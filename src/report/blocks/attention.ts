@@ -35,7 +35,7 @@ export function composeAttention(
     const worst = stalled.rows[0]
     const company = worst ? oneLine(worst.companyName, COMPANY_LENGTH) : null
     const said = attention.stalled(stalled.total, stalled.days, company, days(worst?.idleDays ?? 0))
-    items.push(history.note === '' ? said : `${said} (${history.note})`)
+    items.push(history.note === '' ? said : `${said.replace(/\.$/, '')} (${history.note}).`)
   }
   if (freshness.heldRows > 0) items.push(attention.held(freshness.heldRows))
   for (const { name, megabytes } of context.leftOut)

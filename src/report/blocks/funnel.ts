@@ -44,7 +44,7 @@ export function composeFunnel({ funnel }: ReportFigures, voice: Voice): FunnelVi
     note: isEmpty
       ? words.funnel.empty
       : history?.isShown === false
-        ? words.notShown(words.funnel.title, history.note)
+        ? words.notShown(null, history.note)
         : joined([source(dates.recent(funnel.asOf)), history?.note ?? null, noteOfDays(days, voice)]),
     columns: {
       stage: words.funnel.stage,

@@ -39,7 +39,7 @@ export function composeStalled(figures: ReportFigures, voice: Voice, context: Re
     title: words.stalled.title,
     note: history.isShown
       ? joined([total > 0 ? words.stalled.some(days) : history.note === '' ? none : null, history.note])
-      : words.notShown(words.stalled.title, history.note),
+      : words.notShown(null, history.note),
     columns: { lead: words.stalled.lead, stage: words.stalled.stage, idle: words.stalled.idle },
     leads: shown.map((lead) => ({
       company: oneLine(lead.companyName, NAME_LENGTH),

@@ -263,7 +263,8 @@ export function english(numbers: Numbers, locale: string) {
 
     /** Of a figure that depends on what leads went through. */
     known: (known: number, of: number) => `known for ${count(known)} of ${plural(of, 'lead', 'leads')}`,
-    notShown: (what: string, known: string) => `${what}: not shown, ${known}`,
+    notShown: (what: string | null, known: string) =>
+      `${what === null ? 'Not shown' : `${what}: not shown`}, ${known}`,
 
     funnel: {
       title: 'Funnel',

@@ -19,7 +19,7 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
   const moves = isPast ? 'news_move' : 'stage_move'
   const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
   const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
-          WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC LIMIT 1)`
+          WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC, to_status DESC LIMIT 1)`
   return {
     news: {
       reads: [],
@@ -55,7 +55,7 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
         coalesce(iif(:told_at IS NULL, NULL, before.status), ${statusAt(':since')},
           (SELECT from_status FROM ${moves} AS each
             WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
-            ORDER BY moved_at LIMIT 1), before.status) AS from_status,
+            ORDER BY moved_at, to_status LIMIT 1), before.status) AS from_status,
         ${goneAt(':since')} AS was_gone, ${goneAt(':to')} AS is_gone,
         (SELECT max(gone_at) FROM lead_gone AS each WHERE each.lead_id = news.lead_id AND gone_at < :to) AS gone_at,
         (SELECT max(returned_at) FROM lead_gone AS each

@@ -160,7 +160,8 @@ export const FIGURES = [
   {
     name: 'open_value',
     title: 'Open pipeline',
-    meaning: 'value of the leads that were open at the end of the period, as it was then',
+    meaning:
+      'value of the leads that were open at the end of the period, as it was then, or, of a lead first read later, as it was first known',
     unit: 'money',
     coverage: null,
     reads: ['level'],
