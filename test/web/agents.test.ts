@@ -4,6 +4,7 @@ import { saveAgents } from '../../src/store/agent.ts'
 import type { AgentSpan, AgentState } from '../../src/store/figures/agent-spans.ts'
 import type { Store } from '../../src/store/open.ts'
 import { composeStrip } from '../../src/web/window/agents/strip.ts'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { countNow, openCountedPages, readText, textOf } from '../support/counted-pages.ts'
 import { agent, openEmptyStore, saveWholeRun, seenAt } from '../support/store.ts'
 
@@ -99,6 +100,32 @@ describe('the page of agents', () => {
     expect(text).toContain('Agent a Idle')
     expect(text).toContain('not counted yet')
   })
+
+  it.skipIf(!hasBrowser())(
+    'has a dozen agents on two screens of a phone or so, and does not scroll sideways',
+    async () => {
+      const dozen = Array.from({ length: 12 }, (_, index) => ({
+        ...{
+          ...agent(`agent-${index}`, index === 0 ? 'failing' : 'idle'),
+          kind: 'enrichment',
+          taskType: 'enrich',
+        },
+        ...{
+          statusChangedAt: '2026-11-20T08:30:00.000Z',
+          lastSeenAt: '2026-11-20T08:59:00.000Z',
+          tasks24h: 1_234,
+        },
+      }))
+      const store = await openStore({ '2026-11-19T09:00:00.000Z': dozen, '2026-11-20T09:00:00.000Z': dozen })
+      const browser = await openBrowser()
+      onTestFinished(() => browser.close())
+      const page = await browser.newPage({ viewport: { width: 375, height: 800 } })
+      await page.goto(`${await openCountedPages(store, await countNow(store))}/agents`)
+      const table: number = await page.evaluate('document.querySelector("table.agents").offsetHeight')
+      expect(table).toBeLessThan(12 * 160)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375)
+    },
+  )
 
   it('shows names and errors of any kind as text', async () => {
     const name = '<img src=x onerror=alert(1)>\u202e'
