@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { standardHeaders } from '../../src/contract/standard-webhooks.ts'
 import { readAddress } from '../support/daemon-address.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished } from '../support/leadsheet.ts'
 import { random } from '../support/random.ts'
-import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { EVENTS_SECRET, openSender } from './support/event-sender.ts'
 import { type Program, start } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
@@ -18,49 +18,6 @@ const KILLS = IS_FULL ? 60 : 4
 const POINTS = 250
 const LEADS = 200
 const WITHIN_MS = 60_000
-const SECRET = `whsec_${Buffer.from('a secret of a webhook').toString('base64')}`
-
-interface Sender {
-  /** Ids of the messages that were answered with 204. */
-  readonly taken: Set<string>
-  /** Changes leads and tells of each, until nobody answers any more or it is enough. */
-  sendUntil(url: string, isEnough: () => boolean): Promise<void>
-}
-
-function openSender(upstream: Upstream, next: () => number): Sender {
-  const taken = new Set<string>()
-  let count = 0
-
-  async function send(url: string): Promise<void> {
-    const id = `msg_${++count}`
-    const updated_at = new Date().toISOString()
-    const lead = upstream.put(Math.floor(next() * LEADS), { score: count % 101, updated_at })
-    const event = {
-      id,
-      type: 'lead.updated',
-      version: '1',
-      timestamp: updated_at,
-      data: { lead_id: lead.id },
-    }
-    const body = JSON.stringify(event)
-    const signed = standardHeaders([SECRET], { id, timestamp: Math.floor(Date.now() / 1000), body })
-    const headers = { 'content-type': 'application/json', ...signed }
-    const { status } = await fetch(`${url}/webhooks/leads`, { method: 'POST', body, headers })
-    expect(status).toBe(204)
-    taken.add(id)
-  }
-
-  return {
-    taken,
-    async sendUntil(url, isEnough) {
-      while (!isEnough()) {
-        const sent = await Promise.allSettled(Array.from({ length: 5 }, () => send(url)))
-        const refused = sent.find((one) => one.status === 'rejected' && !(one.reason instanceof TypeError))
-        if (refused?.status === 'rejected') throw refused.reason
-      }
-    },
-  }
-}
 
 function waitingIn(file: string): number {
   const database = new Database(file, { readonly: true })
@@ -85,10 +42,10 @@ it(`a daemon killed at any point while events come and a sync runs has lost none
         LEADSHEET_API_KEY: 'test-key',
         LEADSHEET_DATA_DIR: join(cwd, 'data'),
       },
-      ...{ LEADSHEET_EVENTS_SECRET: SECRET, LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
+      ...{ LEADSHEET_EVENTS_SECRET: EVENTS_SECRET, LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
     },
   }
-  const sender = openSender(upstream, next)
+  const sender = openSender(upstream, () => Math.floor(next() * LEADS))
   for (let kill = 0; kill < KILLS; kill++) {
     const killAt = 1 + Math.floor(next() * POINTS)
     const child = start({ ...program, env: { ...program.env, KILL_AT: String(killAt) } })

@@ -10,12 +10,13 @@ import type { SyncOptions } from '../../src/jobs/sync-run.ts'
 import { openSource, type Source } from '../../src/source/open.ts'
 import { findViolations } from '../../src/store/invariants.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
-import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts'
+import { startOwnPostgres } from '../support/own-postgres.ts'
 import { openPartWorkers } from '../support/part-workers.ts'
 import { hasPostgres } from '../support/postgres.ts'
 import { random } from '../support/random.ts'
 import { SILENT } from '../support/syncing.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { crash } from './support/crash.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 
 const CRASHES = IS_FULL ? 70 : 2
@@ -84,15 +85,9 @@ describe.skipIf(!hasPostgres)(`a PostgreSQL that crashes ${CRASHES} times, SEED=
       expect(found.leadsMissing).toBe(0)
       expect(await findViolations(store.db, now().toISOString(), 'all')).toEqual([])
     },
-    1_200_000,
+    2_400_000,
   )
 })
-
-async function crash(postgres: OwnPostgres, next: () => number): Promise<void> {
-  if (next() < 0.5) return postgres.killProcess()
-  await postgres.stop('immediate')
-  await postgres.start()
-}
 
 /** At a page that is asked for, and answered only when the server is back. */
 function crashBetweenPages(

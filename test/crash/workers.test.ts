@@ -1,28 +1,36 @@
 /**
- * Three real workers on one PostgreSQL, one of them killed again and again while they sync, report and mail under
- * faults: the copy is what the upstream has, each due time one row, each recipient has each report once.
+ * Three real workers on one PostgreSQL, one of them killed again and again, or PostgreSQL itself, while they sync,
+ * report and mail under faults: the copy is what the upstream has, each due time one row, each recipient has each report
+ * once, and no event is missing that was answered.
  */
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { findViolations } from '../../src/store/invariants.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { readAddress } from '../support/daemon-address.ts'
 import { DKIM_KEY } from '../support/dkim.ts'
 import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
+import { startOwnPostgres } from '../support/own-postgres.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { random } from '../support/random.ts'
 import { migratedDatabase } from '../support/store.ts'
 import { cut, startUpstream, status, type Upstream } from '../support/upstream.ts'
 import { compareRows } from './outbox/comparison.ts'
 import { startSink } from './outbox/run.ts'
+import { crash } from './support/crash.ts'
+import { EVENTS_SECRET, openSender } from './support/event-sender.ts'
 import { run, start } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 
 const WORKERS = 3
 const KILLS = IS_FULL ? 24 : 4
 const KILL_EACH_MS = 5_000
+const CRASHES = 60
+const CRASH_LEADS = 600
+const CRASH_EACH_MS = 3_000
 const LEADS = IS_FULL ? 20_000 : 3_000
 const RECIPIENTS = Array.from({ length: 12 }, (_, number) => `r${100 + number}@example.org`)
 /** What is put off comes minutes later. */
@@ -34,6 +42,8 @@ const FAULTS = {
     : { turnedAway: 0, refusals: 0, greylisted: 0 }),
 }
 const CHANGES_EACH_MS = 150
+/** A worker without a database, or with more than it can take. */
+const REFUSALS = [429, 500, 503]
 /** What syncs and letters that wait for their next attempt may take once nobody is killed any more. */
 const QUIET_WITHIN_MS = 15 * 60_000
 
@@ -59,16 +69,48 @@ const QUIET: Files = {
   'leadsheet.yaml': SETTINGS.replaceAll(/'\*(\/2)? \* \* \* \*'/g, `"${hourlyNotNow()}"`),
 }
 
-describe.skipIf(!hasPostgres)(
-  `${WORKERS} workers on one PostgreSQL, one of them killed each ${KILL_EACH_MS / 1000} s, ${KILLS} times; SEED=${SEED}`,
-  () => {
-    it('copy all leads, run each due time once and mail each recipient once', async () => {
+interface Trouble {
+  readonly what: string
+  readonly times: number
+  readonly eachMs: number
+  readonly leads: number
+  /** Whose it is, and what is done to it and to the workers. */
+  readonly open: () => Promise<{ readonly url: string; befall(workers: Workers): Promise<void> }>
+}
+
+interface Workers {
+  readonly next: () => number
+  killOne(): void
+}
+
+const TROUBLES: readonly Trouble[] = [
+  {
+    ...{ what: 'one of them is killed', times: KILLS, eachMs: KILL_EACH_MS, leads: LEADS },
+    async open() {
       const url = await newDatabase({ template: await migratedDatabase() })
-      await using upstream = await startUpstream(LEADS / 2)
+      return { url, befall: async (workers) => workers.killOne() }
+    },
+  },
+  {
+    ...{ what: 'PostgreSQL crashes', times: CRASHES, eachMs: CRASH_EACH_MS, leads: CRASH_LEADS },
+    async open() {
+      const postgres = await startOwnPostgres()
+      return { url: postgres.url, befall: ({ next }) => crash(postgres, next) }
+    },
+  },
+]
+
+describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED}`, () => {
+  it.each(IS_FULL ? TROUBLES : TROUBLES.slice(0, 1))(
+    'where $what $times times, each $eachMs ms or so, copy all leads, run each due time once, mail each recipient once and lose no event',
+    async ({ what, times, eachMs, leads, open }) => {
+      const { url, befall } = await open()
+      await using upstream = await startUpstream(leads / 2)
       const sink = await startSink(FAULTS)
       const env = {
         ...{ LEADSHEET_STORE: url, LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'key' },
         ...{ LEADSHEET_SMTP_URL: sink.url, LEADSHEET_FROM: 'reports@example.com' },
+        ...{ LEADSHEET_EVENTS_SECRET: EVENTS_SECRET, LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
       }
       const begin = (files: Files): Worker => follow(start({ args: ['run'], cwd: folderWith(files), env }))
       await using store = await openStore(url, new Date())
@@ -77,19 +119,33 @@ describe.skipIf(!hasPostgres)(
       expect(await run({ args: syncLeads, cwd, env })).toMatchObject({ status: 0 })
       await makeReportDue(url)
       const next = random(SEED)
-      const life = live(upstream, next)
+      const life = live(upstream, next, leads)
       const workers = Array.from({ length: WORKERS }, () => begin(FILES))
-      for (let kill = 0; kill < KILLS; kill++) {
-        await sleep(KILL_EACH_MS)
-        const [gone] = workers.splice(Math.floor(next() * WORKERS), 1)
-        expect(gone?.child.exitCode, 'a worker ended by itself').toBeNull()
+      const killOne = (): void => {
+        // The first takes the events.
+        const [gone] = workers.splice(1 + Math.floor(next() * (WORKERS - 1)), 1)
         gone?.child.kill('SIGKILL')
         workers.push(begin(FILES))
       }
+      const events = openSender(upstream, () => Math.floor((next() * leads) / 2))
+      let isOver = false
+      const sending = readAddress(workers[0]?.child.stderr ?? null).then((address) =>
+        events.sendUntil(address, () => isOver, REFUSALS),
+      )
+      // One that cannot reach its store when it starts ends with word of it.
+      for (const { isUp } of workers) await isUp
+      for (let time = 0; time < times; time++) {
+        await sleep(next() * 2 * eachMs)
+        for (const { child } of workers) expect(child.exitCode, 'a worker ended by itself').toBeNull()
+        await befall({ next, killOne })
+      }
+      isOver = true
+      await sending
       life.end()
       const until = new Date().toISOString()
       const options = { timeout: QUIET_WITHIN_MS, interval: 1_000 }
       await expect.poll(() => listOpenSlots(store, until), options).toEqual([])
+      await expect.poll(() => listLost(store, events.taken), options).toEqual([])
       await stopAll(workers)
       // What its predecessors have left, and nothing new.
       const last = begin(QUIET)
@@ -102,22 +158,30 @@ describe.skipIf(!hasPostgres)(
       expect(await readCopy(store)).toEqual(listOf(upstream))
       expect(await findViolations(store.db, new Date().toISOString(), 'all')).toEqual([])
       const rows = await store.db.selectFrom('delivery').selectAll().orderBy('recipient').execute()
-      const found = compareRows(rows, sink.log)
+      const found = { ...compareRows(rows, sink.log), eventsTaken: events.taken.size }
       // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
-      console.info(`${KILLS} kills of one of ${WORKERS} workers:`, found, await tell(store))
+      console.info(`${what}, ${times} times:`, found, await tell(store))
       expect(found).toMatchObject({ lost: [], doubled: [], altered: [] })
       expect(rows.length).toBeGreaterThanOrEqual(RECIPIENTS.length)
       expect(rows.length % RECIPIENTS.length).toBe(0)
-    }, 1_500_000)
-  },
-)
+    },
+    2_400_000,
+  )
+})
+
+/** Messages that were answered, and of which nobody knows, or nothing has come. */
+async function listLost({ db }: Store, taken: ReadonlySet<string>): Promise<string[]> {
+  const rows = await db.selectFrom('event').where('done_at', 'is not', null).select('id').execute()
+  const done = new Set(rows.map(({ id }) => id))
+  return [...taken].filter((id) => !done.has(id))
+}
 
 /** The upstream has its troubles, and its leads change, until it is told to be quiet. */
-function live(upstream: Upstream, next: () => number): { end(): void } {
+function live(upstream: Upstream, next: () => number, leads: number): { end(): void } {
   const now = new Date().toISOString()
-  for (let number = LEADS / 2; number < LEADS; number++)
+  for (let number = leads / 2; number < leads; number++)
     upstream.put(number, { created_at: now, updated_at: now })
-  let count = LEADS
+  let count = leads
   const timer = setInterval(() => {
     const chosen = Math.floor(next() * count)
     const at = new Date().toISOString()

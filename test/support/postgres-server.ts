@@ -165,6 +165,8 @@ export function databaseUrl(admin: Client, name: string): string {
 /** Connected while it is used. */
 export async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(url)
+  // What breaks the connection fails what is asked on it, too.
+  client.on('error', () => {})
   await client.connect()
   try {
     return await use(client)

@@ -1,0 +1,52 @@
+/** An upstream that changes leads and tells a daemon of each by a webhook, until nobody answers any more or it is enough. */
+import { expect } from 'vitest'
+import { standardHeaders } from '../../../src/contract/standard-webhooks.ts'
+import type { Upstream } from '../../support/upstream.ts'
+
+export const EVENTS_SECRET = `whsec_${Buffer.from('a secret of a webhook').toString('base64')}`
+
+const AT_ONCE = 5
+
+export interface EventSender {
+  /** Ids of the messages that were answered with 204. */
+  readonly taken: Set<string>
+  /** @param refusals what may be answered in the place of 204: such a message does not count as taken */
+  sendUntil(url: string, isEnough: () => boolean, refusals?: readonly number[]): Promise<void>
+}
+
+/** @param choose the number of the lead that changes next */
+export function openSender(upstream: Upstream, choose: () => number): EventSender {
+  const taken = new Set<string>()
+  let count = 0
+
+  async function send(url: string, refusals: readonly number[]): Promise<void> {
+    const id = `msg_${++count}`
+    const updated_at = new Date().toISOString()
+    const lead = upstream.put(choose(), { score: count % 101, updated_at })
+    const event = {
+      id,
+      type: 'lead.updated',
+      version: '1',
+      timestamp: updated_at,
+      data: { lead_id: lead.id },
+    }
+    const body = JSON.stringify(event)
+    const signed = standardHeaders([EVENTS_SECRET], { id, timestamp: Math.floor(Date.now() / 1000), body })
+    const headers = { 'content-type': 'application/json', ...signed }
+    const { status } = await fetch(`${url}/webhooks/leads`, { method: 'POST', body, headers })
+    if (refusals.includes(status)) return
+    expect(status).toBe(204)
+    taken.add(id)
+  }
+
+  return {
+    taken,
+    async sendUntil(url, isEnough, refusals = []) {
+      while (!isEnough()) {
+        const sent = await Promise.allSettled(Array.from({ length: AT_ONCE }, () => send(url, refusals)))
+        const refused = sent.find((one) => one.status === 'rejected' && !(one.reason instanceof TypeError))
+        if (refused?.status === 'rejected') throw refused.reason
+      }
+    },
+  }
+}
