@@ -92,8 +92,8 @@ export const OF_MAIL: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/mail/smtp-server.ts',
-        find: 'return isInsecure ? { opportunisticTLS: true } : { requireTLS: true }',
-        replace: 'return isInsecure ? { opportunisticTLS: true } : { opportunisticTLS: true }',
+        find: "requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',",
+        replace: 'requireTLS: false,',
       },
     ],
     caughtBy: [

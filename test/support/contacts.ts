@@ -5,8 +5,9 @@ export const CONTACTS: Shape = {
   path: '/crm/contacts',
   lets: inHeader('x-api-key'),
   record: (number) => {
-    const { first, company, status, score, updated } = factsOf(number)
-    return { id: number + 1, name: first, company, status, score, modified_at: updated.toISOString() }
+    const { first, company, status, score, created, updated } = factsOf(number)
+    const times = { created_at: created.toISOString(), modified_at: updated.toISOString() }
+    return { id: number + 1, name: first, company, status, score, ...times }
   },
   idOf: (record) => String(record.id),
   list: (all, url) => {
