@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { requireSettings } from '../config/requirements.ts'
 import { shellCommand } from '../errors.ts'
 import { editionState } from '../jobs/archive-index.ts'
+import type { HealthCheck } from '../jobs/health/installation.ts'
 import { factsOf } from '../jobs/notice-reasons.ts'
 import { outcomeText, type ScheduleState } from '../jobs/schedule-state.ts'
 import type { Status as StatusOf } from '../jobs/status.ts'
@@ -12,6 +13,7 @@ import type { RunningWorker } from '../jobs/worker-list.ts'
 import type { QueueCounts } from '../queue/look.ts'
 import { tellDates } from '../report/period.ts'
 import type { ListedEdition } from '../store/edition-list.ts'
+import type { Store } from '../store/open.ts'
 import { nameOf } from '../store/place.ts'
 import type { RunSummary } from '../store/sync-run.ts'
 import { addExamples } from './command.ts'
@@ -21,6 +23,7 @@ import { installationOf } from './health-installation.ts'
 import { openDataIfThere, storePlaceOf } from './installation.ts'
 import { noticeJson } from './notices.ts'
 import { type ConfiguredSchedule, heldText } from './schedules.ts'
+import { checkStore } from './store-check.ts'
 import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { VERDICT_COLORS } from './verdict.ts'
@@ -39,9 +42,22 @@ async function showStatus(terminal: Terminal): Promise<void> {
   requireSettings(config)
   await using store = await openDataIfThere(config)
   const database = nameOf(storePlaceOf(config))
-  const status = await readStatus(installationOf(config, store), ROWS, new Date())
+  const now = new Date()
+  const status = await readStatus(
+    { ...installationOf(config, store), found: await findDamage(store, now) },
+    ROWS,
+    now,
+  )
   if (terminal.json) terminal.printJson(statusJson(database, status))
   else await printStatus(terminal, database, status)
+}
+
+/** As doctor does, of a database that is quickly read through. */
+async function findDamage(store: Store, now: Date): Promise<HealthCheck[]> {
+  // There is no database yet.
+  if (store.place.kind === 'sqlite' && store.place.file === ':memory:') return []
+  const found = await Array.fromAsync(checkStore(store, { whole: false, now }))
+  return found.flatMap((check) => (check.verdict === 'ok' ? [] : [{ ...check, what: 'database' as const }]))
 }
 
 function statusJson(database: string, { health, ...status }: Status) {

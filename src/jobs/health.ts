@@ -11,6 +11,7 @@ import { checkEvents } from './health/events.ts'
 import { type HealthCheck, type Installation, type Subject, tellSpan } from './health/installation.ts'
 import { checkMachine } from './health/machine.ts'
 import { checkHeldRecords, checkLetters, checkNotices, readOpenNotices } from './health/post.ts'
+import { checkUnwatched } from './health/unwatched.ts'
 import { checkSchedules, readDaemon } from './health/work.ts'
 
 export interface Health {
@@ -31,10 +32,12 @@ export async function readHealth(installation: Installation, now: Date): Promise
   const notices = await readOpenNotices(db)
   const [database, ...machine] = await checkMachine(installation, now)
   const checks = [
+    ...(installation.found ?? []),
     ...(database === undefined ? [] : [database]),
     daemon.check,
     ...freshness.map((one) => checkFreshness(one, now)),
     await checkTimes(installation),
+    ...(daemon.life === 'alive' ? [] : await checkUnwatched(db, now)),
     ...(installation.events === null ? [] : [await checkEvents(db, installation.events, now)]),
     ...(daemon.life === 'alive' ? [await checkSchedules(installation, now)] : []),
     await checkLetters(db, notices.known, now),

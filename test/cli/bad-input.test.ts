@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -161,7 +161,10 @@ describe('bad input', () => {
       },
     ])
     const test = await runWarm(['report', 'daily', '--test-to', 'me@example.com'], { cwd, env })
-    expectError(test, 1, /smtp:\/\/127\.0\.0\.1:1 could not be reached for me@example\.com/)
+    expect([test.status, test.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^error: smtp:\/\/127\.0\.0\.1:1 could not be reached for me@example\.com/m),
+    ])
   })
 
   it('says that there is nothing to report before the first sync, and writes no page', async () => {
@@ -191,6 +194,82 @@ describe('bad input', () => {
       /\.html, \.txt or \.eml/,
     )
     expect(readdirSync(cwd)).toEqual(['data', 'taken'])
+  })
+})
+
+describe('status without a daemon', () => {
+  const changed = (records: number, prefix: string) =>
+    Array.from({ length: records }, (_, index) => ({
+      ...{ id: `${prefix}${index}`, status: 'new', name: `Company ${index}` },
+      updated_at: '2026-11-20T10:00:00Z',
+    }))
+
+  it('does not call it well after refused keys, nor once the settings are gone', async () => {
+    const cwd = folderWith()
+    const env = environment(cwd)
+    expect((await runWarm(['sync'], { cwd, env })).status).toBe(0)
+    const well = await runWarm(['status'], { cwd, env })
+    expect([well.status, well.stdout]).toEqual([0, expect.stringMatching(/^All is well: /)])
+    const refused = { cwd, env: { ...env, LEADSHEET_API_KEY: 'lsk_wrong_key_0000' } }
+    for (let times = 0; times < 4; times++) expect((await runWarm(['sync'], refused)).status).toBe(1)
+    const { stdout } = await runWarm(['status', '--json'], refused)
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'fail', sentence: 'API key refused.' })
+    const gone = await runWarm(['status'], { cwd, env: { LEADSHEET_DATA_DIR: join(cwd, 'data') } })
+    expectError(gone, 2, /there is no leadsheet\.yaml in /, /init/)
+  })
+
+  it('tells of ids that have all changed their form, and of bytes that were flipped', async () => {
+    let records = changed(600, 'a-')
+    const upstream = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ data: records }))
+    })
+    await new Promise<void>((listening) => upstream.listen(0, '127.0.0.1', listening))
+    const profile = `
+name: plain
+endpoints: { leads: ., lead: none, stats: none, agents: none }
+auth: none
+envelope: { leads: data }
+paging: { kind: none }
+mapping: { lead: { id: id, status: status, updated_at: updated_at, company_name: name } }
+time_zone: UTC
+`
+    const { port } = upstream.address() as AddressInfo
+    const cwd = folderWith({ 'profile.yaml': profile })
+    const env = environment(cwd, {
+      LEADSHEET_API_URL: `http://127.0.0.1:${port}/leads`,
+      LEADSHEET_API_PROFILE: 'profile.yaml',
+    })
+    try {
+      const first = await runWarm(['sync'], { cwd, env })
+      expect(first.stderr + first.stdout).toMatch(/600 new/)
+      records = changed(600, 'b-')
+      await runWarm(['sync', '--full'], { cwd, env })
+      const { stdout } = await runWarm(['status', '--json'], { cwd, env })
+      expect(JSON.parse(stdout)).toMatchObject({
+        verdict: 'warn',
+        sentence: 'Sync failing. And 1 more: upstream.',
+      })
+    } finally {
+      upstream.close()
+    }
+    const file = join(cwd, 'data/leadsheet.db')
+    const database = new Database(file)
+    database.pragma('wal_checkpoint(TRUNCATE)')
+    const page = database
+      .prepare<[], number>(
+        "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'lead_version' ORDER BY name DESC",
+      )
+      .pluck()
+      .get()
+    const size = Number(database.pragma('page_size', { simple: true }))
+    database.close()
+    const bytes = readFileSync(file)
+    const start = (page ?? 0) * size - 60
+    for (let at = start; at < start + 40; at++) bytes[at] = (bytes[at] ?? 0) ^ 0xff
+    writeFileSync(file, bytes)
+    const damaged = await runWarm(['status', '--json'], { cwd, env })
+    expect([damaged.status, damaged.stderr]).toEqual([1, expect.stringContaining('"code":"store_corrupt"')])
   })
 })
 

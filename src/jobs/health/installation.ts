@@ -14,6 +14,8 @@ export interface Installation {
   readonly snapshotAfterSync: string | null
   /** Null where the upstream has no webhooks, or nothing listens to them. */
   readonly events: EventWay | null
+  /** What a look through the whole database has found, by somebody who could wait for it. */
+  readonly found?: readonly HealthCheck[]
 }
 
 /**
@@ -27,6 +29,8 @@ export type Subject =
   | 'times'
   | 'statistics'
   | 'agents'
+  | 'syncs'
+  | 'upstream'
   | 'events'
   | 'schedules'
   | 'letters'

@@ -3,6 +3,7 @@ import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/numbers.ts'
 import { listDrift } from '../../store/field-drift.ts'
 import { countHeldSince } from '../../store/held-row.ts'
+import type { Db } from '../../store/open.ts'
 import { listWholeScans, type WholeScan } from '../../store/scan-verdict.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule.ts'
@@ -14,31 +15,33 @@ const LEADS_LEAST = 50
 
 export const WATCH_LEADS: Watch = {
   reasons: ['removals_refused', 'counts_unusual', 'fields_changed', 'records_held'],
-  async find({ store: { db } }, now) {
-    const dayAgo = minutesBefore(now, DAY_MINUTES)
-    const [scan, before] = await listWholeScans(db, 2)
-    const odd = scan === undefined ? null : (removalsRefused(scan) ?? unusualCount(scan, before))
-    const drift = (await listDrift(db, dayAgo)).filter(({ change }) => change !== 'new')
-    const fields = drift.map(({ change, path, types, at }): Trouble => {
-      const what =
-        change === 'vanished' ? 'is in no record any longer' : `is now also of the type ${types.join(', ')}`
-      return {
-        ...{ reason: 'fields_changed', subject: path },
-        message: `The field ${path} ${what}, as of ${tellInstant(at)}.`,
-        hint: `Look at the upstream; if the field is called otherwise now, mend the mapping of the profile (${shellCommand('doctor')} names what is not mapped).`,
-      }
-    })
-    const held = (await countHeldSince(db, dayAgo)).map(
-      ({ resource, records, reason }): Trouble => ({
-        ...{ reason: 'records_held', subject: resource },
-        message: `${counted(records, `${resource.replace('_', ' ')} record`)} of the last day cannot be read: ${reason}`,
-        hint: 'They are kept whole in the table held_row; mend the mapping of the profile, and they are read again.',
-      }),
-    )
-    // The newest of each field says all.
-    const newest = [...new Map(fields.toReversed().map((trouble) => [trouble.subject, trouble])).values()]
-    return [...(odd === null ? [] : [odd]), ...newest, ...held]
-  },
+  find: ({ store }, now) => findLeadTroubles(store.db, now),
+}
+
+export async function findLeadTroubles(db: Db, now: Date): Promise<Trouble[]> {
+  const dayAgo = minutesBefore(now, DAY_MINUTES)
+  const [scan, before] = await listWholeScans(db, 2)
+  const odd = scan === undefined ? null : (removalsRefused(scan) ?? unusualCount(scan, before))
+  const drift = (await listDrift(db, dayAgo)).filter(({ change }) => change !== 'new')
+  const fields = drift.map(({ change, path, types, at }): Trouble => {
+    const what =
+      change === 'vanished' ? 'is in no record any longer' : `is now also of the type ${types.join(', ')}`
+    return {
+      ...{ reason: 'fields_changed', subject: path },
+      message: `The field ${path} ${what}, as of ${tellInstant(at)}.`,
+      hint: `Look at the upstream; if the field is called otherwise now, mend the mapping of the profile (${shellCommand('doctor')} names what is not mapped).`,
+    }
+  })
+  const held = (await countHeldSince(db, dayAgo)).map(
+    ({ resource, records, reason }): Trouble => ({
+      ...{ reason: 'records_held', subject: resource },
+      message: `${counted(records, `${resource.replace('_', ' ')} record`)} of the last day cannot be read: ${reason}`,
+      hint: 'They are kept whole in the table held_row; mend the mapping of the profile, and they are read again.',
+    }),
+  )
+  // The newest of each field says all.
+  const newest = [...new Map(fields.toReversed().map((trouble) => [trouble.subject, trouble])).values()]
+  return [...(odd === null ? [] : [odd]), ...newest, ...held]
 }
 
 function removalsRefused({ leads, heldBack }: WholeScan): Trouble | null {

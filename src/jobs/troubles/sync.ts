@@ -2,6 +2,7 @@
 import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { counted } from '../../report/numbers.ts'
+import type { Db } from '../../store/open.ts'
 import { findLastWholeRun, listRuns, type RunSummary } from '../../store/sync-run.ts'
 import { readWatermark } from '../../store/watermark.ts'
 import type { Trouble } from '../notice.ts'
@@ -20,16 +21,18 @@ const STOPPED_CODES: readonly string[] = ['run_interrupted', 'job_busy']
 
 export const WATCH_SYNC: Watch = {
   reasons: ['key_refused', 'sync_failing', 'sync_deferred', 'sync_late'],
-  async find({ store }, now) {
-    const runs = (await listRuns(store.db, RUNS_MAX)).filter(tellsAnything)
-    const whole = await findLastWholeRun(store.db)
-    const { notBefore } = await readWatermark(store.db)
-    return [
-      keyRefused(runs) ?? failing(runs),
-      deferred(runs, notBefore, now),
-      late(runs, whole?.asOf ?? null, now),
-    ].filter((trouble) => trouble !== null)
-  },
+  find: ({ store }, now) => findSyncTroubles(store.db, now),
+}
+
+export async function findSyncTroubles(db: Db, now: Date): Promise<Trouble[]> {
+  const runs = (await listRuns(db, RUNS_MAX)).filter(tellsAnything)
+  const whole = await findLastWholeRun(db)
+  const { notBefore } = await readWatermark(db)
+  return [
+    keyRefused(runs) ?? failing(runs),
+    deferred(runs, notBefore, now),
+    late(runs, whole?.asOf ?? null, now),
+  ].filter((trouble) => trouble !== null)
 }
 
 /** One that was told to stop, and one under way, tell nothing of what is wrong. */

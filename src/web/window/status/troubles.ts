@@ -41,6 +41,8 @@ const TOLD_BY: Readonly<Record<Subject, readonly Reason[]>> = {
   statistics: ['sync_late', 'sync_failing', 'key_refused', 'sync_deferred'],
   agents: ['sync_late', 'sync_failing', 'key_refused', 'sync_deferred'],
   times: [],
+  syncs: ['sync_failing', 'key_refused', 'sync_deferred'],
+  upstream: ['removals_refused', 'counts_unusual', 'fields_changed'],
   events: ['events_stopped', 'events_waiting', 'events_failing'],
   schedules: ['report_late', 'report_held'],
   letters: ['mail_away', 'letters_waiting', 'letters_failed', 'letters_in_doubt'],
