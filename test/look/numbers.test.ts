@@ -127,7 +127,8 @@ describe('the numbers of a mail', () => {
       said(`Won ${won} ${signed(won - wonBefore)} vs ${wonBefore} on 16 Nov`)
       said(`worth ${money(one(now('kpis: Won value')))}`)
       const [rate, rateBefore] = [now('kpis: Win rate'), earlier('kpis: Win rate')]
-      const points = Math.round(1000 * (one(rate) - one(rateBefore))) / 10
+      // Of the two as they are printed, since readers subtract what they see.
+      const points = (Math.round(1000 * one(rate)) - Math.round(1000 * one(rateBefore))) / 10
       said(`${percent(one(rate))} ${signed(points)} pt vs ${percent(one(rateBefore))} on 16 Nov`)
       said(`${one(rate, 'part')} of ${one(rate, 'whole')} closed`)
       const [open, openBefore] = [one(now('kpis: Open pipeline')), one(earlier('kpis: Open pipeline'))]
@@ -191,7 +192,7 @@ describe('the numbers of a mail', () => {
         const open = find(now('pipelines: Leads and open pipeline by pipeline'), line['of'])
         const amount = open.reduce((sum, row) => sum + Number(row['amount']), 0)
         const stalled = one(find(now('pipelines: Stalled by pipeline'), line['of']), 'stalled')
-        said(`${tally(line, then)} ${money(amount)} open · ${stalled} stalled`)
+        said(`${tally(line, then)} ${money(amount)} open${stalled > 0 ? ` · ${stalled} stalled` : ''}`)
       }
     })
 
@@ -234,10 +235,9 @@ const capital = (name: unknown) => `${name}`.charAt(0).toUpperCase() + `${name}`
 /** `0`, `1.3`, `26` */
 const short = (mean: number) => (mean === 0 ? '0' : mean.toFixed(mean < 10 ? 1 : 0))
 
-/** `$8.5k`, `$69.5k`, `$623k`, `$3.6m` */
+/** `$8.5k`, `$9k`, `$69.5k`, `$623k`, `$3.6m` */
 function money(amount: number): string {
   if (amount >= 1e6) return `$${(amount / 1e6).toFixed(1)}m`
   const thousands = amount / 1e3
-  if (thousands < 10) return `$${thousands.toFixed(1)}k`
   return `$${thousands < 100 ? Math.round(10 * thousands) / 10 : Math.round(thousands)}k`
 }
