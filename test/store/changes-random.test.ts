@@ -18,6 +18,9 @@ const LEADS = 60
 const SPANS = 60
 const STATUSES = [...STAGES.map((stage) => stage.status), 'on_hold']
 
+/** Later than every instant: no edition came before. */
+const NEVER = '~'
+
 type Next = () => number
 
 /** What was ever read of a lead, and when it was gone. */
@@ -123,15 +126,20 @@ function becomeOf({ readings, absences }: Life, since: string, knownAt: string, 
   if (after === undefined) return null
   const isGone = (at: string) =>
     absences.some((gone) => gone.from < at && (gone.to === null || gone.to >= at))
-  const toStatus = after.status
-  if (isGone(to)) return isGone(since) ? null : { kind: 'gone', fromStatus: null, toStatus }
   const known = readings.findLast((reading) => reading.from < since && reading.readAt <= knownAt)
   const moves = readings.flatMap((reading, index) => {
     const before = readings[index - 1]
-    return before && before.status !== reading.status ? [{ from: before.status, at: reading.changedAt }] : []
+    return before && before.status !== reading.status
+      ? [{ from: before.status, to: reading.status, at: reading.changedAt }]
+      : []
   })
+  // What it moved to while it was gone is known since it has come back.
+  const toStatus = moves.findLast((move) => move.at < to)?.to ?? after.status
+  if (isGone(to)) return isGone(since) ? null : { kind: 'gone', fromStatus: null, toStatus }
   const first = moves.find((move) => move.at >= since && move.at < to)
-  const fromStatus = known?.status ?? first?.from ?? null
+  const moved = moves.findLast((move) => move.at < since)?.to ?? first?.from
+  // Where no edition has told of it, what it moved to before counts, also what is known of it only since.
+  const fromStatus = (knownAt === NEVER ? (moved ?? known?.status) : (known?.status ?? moved)) ?? null
   const told = (kind: ChangeKind): Told => ({ kind, fromStatus, toStatus })
   const isNews =
     first !== undefined || readings.some((reading) => reading.readAt > knownAt || reading.from >= since)
@@ -167,7 +175,7 @@ describe(`changes of random pasts (SEED=${SEED})`, () => {
       const changes = await atOneMoment(store.db, (moment) => readChanges(moment, scope, told, 1000))
 
       const expected = [...lives].flatMap(([id, life]) => {
-        const become = becomeOf(life, changes.since, told?.knownAt ?? '~', to)
+        const become = becomeOf(life, changes.since, told?.knownAt ?? NEVER, to)
         return become ? [{ id, ...become, value: valueThen(life, to) }] : []
       })
       const context = JSON.stringify({ from, to, told })
