@@ -1,4 +1,4 @@
-/** Upstreams as products that are in use answer, word for word where it matters: seen on them, or in their sources. */
+/** Upstreams that answer as products in use do, as far as their documents tell; two of them were held against the products. */
 import { type ForeignAnswer, type ForeignRecord, factsOf, inHeader, numberIn, type Shape } from './foreign.ts'
 
 const iso = (date: Date): string => date.toISOString()
