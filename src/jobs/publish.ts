@@ -105,7 +105,7 @@ async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Publishe
   const { size: bytes } = await stat(files.snapshot)
   const durationMs = Math.round(performance.now() - started)
   const published = { file: files.snapshot, bytes, durationMs, leadsAsOf: info.leadsAsOf }
-  deps.log.info(published, 'published')
+  deps.log.debug(published, 'snapshot made')
   return published
 }
 

@@ -32,7 +32,7 @@ export async function* checkUpstream(source: Source, signal: AbortSignal): Async
   const first = await attempt('list of leads', PROBE, async () => {
     const page = await source.listLeads({}, null, SAMPLE, { signal })
     sample.push(...page.records.map((record) => record.value))
-    const total = page.total === null ? '' : ` of ${page.total}`
+    const total = page.total === null ? '' : ` of ${page.total.toLocaleString('en')}`
     const found = `${page.records.length}${total} records on the first page`
     return page.records.length > 0
       ? ok('list of leads', found)

@@ -13,12 +13,13 @@ function envFor(url: string) {
 }
 
 describe('leadsheet sync', () => {
-  it('publishes what it has brought, once', async () => {
+  it('publishes what it has brought, and tells of it, once', async () => {
     await using upstream = await startUpstream(LEADS)
     const cwd = folderWith()
     const options = { cwd, env: envFor(upstream.url) }
     const first = await runWarm(['sync', '--only', 'leads'], options)
     expect(first.stdout).toMatch(/^snapshot: \d+\.\d MB in \d+\.\d s$/m)
+    expect(first.stderr).toBe('')
     expect(ask(join(cwd, 'data/snapshot.db'), 'SELECT count(*) AS n FROM lead')).toEqual([{ n: LEADS }])
     const second = await runWarm(['sync', '--only', 'leads'], options)
     expect(second.stdout).not.toContain('snapshot')

@@ -12,6 +12,7 @@ import { KEY, startForeign } from '../../support/foreign.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { startService } from '../../support/service.ts'
 import { SILENT } from '../../support/syncing.ts'
+import { startUpstream } from '../../support/upstream.ts'
 
 const NOW = new Date('2026-11-21T16:00:00Z')
 
@@ -80,6 +81,12 @@ describe('the service', () => {
     expect(screen).toMatch(/fail service: .*does not accept the API key[\s\S]*ok list of leads: /)
     expect(screen).not.toContain('not-the-key')
     expect([answers.apiUrl.value, answers.key.value, answers.profile.value]).toEqual([service.url, key, null])
+  })
+
+  test('with thousands of leads is told of with commas, as all that comes after', async () => {
+    await using upstream = await startUpstream(1_200)
+    const { screen } = await ask({ 'Its address': [upstream.url], 'API key': [KEY] })
+    expect(screen).toContain('ok list of leads: 100 of 1,200 records on the first page')
   })
 
   test('that works otherwise is probed, and what was found out is tried and kept', async () => {
