@@ -10,6 +10,7 @@ import type {
 } from '../figures.ts'
 import type { Instant, Money } from '../model.ts'
 import type { AboutView } from './archive-pages.ts'
+import { datesOf } from './dates.ts'
 import { hasFailed } from './failed.ts'
 import { numbersOf } from './numbers.ts'
 import { tellDates } from './period.ts'
@@ -36,6 +37,8 @@ export interface AboutRequest {
 }
 
 const TEXT_LENGTH = 300
+/** Archives are read in any year: each instant has its own. */
+const LONG_AGO = '1970-01-01T00:00:00.000Z'
 
 const TITLES: Readonly<Record<BlockName, string>> = {
   headline: 'Headline',
@@ -70,9 +73,12 @@ export function composeAbout({
       { name: 'Leads', value: leadsText(filter) },
       {
         name: 'Data as of',
-        value: freshness.dataAsOf === null ? 'no complete sync' : utc(freshness.dataAsOf),
+        value: freshness.dataAsOf === null ? 'no complete sync' : tellAt(freshness.dataAsOf, period.timeZone),
       },
-      { name: 'Made', value: `${utc(renderedAt)}${program === null ? '' : ` by leadsheet ${program}`}` },
+      {
+        name: 'Made',
+        value: `${tellAt(renderedAt, period.timeZone)}${program === null ? '' : ` by leadsheet ${program}`}`,
+      },
       ...figures.failed.map((section) => ({ name: 'Could not be made', value: failedText(section) })),
     ],
     blocks: [...blocks].map(([block, all]) => ({
@@ -142,7 +148,7 @@ function conditionText(condition: FilterCondition): string {
   return [field, ...(min === null ? [] : [`from ${min}`]), ...(max === null ? [] : [`to ${max}`])].join(' ')
 }
 
-/** `2026-11-21 06:04 UTC` */
-function utc(at: Instant): string {
-  return `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
+/** `Sat 21 Nov 2026, 07:04 (Europe/Vienna)` */
+function tellAt(at: Instant, timeZone: string): string {
+  return `${datesOf('en-GB', timeZone, LONG_AGO).instant(at)} (${timeZone})`
 }

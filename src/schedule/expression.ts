@@ -9,6 +9,6 @@ export function parseExpression(text: string, holidays: readonly string[]): Patt
 }
 
 /** Minute and hour are never named, whereas words begin with one, or with a number that has letters to it. */
-function isCron(text: string): boolean {
+export function isCron(text: string): boolean {
   return /^[\d*?][\d*?,/-]*(\s|$)/.test(text.trim())
 }

@@ -85,7 +85,10 @@ it('says first that all is well, and then how fresh each thing is', async () => 
   const text = await read()
   expect(text).toMatch(/^All is well: last sync 4 min ago, 2 leads, next report in 3 h As of 13:00/)
   expect(text).toContain('Leads fresh 4 min ago (12:56)')
-  expect(text).toContain('Report daily 0 15 * * *, UTC in 3 h (16:00) Fri 20 Nov, 16:00 done')
+  expect(text).toContain(
+    'Report daily every day at 15:00 (0 15 * * *), UTC in 3 h (16:00) Fri 20 Nov, 16:00 done',
+  )
+  expect(text).toContain('Sync every 15 min (*/15 * * * *), UTC in')
   expect(text).toContain('1 sync in the last 24 hours: 1 ok.')
   expect(text).toMatch(/12:56 ok all 0 0 0 0 12 0 4.2 s/)
   expect(text).toContain('runs since 03:00, last sign of life 0 s ago')
@@ -98,14 +101,14 @@ it('tells what is wrong with its remedy, once, and lets who may act say that the
   await wholeRun(store, 60 * 30)
   await store.write((trx) =>
     saveNotices(trx, [
-      notice(1, { reason: 'sync_late', message: 'No sync has read all leads since Friday.' }),
+      notice(1, { reason: 'sync_late', message: 'No sync has read all leads since 2026-11-20 08:00 UTC.' }),
       notice(2, { reason: 'job_stuck', subject: 'sync', acknowledgedAt: ago(5) }),
     ]),
   )
   const text = await read()
   const [, wrong = ''] = /What is wrong (.*?) Data /.exec(text) ?? []
   expect(wrong).toMatch(
-    /^data old since 12:00 No sync has read all leads since Friday. Look at the upstream./,
+    /^data old since 12:00 No sync has read all leads since Fri 20 Nov, 09:00. Look at the upstream./,
   )
   expect(wrong).toContain('job stuck: sync since 12:00')
   expect(wrong).toContain('Acknowledged 12:55')
@@ -211,7 +214,11 @@ it('tells of a held report why, and lets who may act let it go', async () => {
 
 it('tells what was missed and why, and when the daemon did not run', async () => {
   const { read, store } = await openStatusPage()
-  const skipped = { schedule: 'report:daily', state: 'skipped', message: 'missed: nothing ran' } as const
+  const skipped = {
+    schedule: 'report:daily',
+    state: 'skipped',
+    message: 'missed: nothing ran since 2026-11-18 14:50 UTC',
+  } as const
   await slot(store, { ...skipped, slot: '2026-11-18T15:00:00.000Z' })
   await slot(store, { ...skipped, slot: '2026-11-19T15:00:00.000Z' })
   await store.write(async (trx) => {
@@ -219,7 +226,9 @@ it('tells what was missed and why, and when the daemon did not run', async () =>
     await touchSpan(trx, await addSpan(trx, { at: ago(60), after: 'down' }), ago(0))
   })
   const text = await read()
-  expect(text).toContain('Report daily Wed 18 Nov, 16:00 to Thu 19 Nov, 16:00 2 skipped missed: nothing ran')
+  expect(text).toContain(
+    'Report daily Wed 18 Nov, 16:00 to Thu 19 Nov, 16:00 2 skipped missed: nothing ran since Wed 18 Nov, 15:50',
+  )
   expect(text).toContain('Tue 17 Nov, 09:00 to 12:00: it was not started')
 })
 

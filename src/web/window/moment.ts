@@ -18,7 +18,12 @@ export interface Clock {
   readonly ago: Tell
   /** `in 3 h` */
   readonly until: Tell
+  /** A sentence of the program whose instants, `2026-11-20 07:00 UTC`, are on this clock as `at` has them. */
+  readonly within: (sentence: string) => string
 }
+
+/** As `tellInstant` writes it, and as machines do. */
+const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?: UTC|:\d\d(?:\.\d+)?Z)/g
 
 /** What there is not stays so. */
 interface Tell {
@@ -34,6 +39,8 @@ export function clockOf(timeZone: string, now: Date): Clock {
     at: telling(recent),
     ago: telling((instant) => `${away(instant)} ago`),
     until: telling((instant) => `in ${away(instant)}`),
+    within: (sentence) =>
+      sentence.replace(INSTANT, (_, day: string, time: string) => recent(`${day}T${time}:00.000Z`)),
   }
 }
 

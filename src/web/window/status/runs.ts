@@ -98,8 +98,8 @@ function runOf(run: RunSummary, clock: Clock, isUnderWay: boolean): RunView {
     took: durationMs === null ? '' : duration(durationMs),
     trouble: problems.length === 0 ? null : counted(problems.length, 'problem'),
     problems: problems.map(({ part, message, hint }) => ({
-      what: `${part}: ${message}`,
-      hint: hint === null ? null : said(hint),
+      what: clock.within(`${part}: ${message}`),
+      hint: hint === null ? null : said(clock.within(hint)),
     })),
   }
 }

@@ -1,13 +1,21 @@
 /** What comes next, what became of what came last, and what was missed and why. */
+
+import { tellSpan } from '../../../jobs/health/installation.ts'
 import { GAP_MS, type MissedSlots, readMissedSlots } from '../../../jobs/missed-slots.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule.ts'
 import { outcomeText, readScheduleStates, type ScheduleState } from '../../../jobs/schedule-state.ts'
+import { listDueTimes, tellTimes } from '../../../report/due-times.ts'
+import { createVoice } from '../../../report/voice.ts'
+import { ENGLISH_PAGE } from '../../../report/words/page-en.ts'
+import { DAY_MS } from '../../../schedule/calendar.ts'
+import { isCron } from '../../../schedule/expression.ts'
+import type { Timing } from '../../../schedule/timing.ts'
 import { type Gap, listGaps } from '../../../store/daemon-span.ts'
 import type { Db } from '../../../store/open.ts'
 import type { Slot } from '../../../store/schedule-slot.ts'
 import { type Button, releaseButton } from '../buttons.ts'
 import type { Clock, Moment } from '../moment.ts'
-import { count, duration } from '../numbers.ts'
+import { count, duration, LOCALE } from '../numbers.ts'
 import type { Tag } from './tag.ts'
 
 const DAYS_BACK = 7
@@ -33,6 +41,9 @@ interface ScheduleView {
   /** As in the ledger. */
   readonly id: string
   readonly name: string
+  /** In words, where the settings have it as cron and it is the same each week. */
+  readonly words: string | null
+  /** As in the settings. */
   readonly when: string
   /** Where it is not that of the installation. */
   readonly zone: string | null
@@ -72,7 +83,7 @@ export async function readSchedules(
       (await readMissedSlots(db, name, { daysBack: DAYS_BACK, now })).map((one) => ({ name, ...one })),
     ),
   )
-  const since = new Date(now.getTime() - DAYS_BACK * 86_400_000).toISOString()
+  const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
   const gaps = await listGaps(db, { since, now: now.toISOString(), leastMs: GAP_MS })
   return {
     schedules: states.toSorted(byNext).map((state) => scheduleOf(state, look)),
@@ -112,6 +123,7 @@ function scheduleOf(
   return {
     id: name,
     name: nameSchedule(name),
+    words: wordsOf(timing, clock.now),
     when: timing.expression,
     zone: timing.timeZone === timeZone ? null : timing.timeZone,
     next: clock.at(coming),
@@ -119,11 +131,21 @@ function scheduleOf(
     last: last && {
       due: clock.at(last.slot),
       tag: tagOf(last),
-      message: last.state === 'done' ? null : last.message,
+      message: last.state === 'done' || last.message === null ? null : clock.within(last.message),
     },
     release:
       canAct && (outcome === 'held' || outcome === 'waits') && report !== null ? releaseButton(report) : null,
   }
+}
+
+/** `every day at 07:00`, `every 15 min` */
+function wordsOf(timing: Timing, now: Date): string | null {
+  if (!isCron(timing.expression)) return null
+  const times = listDueTimes(timing, now)
+  const [steps = 0, ...others] = times.slice(1).map((at, i) => Date.parse(at) - Date.parse(times[i] ?? at))
+  const isEven = others.every((each) => each === steps)
+  if (isEven && steps > 0 && steps < DAY_MS) return `every ${tellSpan(steps)}`
+  return tellTimes(times, createVoice(LOCALE, timing.timeZone, now.toISOString()), ENGLISH_PAGE)
 }
 
 const TAGS: Readonly<Record<Slot['state'], Tag['kind']>> = {
@@ -146,7 +168,7 @@ function missedOf(
     to: slots === 1 ? null : clock.at(last.slot),
     times: count(slots),
     tag: isLate ? { kind: 'off', text: `${duration(lateMs)} late` } : tagOf(first),
-    why: first.message,
+    why: first.message && clock.within(first.message),
   }
 }
 

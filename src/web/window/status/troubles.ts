@@ -61,17 +61,18 @@ export async function readTroubles(db: Db, { checks }: Health, look: Look): Prom
   const failing: ReadonlySet<string> = new Set(
     checks.filter(({ verdict }) => verdict === 'fail').flatMap(({ what }) => TOLD_BY[what]),
   )
-  const found = checks.filter((check) => !isTold(check)).flatMap(findingOf)
+  const found = checks.filter((check) => !isTold(check)).flatMap((check) => findingOf(check, look.clock))
   const told = notices.map((notice) => troubleOf(notice, failing.has(notice.reason) ? 'fail' : 'warn', look))
   return { troubles: [...found, ...told].sort((a, b) => weightOf(a) - weightOf(b)) }
 }
 
-function findingOf({ what, verdict, found, remedy }: HealthCheck): TroubleView[] {
+function findingOf({ what, verdict, found, remedy }: HealthCheck, clock: Clock): TroubleView[] {
   if (verdict === 'ok') return []
+  const first = `${found.charAt(0).toUpperCase()}${found.slice(1)}`
   const trouble = {
     key: `check-${what.replaceAll(' ', '-')}`,
-    ...{ kind: verdict, title: what, message: said(`${found.charAt(0).toUpperCase()}${found.slice(1)}`) },
-    remedy: remedy === null ? null : said(remedy),
+    ...{ kind: verdict, title: what, message: said(clock.within(first)) },
+    remedy: remedy === null ? null : said(clock.within(remedy)),
   }
   return [{ ...trouble, since: null, known: null, acknowledge: null }]
 }
@@ -81,7 +82,7 @@ function troubleOf(notice: Notice, kind: TroubleView['kind'], { canAct, clock }:
   const { title } = factsOf(reason)
   return {
     ...{ key: `notice-${id}`, kind, title: subject === '' ? title : `${title}: ${subject}` },
-    ...{ message: said(notice.message), remedy: said(notice.hint) },
+    ...{ message: said(clock.within(notice.message)), remedy: said(clock.within(notice.hint)) },
     ...{ since: clock.at(openedAt), known: clock.at(acknowledgedAt) },
     acknowledge: canAct && acknowledgedAt === null ? acknowledgeButton(id, title) : null,
   }

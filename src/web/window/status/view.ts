@@ -66,7 +66,8 @@ export async function readStatusView(options: StatusOptions, now: Date): Promise
     const progress = await readProgress(db, clock)
     return {
       head: {
-        ...{ kind: health.verdict, sentence: health.sentence, asOf: clock.at(now.toISOString()), timeZone },
+        ...{ kind: health.verdict, sentence: clock.within(health.sentence), timeZone },
+        asOf: clock.at(now.toISOString()),
         buttons: canAct ? [syncButton(), fullSyncButton()] : [],
       },
       progress: { progress },
