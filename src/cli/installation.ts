@@ -26,7 +26,7 @@ export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.u
 export type DataSettings = Pick<Config, 'dataDir' | 'store' | 'allowNetworkFs'>
 
 /** What an installation has left that has worked before. */
-const TRACES = ['archive', 'snapshot.db', 'preferences.json']
+const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']
 
 /** As the store is opened by: never to be shown, for there may be a password in it. */
 export function storeAddressOf({ dataDir, store }: Pick<DataSettings, 'dataDir' | 'store'>): string {
@@ -85,7 +85,7 @@ export async function openData(settings: DataSettings, opening: Opening | null =
     )
   })
   const place = storePlaceOf(settings)
-  const isMissing = place.kind === 'sqlite' && !hasDatabase(place.file)
+  const isMissing = place.kind === 'sqlite' && !hasBytes(place.file)
   if (place.kind === 'sqlite') {
     if (isMissing && opening?.isNew !== true) refuseLost(place.file, dataDir)
     if (!allowNetworkFs) await refuseNetworkFileSystem(dataDir)
@@ -102,8 +102,9 @@ export async function openData(settings: DataSettings, opening: Opening | null =
 }
 
 /** A file of no bytes is what a full disk or a careless copy leaves. */
-function hasDatabase(file: string): boolean {
-  return existsSync(file) && statSync(file).size > 0
+function hasBytes(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false })
+  return found?.isFile() === true && found.size > 0
 }
 
 /**
@@ -111,7 +112,7 @@ function hasDatabase(file: string): boolean {
  * @throws LeadsheetError store_lost
  */
 function refuseLost(file: string, dataDir: string): void {
-  const traces = TRACES.filter((name) => existsSync(join(dataDir, name)))
+  const traces = TRACES.filter((name) => hasBytes(join(dataDir, name)))
   if (traces.length === 0) return
   const found = existsSync(file) ? 'is empty' : 'is not there'
   const backup = newestBackup(dataDir)
@@ -133,9 +134,7 @@ function newestBackup(dataDir: string): string | null {
   const folders = [dataDir, join(dataDir, 'backups')].filter((folder) => existsSync(folder))
   const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
   const backups = files
-    .filter(
-      (path) => /\/leadsheet-before-[^/]+\.db$|\.db\.before-restore-\w+$/.test(path) && hasDatabase(path),
-    )
+    .filter((path) => /\/leadsheet-before-[^/]+\.db$|\.db\.before-restore-\w+$/.test(path) && hasBytes(path))
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
   return backups[0] ?? null
 }

@@ -28,6 +28,8 @@ import { formatInstant } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { VERDICT_COLORS } from './verdict.ts'
 
+/** As of doctor: a cron or a script that asks is told too. */
+const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const
 const ROWS = { runs: 5, slots: 5, editions: 5, events: 5, notices: 100 }
 
 type Status = StatusOf<ConfiguredSchedule>
@@ -50,6 +52,7 @@ async function showStatus(terminal: Terminal): Promise<void> {
   )
   if (terminal.json) terminal.printJson(statusJson(database, status))
   else await printStatus(terminal, database, status)
+  terminal.end(ENDINGS[status.health.verdict])
 }
 
 /** As doctor does, of a database that is quickly read through. */

@@ -12,7 +12,7 @@ describe('looking before the first sync', () => {
     const cwd = folderWith()
     const env = { LEADSHEET_DATA_DIR: 'mistyped', LEADSHEET_API_URL: 'http://127.0.0.1:9/' }
     const status = await runWarm(['status', '--json'], { cwd, env })
-    expect(status.status).toBe(0)
+    expect(status.status).toBe(1)
     expect(JSON.parse(status.stdout)).toMatchObject({
       ...{ verdict: 'fail', sentence: 'No sync has read all leads yet.' },
       ...{ leads: 0, data_as_of: null, runs: [], deliveries: {} },

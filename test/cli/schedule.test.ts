@@ -166,13 +166,13 @@ describe('leadsheet schedule explain', () => {
       {
         slot: '2027-03-28T01:00:00.000Z',
         local: 'Sun 2027-03-28 03:00 +02:00',
-        covers: '2027-03-27',
+        covers: '2027-03-26 to 2027-03-27',
         note: 'there is no 02:30 on that day',
       },
       {
         slot: '2027-03-29T00:30:00.000Z',
         local: 'Mon 2027-03-29 02:30 +02:00',
-        covers: '2027-03-28',
+        covers: '2027-03-26 to 2027-03-28',
         note: null,
       },
     ])

@@ -230,7 +230,8 @@ describe('an edition in the archive', () => {
     const page = await get(url, `${await pathOf(store)}?letter=${bare(id)}`)
     expect(page.headers['content-security-policy']).toContain("frame-src 'self'")
     const [, src = ''] =
-      /<iframe src="([^"]+)" sandbox title="The mail, To clara@example.com">/.exec(page.text) ?? []
+      /<iframe src="([^"]+)" height="\d+" sandbox title="The mail, To clara@example.com">/.exec(page.text) ??
+      []
     const framed = await get(url, src)
     const letter = await readLetter(store.db, id)
     const pictures = new Map(
