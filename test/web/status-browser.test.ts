@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
       await open(shown)
       await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
       expect(await page.locator('details').count()).toBeGreaterThanOrEqual(7)
-      expect(await findBarriers(page, 'page')).toEqual([])
+      expect(await findBarriers(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
       const { results } = await new HtmlValidate(PAGE_RULES).validateString(await shown.readHtml())
       expect(results.flatMap(({ messages }) => messages.map(({ message }) => message))).toEqual([])
