@@ -282,6 +282,18 @@ describe('numbers too small for percentages', () => {
       ['', '100'],
     ])
   })
+
+  it('leave out how long leads stay in a stage where that is known of none', () => {
+    const busy = busyDay()
+    const stages = busy.funnel.stages.map((stage) => ({ ...stage, medianDays: null }))
+    const figures = { ...busy, funnel: { ...busy.funnel, stages } }
+    expect(block('funnel', busy).columns.inStage).toBe('In stage')
+    expect(block('funnel', figures).columns.inStage).toBeNull()
+    const { html, text } = renderReport(figures)
+    const [head = ''] = /<tr>[^\n]*>Reached<.*?<\/tr>/.exec(html) ?? []
+    expect(head.match(/<t[hd]/g)).toHaveLength(4)
+    expect(text).toMatch(/^Discovered +[\d,]+ +–$/m)
+  })
 })
 
 describe('agents', () => {

@@ -14,7 +14,8 @@ export interface FunnelView {
     readonly stage: string
     readonly reached: string
     readonly conversion: string
-    readonly inStage: string
+    /** Null where no stage has it. */
+    readonly inStage: string | null
   }
   readonly stages: readonly FunnelRow[]
 }
@@ -37,6 +38,10 @@ export function composeFunnel({ funnel }: ReportFigures, voice: Voice): FunnelVi
   const isEmpty = funnel.asOf === null || funnel.stages.length === 0
   const history = funnel.coverage === null ? null : composeHistory(funnel.coverage, voice)
   const days = composeHistory(funnel.daysCoverage, voice)
+  const stages =
+    isEmpty || history?.isShown === false
+      ? []
+      : funnel.stages.map((stage) => (days.isShown ? stage : { ...stage, medianDays: null }))
   const source = funnel.source === 'service' ? words.funnel.ofService : words.funnel.ofOurs
   return {
     kind: 'funnel',
@@ -50,19 +55,9 @@ export function composeFunnel({ funnel }: ReportFigures, voice: Voice): FunnelVi
       stage: words.funnel.stage,
       reached: words.funnel.reached,
       conversion: words.funnel.conversion,
-      inStage: words.funnel.inStage,
+      inStage: stages.some(({ medianDays }) => medianDays !== null) ? words.funnel.inStage : null,
     },
-    stages:
-      isEmpty || history?.isShown === false
-        ? []
-        : funnel.stages.map((stage, position) =>
-            rowOf(
-              days.isShown ? stage : { ...stage, medianDays: null },
-              funnel.stages[position - 1],
-              most,
-              voice,
-            ),
-          ),
+    stages: stages.map((stage, position) => rowOf(stage, stages[position - 1], most, voice)),
   }
 }
 

@@ -8,7 +8,7 @@ export interface ChartLabels {
   readonly won: (mean: number) => string
   /** Of an axis that goes up to `highest`, all in one manner: `20`, `1.5m` */
   readonly tick: (count: number, highest: number) => string
-  /** Of a local date, `2026-09-01`: `1 Sept` */
+  /** Of a local date, `2026-09-01`: `1 September`, with no dot of a short form at its end */
   readonly day: (day: string) => string
 }
 
@@ -17,7 +17,7 @@ const LARGE = 100_000
 
 export function chartLabels({ locale, words, numbers }: Voice): ChartLabels {
   const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
-  const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' })
   const mean = (value: number) => (value < LARGE ? writeMean(value, numbers) : short.format(value))
   return {
     newLeads: (value) => words.trend.newLeads(mean(value)),
