@@ -52,6 +52,8 @@ export interface ReportFigures {
   readonly winRate: Compared<Ratio>
   /** Value of the open leads at the end of each period, a currency each, that of most leads first. */
   readonly openValue: Compared<readonly Money[]>
+  /** At the end of each period: of how many leads the status then is known, and of how many open ones the value. */
+  readonly known: { readonly status: Compared<HistoryCoverage>; readonly value: Compared<HistoryCoverage> }
   readonly sparklines: Sparklines
   readonly trend: readonly TrendDay[]
   readonly funnel: Funnel
@@ -112,7 +114,7 @@ export interface Sparklines {
   readonly newLeads: readonly (number | null)[]
   readonly won: readonly (number | null)[]
   readonly winRate: readonly (number | null)[]
-  /** In the currency of most open leads now. */
+  /** In the currency of most open leads now; null also where more than a hundredth of it is of leads whose value then is not known. */
   readonly openValue: readonly (number | null)[]
 }
 

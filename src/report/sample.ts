@@ -81,6 +81,10 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
     wonValue: { current: money(times(54_500)), prior: money(times(61_000)) },
     winRate: { current: { part: 47, whole: 198 }, prior: { part: 41, whole: 192 } },
     openValue: { current: money(5_300_000), prior: money(5_435_000) },
+    known: {
+      status: { current: { known: 3912, of: 3912 }, prior: { known: 3870, of: 3870 } },
+      value: { current: { known: 1190, of: 1190 }, prior: { known: 1204, of: 1204 } },
+    },
     sparklines: sparklinesOf(periodsUpTo(kind, period).length, times),
     trend: daysUpTo(period.to, TREND_DAYS, period.timeZone).map((day, index) => {
       return { day: localDates(day), newLeads: wave(index, 59), won: wave(index + 3, 4) }
@@ -171,6 +175,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
 export function emptyFigures(figures: ReportFigures): ReportFigures {
   const none = { current: 0, prior: 0 }
   const nothing = { current: [], prior: [] }
+  const unread = { current: { known: 0, of: 0 }, prior: { known: 0, of: 0 } }
   return {
     ...figures,
     freshness: { ...figures.freshness, heldRows: 0 },
@@ -182,6 +187,7 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
     wonValue: nothing,
     winRate: { current: { part: 0, whole: 0 }, prior: { part: 0, whole: 0 } },
     openValue: nothing,
+    known: { status: unread, value: unread },
     sparklines: { newLeads: [], won: [], winRate: [], openValue: [] },
     trend: figures.trend.map(({ day }) => ({ day, newLeads: null, won: null })),
     funnel: { ...figures.funnel, stages: [] },

@@ -255,12 +255,24 @@ describe('the history of leads', () => {
     ])
     const coverage = async (asKnownAt: string | null) => {
       const [coverages] = await readCoverages(store.db, [{ ...WEEK, asKnownAt }])
-      return [coverages?.get('qualified'), coverages?.get('cohort_conversion'), coverages?.get('velocity')]
+      const names = [
+        'qualified',
+        'cohort_conversion',
+        'velocity',
+        'won',
+        'lost',
+        'win_rate',
+        'open',
+        'open_value',
+      ] as const
+      return names.map((name) => coverages?.get(name))
     }
     const known = [
       { known: 1, of: 4 },
       { known: 1, of: 1 },
-      { known: 5, of: 6 },
+      ...Array(5).fill({ known: 5, of: 6 }),
+      // Of "won after it" neither is known that it was open nor what it was worth.
+      { known: 3, of: 4 },
     ]
     expect(await coverage(null)).toEqual(known)
     expect(await coverage('2026-12-01T00:00:00.000Z')).toEqual(known)

@@ -19,6 +19,8 @@ const PRIOR = {
 }
 
 const NONE_IN_QUESTION = { known: 0, of: 0 }
+const NOTHING_KNOWN = { current: NONE_IN_QUESTION, prior: NONE_IN_QUESTION }
+const ALL_KNOWN = { current: { known: 3912, of: 3912 }, prior: { known: 3853, of: 3853 } }
 
 /** Every chart, as if it lay beside the page. */
 export const CHARTS: ReportContext['charts'] = new Map(
@@ -85,6 +87,7 @@ export function busyDay(): ReportFigures {
         { amount: 1_290_000, currency: 'EUR' },
       ],
     },
+    known: { status: ALL_KNOWN, value: ALL_KNOWN },
     sparklines: {
       newLeads: trendUpTo('2026-11-20', 96)
         .slice(-14)
@@ -366,6 +369,7 @@ export function emptyDay(): ReportFigures {
     wonValue: noMoney,
     winRate: { current: { part: 0, whole: 0 }, prior: { part: 0, whole: 0 } },
     openValue: noMoney,
+    known: { status: NOTHING_KNOWN, value: NOTHING_KNOWN },
     sparklines: { newLeads: unknown, won: unknown, winRate: unknown, openValue: unknown },
     trend: trendUpTo('2026-11-20', 0),
     funnel: {

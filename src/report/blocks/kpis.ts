@@ -1,9 +1,9 @@
 /** The four numbers at the top, each with how it moved, against what, and its line over the last periods. */
-import type { Compared, ReportFigures } from '../../figures.ts'
+import type { Compared, HistoryCoverage, ReportFigures } from '../../figures.ts'
 import type { Money, Ratio } from '../../model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../change.ts'
 import type { ChartName, ChartSource, ReportContext } from '../context.ts'
-import { type Coverage, coverageOf, isDoubtful, isFirst } from '../coverage.ts'
+import { type Coverage, composeHistory, coverageOf, isDoubtful, isFirst } from '../coverage.ts'
 import { namePeriod } from '../dates.ts'
 import { formatMoneys } from '../moneys.ts'
 import { FEW } from '../numbers.ts'
@@ -38,11 +38,14 @@ export interface KpiView {
 }
 
 type Moved = Pick<KpiView, 'arrow' | 'change' | 'tone'>
+type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine'>
+
+const NOT_MOVED: Moved = { arrow: '', change: '', tone: 'neutral' }
 
 export function composeKpis(figures: ReportFigures, voice: Voice, context: ReportContext): KpisView {
   const { words, numbers } = voice
   const { kpi } = words
-  const { newLeads, won, wonValue, winRate, openValue, sparklines } = figures
+  const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
   const isComparable = coverage === 'whole' && !isFirst(figures)
   const moved = (change: Change | null): Moved => ({
@@ -55,6 +58,18 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
     .brief(namePeriod(voice.locale, figures.kind, figures.prior))
     .replaceAll(' ', '\u00a0')
   const basis = (value: string) => (isFirst(figures) ? '' : kpi.basis(value, when))
+  /** What is known of the period and of the one before: a change against little of it would tell of what was read. */
+  const withKnown = (tile: Parts, { current, prior }: Compared<HistoryCoverage>): Parts => {
+    const [now, before] = [composeHistory(current, voice), composeHistory(prior, voice)]
+    const join = (...parts: readonly string[]) => parts.filter(Boolean).join(', ')
+    return {
+      ...tile,
+      note: join(tile.note, now.note),
+      ...(before.isShown ? {} : NOT_MOVED),
+      basis:
+        tile.basis && (before.isShown ? join(tile.basis, before.note) : words.notShown(when, before.note)),
+    }
+  }
   const countOf = (count: number) => (coverage === 'none' ? words.none : numbers.count(count))
   const line = (name: ChartName, points: readonly (number | null)[], write: (value: number) => string) =>
     lineOf(context.charts.get(name), points, write, figures, voice)
@@ -74,30 +89,39 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
       basis: basis(numbers.count(newLeads.prior)),
       line: line('spark-new-leads', sparklines.newLeads, numbers.count),
     },
-    {
-      label: kpi.won,
-      value: countOf(won.current),
-      note: isDoubtful(figures, 'won')
-        ? kpi.doubtful
-        : worthOf(coverage, won.current, wonValue.current, voice),
-      ...moved(changeOfCount(won, 'up', voice)),
-      basis: basis(numbers.count(won.prior)),
-      line: line('spark-won', sparklines.won, numbers.count),
-    },
-    {
-      label: kpi.winRate,
-      ...rateOf(winRate.current, voice),
-      ...moved(changeOfRate(winRate, 'up', voice)),
-      basis: winRate.prior.whole === 0 ? '' : basis(priorRate(winRate, voice)),
-      line: line('spark-win-rate', sparklines.winRate, numbers.rate),
-    },
-    {
-      label: kpi.openValue,
-      ...moneyOf(openValue.current, voice),
-      ...moved(changeOfMoney(openValue, null, voice)),
-      basis: basis(formatMoneys(inCurrency(openValue.prior), voice).largest ?? kpi.nothing),
-      line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
-    },
+    withKnown(
+      {
+        label: kpi.won,
+        value: countOf(won.current),
+        note: isDoubtful(figures, 'won')
+          ? kpi.doubtful
+          : worthOf(coverage, won.current, wonValue.current, voice),
+        ...moved(changeOfCount(won, 'up', voice)),
+        basis: basis(numbers.count(won.prior)),
+        line: line('spark-won', sparklines.won, numbers.count),
+      },
+      known.status,
+    ),
+    withKnown(
+      {
+        label: kpi.winRate,
+        ...rateOf(winRate.current, voice),
+        ...moved(changeOfRate(winRate, 'up', voice)),
+        basis: winRate.prior.whole === 0 ? '' : basis(priorRate(winRate, voice)),
+        line: line('spark-win-rate', sparklines.winRate, numbers.rate),
+      },
+      known.status,
+    ),
+    withKnown(
+      {
+        label: kpi.openValue,
+        ...moneyOf(openValue.current, voice),
+        ...moved(changeOfMoney(openValue, null, voice)),
+        basis: basis(formatMoneys(inCurrency(openValue.prior), voice).largest ?? kpi.nothing),
+        line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
+      },
+      known.value,
+    ),
   ].map((tile, _, all) => ({
     ...tile,
     isLong: tile.value.length > LARGE_LENGTH,

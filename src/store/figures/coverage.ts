@@ -43,6 +43,21 @@ export const COVERAGES: Readonly<
     sql: `SELECT (SELECT count(*) FROM reach) AS known, count(*) AS "of"
   FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM gone_then)`,
   },
+  value: {
+    title: 'Coverage',
+    meaning:
+      'of the leads that were open at the end of the period, those whose value then is known: read since their last change before it, with no other change before the next sync',
+    reads: ['level', 'value_unsure'],
+    sql: `SELECT leads - (SELECT count(*) FROM value_unsure WHERE outcome = 'open') AS known, leads AS "of"
+  FROM (SELECT coalesce(sum(leads), 0) AS leads FROM level WHERE outcome = 'open') AS counted`,
+  },
+  won_value: {
+    title: 'Coverage',
+    meaning: 'of the leads counted as won, those whose value at the end of the period is known',
+    reads: ['closed', 'value_unsure'],
+    sql: `SELECT count(*) FILTER (WHERE lead_id NOT IN (SELECT lead_id FROM value_unsure)) AS known, count(*) AS "of"
+  FROM closed WHERE outcome = 'won' AND closed_at >= :from`,
+  },
   stalled: {
     title: 'Coverage',
     meaning:

@@ -12,7 +12,7 @@ import type { RelationName } from './relation-name.ts'
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'
 
 /** What a figure that depends on the history of leads has to know: see `coverage.ts`. */
-export type CoverageName = 'period' | 'end' | 'cohort' | 'life' | 'stalled'
+export type CoverageName = 'period' | 'end' | 'cohort' | 'life' | 'stalled' | 'value' | 'won_value'
 
 export interface FigureDefinition {
   readonly name: string
@@ -77,7 +77,7 @@ export const FIGURES = [
     title: 'Won',
     meaning: 'leads that were won in the period and still are at its end',
     unit: 'leads',
-    coverage: null,
+    coverage: 'end',
     reads: ['closed'],
     sql: closedAs('won'),
   },
@@ -86,7 +86,7 @@ export const FIGURES = [
     title: 'Lost',
     meaning: 'leads that were lost in the period and still are at its end',
     unit: 'leads',
-    coverage: null,
+    coverage: 'end',
     reads: ['closed'],
     sql: closedAs('lost'),
   },
@@ -95,7 +95,7 @@ export const FIGURES = [
     title: 'Disqualified',
     meaning: 'leads that were disqualified in the period and still are at its end',
     unit: 'leads',
-    coverage: null,
+    coverage: 'end',
     reads: ['closed'],
     sql: closedAs('disqualified'),
   },
@@ -105,7 +105,7 @@ export const FIGURES = [
     meaning:
       'value of the leads counted as won, as it was at the end of the period; those without a value left out',
     unit: 'money',
-    coverage: null,
+    coverage: 'won_value',
     reads: ['closed', 'lead_then'],
     sql: `SELECT value_currency AS "of", ${toCents('sum(value_amount)')} AS value
     FROM closed JOIN lead_then USING (lead_id)
@@ -117,7 +117,7 @@ export const FIGURES = [
     title: 'Win rate',
     meaning: 'won out of won and lost, of the leads closed in the 30 days up to the end of the period',
     unit: 'share',
-    coverage: null,
+    coverage: 'end',
     reads: ['closed'],
     sql: `SELECT ${share} FROM (
       SELECT count(*) FILTER (WHERE outcome = 'won') AS part, count(*) AS whole FROM closed
@@ -129,7 +129,7 @@ export const FIGURES = [
     meaning:
       'leads won in the period for each lead created in it, whether they are the same leads or not; may be above 1',
     unit: 'share',
-    coverage: null,
+    coverage: 'end',
     reads: ['closed', 'lead_then'],
     sql: `SELECT ${share} FROM (
       SELECT (SELECT count(*) FROM closed WHERE outcome = 'won' AND closed_at >= :from) AS part,
@@ -153,7 +153,7 @@ export const FIGURES = [
     meaning:
       'leads that were neither won, lost nor disqualified at the end of the period; a status without a stage counts as open',
     unit: 'leads',
-    coverage: null,
+    coverage: 'end',
     reads: ['level'],
     sql: `SELECT coalesce(sum(leads), 0) AS value FROM level WHERE outcome = 'open'`,
   },
@@ -163,7 +163,7 @@ export const FIGURES = [
     meaning:
       'value of the leads that were open at the end of the period, as it was then, or, of a lead first read later, as it was first known',
     unit: 'money',
-    coverage: null,
+    coverage: 'value',
     reads: ['level'],
     sql: `SELECT value_currency AS "of", ${toCents('sum(value_amount)')} AS value FROM level
     WHERE outcome = 'open' AND value_currency <> ''

@@ -12,6 +12,7 @@ export const RELATION_NAMES = [
   'gone_then',
   'lead_then',
   'level',
+  'value_unsure',
   'changed',
   'reopened',
   'closed_now',

@@ -25,6 +25,12 @@ const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 /** Empty for a value without a currency or a currency without a value, as in `lead_count`. */
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
+/** Of a state at an instant: that its value then is not known, since the lead changed until the next sync. */
+export const unsureState = (at: string, past = ''): string =>
+  `(valid_to >= ${at} AND valid_to < (SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= ${at}${past}) AND valid_from < ${at}
+      OR valid_from >= coalesce((SELECT max(leads_as_of) FROM sync_run WHERE leads_as_of < ${at}), ${at}) AND valid_from < ${at}
+        AND changed_at >= ${at} AND coalesce(valid_to, '~') >= ${at})`
+
 /** @param isPast whether only what was known at `:known_at` counts */
 export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
   const bounds = boundsOf(isPast, filter)
@@ -68,20 +74,22 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     state: {
       reads: chosen,
       sql: `-- the states of leads by how they count
-    SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
-      ifnull(value_amount, 0) AS value_amount, valid_from, valid_to
+    SELECT lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
+      ifnull(value_amount, 0) AS value_amount, valid_from, valid_to, changed_at
     FROM lead_version LEFT JOIN stage USING (status) WHERE true${inScope()}`,
     },
     early: {
       reads: chosen,
-      sql: `-- leads that were there before their first known state, which began after the period: from when, and up to when
-    SELECT pipeline_id, ${CURRENCY} AS value_currency, ifnull(value_amount, 0) AS value_amount, created_at,
-      min(first_seen_at, valid_from) AS ended_at
+      sql: `-- leads first read after the period that had changed since it: what they were like before that change (known_from)
+    -- is not known, nor their status up to their first known state (ended_at)
+    SELECT lead.id AS lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
+      ifnull(value_amount, 0) AS value_amount, created_at, max(created_at, min(first_seen_at, valid_from)) AS ended_at,
+      max(valid_from, changed_at) AS known_from
     -- by arrival, which the plus says: only of those that came later; one not updated since had a state before
     FROM (SELECT id, +created_at AS created_at, first_seen_at FROM lead
       WHERE first_seen_at >= :to AND created_at < first_seen_at AND updated_at >= :to) AS lead
-    CROSS JOIN lead_version AS state
-    WHERE state.rowid = ${version('', 'ASC')} AND valid_from >= :to AND created_at < valid_from${inScope('pipeline_id', 'lead.id')}`,
+    CROSS JOIN lead_version AS state LEFT JOIN stage USING (status)
+    WHERE state.rowid = ${version('', 'ASC')} AND max(valid_from, changed_at) >= :to${inScope('pipeline_id', 'lead.id')}`,
     },
     early_once: {
       reads: [...chosen, 'early'],
@@ -123,8 +131,18 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     UNION ALL
     SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM state WHERE valid_from >= :to
     UNION ALL
-    SELECT pipeline_id, 'open', value_currency, 1, value_amount FROM early WHERE created_at < :to`,
+    SELECT pipeline_id, 'open', value_currency, 1, value_amount FROM early WHERE created_at < :to AND ended_at >= :to`,
         },
+    value_unsure: {
+      reads: [...chosen, 'state', 'early'],
+      sql: `-- leads whose value at the end of the period is not known: first read after a later change, or changed again
+    -- between the syncs before and after that end
+    SELECT lead_id, iif(ended_at >= :to, 'open', outcome) AS outcome FROM early WHERE created_at < :to AND known_from >= :to
+    UNION ALL
+    SELECT lead_id, outcome FROM state
+    WHERE ${unsureState(':to', past('AND leads_as_of <= :known_at'))}
+      AND lead_id NOT IN (SELECT lead_id FROM early WHERE known_from >= :to)`,
+    },
     changed: {
       reads: [],
       sql: `-- leads that are not now what they were at the end of the period

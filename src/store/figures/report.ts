@@ -5,14 +5,15 @@
  */
 import type { BlockName } from '../../choices.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Compared, FailedSection, PeriodKind, ReportFigures } from '../../figures.ts'
+import type { Compared, FailedSection, HistoryCoverage, PeriodKind, ReportFigures } from '../../figures.ts'
 import type { Money, Period, Ratio } from '../../model.ts'
 import type { Db } from '../open.ts'
 import { listOf } from '../rows.ts'
 import { readByPipeline, readBySource } from './breakdown.ts'
 import { type LastTold, readChanges } from './changes.ts'
 import { giveChosen } from './chosen-leads.ts'
-import type { FigureName } from './definition.ts'
+import { readCoverage } from './coverage.ts'
+import type { CoverageName, FigureName } from './definition.ts'
 import { readFunnel } from './funnel.ts'
 import { atOneMoment, type Moment, readPart } from './moment.ts'
 import { type FigureRow, type FigureScope, readFigureAt } from './query.ts'
@@ -50,7 +51,7 @@ export async function readReportFigures(db: Db, request: ReportRequest): Promise
 
 type CoreFigures = Pick<
   ReportFigures,
-  'freshness' | 'leads' | 'newLeads' | 'won' | 'lost' | 'wonValue' | 'winRate' | 'openValue'
+  'freshness' | 'leads' | 'newLeads' | 'won' | 'lost' | 'wonValue' | 'winRate' | 'openValue' | 'known'
 > & { readonly pipelines: readonly { readonly id: string; readonly name: string }[] }
 
 type Sections = Omit<
@@ -87,6 +88,10 @@ async function readCore(moment: Moment, request: ReportRequest): Promise<CoreFig
     current: read(await readFigureAt(moment, name, scope)),
     prior: read(await readFigureAt(moment, name, scopeOf(request, prior))),
   })
+  const covered = async (name: CoverageName): Promise<Compared<HistoryCoverage>> => ({
+    current: await readCoverage(moment, name, scope),
+    prior: await readCoverage(moment, name, scopeOf(request, prior)),
+  })
   return {
     freshness: await readFreshness(db, period.to),
     pipelines: await listPipelines(db, filter.pipelineIds),
@@ -97,6 +102,7 @@ async function readCore(moment: Moment, request: ReportRequest): Promise<CoreFig
     wonValue: await compared('won_value', moneyIn),
     winRate: await compared('win_rate', ratioIn),
     openValue: await compared('open_value', moneyIn),
+    known: { status: await covered('end'), value: await covered('value') },
   }
 }
 

@@ -4,10 +4,14 @@
  */
 import type { Sparklines, TrendDay } from '../../figures.ts'
 import type { Instant, Period } from '../../model.ts'
+import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'
 import type { Moment } from './moment.ts'
 import { type FigureScope, type QueryValues, readFigureAt, readRows } from './query.ts'
-import { RECENT_BEFORE } from './relation.ts'
+import { RECENT_BEFORE, unsureState } from './relation.ts'
+
+/** A line has no room to say of what it is made: a point of which more is not known is left out. */
+const UNSURE_MAX = 0.01
 
 /** Of a lead, for a span: that it was gone at its end. */
 const WAS_GONE = `EXISTS (SELECT 1 FROM lead_gone AS gone WHERE gone.lead_id = each.lead_id
@@ -60,13 +64,19 @@ export const SPARKLINES = {
 
 export const OPEN_VALUE_SERIES = {
   title: 'Sparkline of the open pipeline',
-  meaning: 'the figure open_value at the end of this period and of those before it, in one currency',
+  meaning:
+    'the figure open_value at the end of this period and of those before it, in one currency, empty where more than a hundredth of it is of leads whose value then is not known',
   reads: ['span', 'level_now', 'state', 'early', 'early_once'],
-  sql: `SELECT ${toCents(`(SELECT total(value_amount) FROM level_now WHERE outcome = 'open' AND value_currency = :currency)
-      + sum(change) OVER (ORDER BY place DESC)`)} AS value
+  sql: `SELECT iif(unsure > value * ${UNSURE_MAX}, NULL, value) AS value
+  FROM (SELECT place, ${toCents(`(SELECT total(value_amount) FROM level_now WHERE outcome = 'open' AND value_currency = :currency)
+      + sum(change) OVER (ORDER BY place DESC)`)} AS value,
+    (SELECT total(value_amount) FROM early_once
+        WHERE created_at < span_to AND known_from >= span_to AND (ended_at >= span_to OR outcome = 'open') AND value_currency = :currency)
+      + (SELECT total(value_amount) FROM state
+        WHERE ${unsureState('span_to')} AND outcome = 'open' AND value_currency = :currency) AS unsure
   FROM (
     -- what had ended by the end of the next span is put back, what had begun is taken out
-    SELECT place, (SELECT total(value_amount) FROM state
+    SELECT place, span_to, (SELECT total(value_amount) FROM state
         WHERE valid_to >= span_to AND valid_to < until AND outcome = 'open' AND value_currency = :currency)
       - (SELECT total(value_amount) FROM state
         WHERE valid_from >= span_to AND valid_from < until AND outcome = 'open' AND value_currency = :currency)
@@ -74,7 +84,7 @@ export const OPEN_VALUE_SERIES = {
         WHERE ended_at >= span_to AND ended_at < until AND value_currency = :currency)
       - (SELECT total(value_amount) FROM early_once
         WHERE created_at >= span_to AND created_at < until AND value_currency = :currency) AS change
-    FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until FROM span) AS spanned) AS changed
+    FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until FROM span) AS spanned) AS changed) AS told
   ORDER BY place`,
 } as const
 
@@ -184,10 +194,15 @@ async function valueEach(
   if (currency === null) return periods.map(() => null)
   if (scope.asKnownAt === null) {
     const [last, values] = spansOf(scope, periods)
-    const rows = await readRows<{ value: number }>(moment, OPEN_VALUE_SERIES, last, { ...values, currency })
+    const rows = await readRows<{ value: number | null }>(moment, OPEN_VALUE_SERIES, last, {
+      ...values,
+      currency,
+    })
     return rows.map(({ value }) => value)
   }
   return eachOf(periods, async (period) => {
+    const { known, of } = await readCoverage(moment, 'value', { ...scope, ...period })
+    if (of - known > of * UNSURE_MAX) return null
     const rows = await readFigureAt(moment, 'open_value', { ...scope, ...period })
     return rows.find((row) => row.of === currency)?.value ?? 0
   })
