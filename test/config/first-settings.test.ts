@@ -135,10 +135,10 @@ test('what stands there as a comment is right once the # is taken away', () => {
 test('the settings that docs/first-report.md shows are those that would be written', () => {
   const shown = readFileSync(join(import.meta.dirname, '../../docs/first-report.md'), 'utf8')
   const first = {
-    ...{ ...USUAL, apiUrl: value('http://127.0.0.1:8484/api/v1') },
+    ...{ ...USUAL, today: '2026-11-22', apiUrl: value('http://127.0.0.1:8484/api/v1') },
     mail: { name: 'url', entry: value('smtp://127.0.0.1:1025') },
     recipients: { value: ['ana@example.com'] },
-    report: { name: 'daily', schedule: 'every day at 18:07', period: 'day' },
+    report: { name: 'daily', schedule: 'every day at 17:46', period: 'day' },
   } as const
   expect(shown).toContain(`\`\`\`yaml\n${settingsText(first)}\`\`\``)
 })
