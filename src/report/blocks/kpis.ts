@@ -3,7 +3,14 @@ import type { Compared, HistoryCoverage, ReportFigures } from '../../figures.ts'
 import type { Money, Ratio } from '../../model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../change.ts'
 import type { ChartName, ChartSource, ReportContext } from '../context.ts'
-import { type Coverage, composeHistory, coverageOf, isDoubtful, isFirst } from '../coverage.ts'
+import {
+  type Coverage,
+  composeHistory,
+  coverageOf,
+  type HistoryView,
+  isDoubtful,
+  isFirst,
+} from '../coverage.ts'
 import { namePeriod } from '../dates.ts'
 import { formatMoneys } from '../moneys.ts'
 import { FEW } from '../numbers.ts'
@@ -58,16 +65,24 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
     .brief(namePeriod(voice.locale, figures.kind, figures.prior))
     .replaceAll(' ', '\u00a0')
   const basis = (value: string) => (isFirst(figures) ? '' : kpi.basis(value, when))
+  // The period before is known no better, so that one line is enough.
+  const unshown = (now: string, before: string) => (now === '' ? words.notShown(when, before) : '')
   /** What is known of the period and of the one before: a change against little of it would tell of what was read. */
-  const withKnown = (tile: Parts, { current, prior }: Compared<HistoryCoverage>): Parts => {
-    const [now, before] = [composeHistory(current, voice), composeHistory(prior, voice)]
+  const withKnown = (
+    tile: Parts,
+    { current, prior }: Compared<HistoryCoverage>,
+    write: (known: string) => string = String,
+  ): Parts => {
+    const [now, before] = [current, prior].map((each) => {
+      const { isShown, note } = composeHistory(each, voice)
+      return { isShown, note: note && write(note) }
+    }) as [HistoryView, HistoryView]
     const join = (...parts: readonly string[]) => parts.filter(Boolean).join(', ')
     return {
       ...tile,
       note: join(tile.note, now.note),
       ...(before.isShown ? {} : NOT_MOVED),
-      basis:
-        tile.basis && (before.isShown ? join(tile.basis, before.note) : words.notShown(when, before.note)),
+      basis: tile.basis && (before.isShown ? join(tile.basis, before.note) : unshown(now.note, before.note)),
     }
   }
   const countOf = (count: number) => (coverage === 'none' ? words.none : numbers.count(count))
@@ -121,6 +136,7 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
         line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
       },
       known.value,
+      kpi.valueThen,
     ),
   ].map((tile, _, all) => ({
     ...tile,

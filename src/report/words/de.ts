@@ -238,6 +238,7 @@ export function german(numbers: Numbers, locale: string): Words {
       noneClosed: 'keine beendet',
       noValues: 'ohne Wertangabe',
       nothing: 'nichts',
+      valueThen: (known) => `damaliger Wert ${known}`,
       soFar: 'bisher',
       doubtful: 'Zeit fraglich',
       soFarWorth: (value) => `bisher, Wert ${value}`,

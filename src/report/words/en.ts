@@ -229,6 +229,7 @@ export function english(numbers: Numbers, locale: string) {
       noneClosed: 'none closed',
       noValues: 'no values given',
       nothing: 'none',
+      valueThen: (known: string) => `value then ${known}`,
       soFar: 'so far',
       doubtful: 'by a doubtful time',
       soFarWorth: (value: string) => `so far, worth ${value}`,
