@@ -11,8 +11,10 @@ import type { ReportFigures } from '../../src/figures.ts'
 import { createContents } from '../../src/jobs/content.ts'
 import { findPeriod, readEditionFigures } from '../../src/jobs/edition.ts'
 import type { Reader, Report } from '../../src/jobs/report.ts'
+import { openTemplates } from '../../src/report/templates.ts'
 import { openService } from '../../src/service/open.ts'
 import { DAILY, mailingDeps } from '../support/mailing.ts'
+import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { openSyncing } from '../support/syncing.ts'
 import type { MailPage } from './pages.ts'
 
@@ -78,8 +80,9 @@ export async function openDemo(): Promise<Demo> {
     }
   }
   const common = { ...DAILY, timeZone: 'Europe/Berlin', stalledDays: 14, topScore: 60 }
+  const { blocks } = (await openTemplates(TEMPLATES_FOLDER)).definition('weekly')
   const weekly = await make(
-    { ...common, name: 'weekly', template: 'weekly', title: 'Weekly leads', kind: 'week' },
+    { ...common, name: 'weekly', template: 'weekly', title: 'Weekly leads', kind: 'week', blocks },
     MONDAY,
   )
   const daily = await make(common, TUESDAY)

@@ -326,6 +326,18 @@ describe('agents', () => {
   })
 })
 
+describe('what changed in a week', () => {
+  it('names the leads that were won, and counts the others, which dailies have named', () => {
+    const { kinds } = block('changes', busyWeek())
+    const named = kinds.filter(({ leads }) => leads.length > 0).map(({ label }) => label)
+    expect(named).toEqual(['Won'])
+    expect(kinds.find(({ label }) => label === 'Moved forward')).toMatchObject({
+      total: expect.stringMatching(/^38\s·/),
+      more: '',
+    })
+  })
+})
+
 describe('thirty pipelines', () => {
   const busy = busyWeek()
   const [line] = busy.byPipeline

@@ -1,5 +1,5 @@
 /** What leads went through since the last report, by kind, and within one by currency, the most valuable first. */
-import type { ChangedLead, ChangeKind, ReportFigures } from '../../figures.ts'
+import type { ChangedLead, ChangeKind, PeriodKind, ReportFigures } from '../../figures.ts'
 import type { ReportContext } from '../context.ts'
 import { composeHistory } from '../coverage.ts'
 import { joined, linkTo, NAME_LENGTH, pipelineOf } from '../lead-line.ts'
@@ -11,6 +11,8 @@ import { moreOf, shownOf } from './more.ts'
 
 /** Of a kind. */
 const ROWS = 3
+/** Of these only the leads that were won are named: three of hundreds tell nothing, and dailies have named them. */
+const LONG: readonly PeriodKind[] = ['week', 'month']
 
 export interface ChangesView {
   readonly kind: 'changes'
@@ -49,7 +51,8 @@ export function composeChanges(figures: ReportFigures, voice: Voice, context: Re
     kinds: kinds.map(({ kind, total, value, rows }) => {
       const { largest, others } = formatMoneys(value, voice)
       const worth = [largest, others].filter(Boolean).join(' ')
-      const shown = shownOf(rows, total, ROWS)
+      const isNamed = kind === 'won' || !LONG.includes(figures.kind)
+      const shown = isNamed ? shownOf(rows, total, ROWS) : []
       return {
         label: words.changes.kinds[kind],
         total: joined([numbers.count(total), worth, isMove(kind) ? history.note : '']),
@@ -59,7 +62,9 @@ export function composeChanges(figures: ReportFigures, voice: Voice, context: Re
           what: joined([moveOf(lead, words.changes.kinds[kind], voice), pipelineOf(lead, pipelines)]),
           value: lead.value ? numbers.money(lead.value) : '',
         })),
-        more: moreOf('changes', { total, shown: shown.length, held: rows.length }, voice, context),
+        more: isNamed
+          ? moreOf('changes', { total, shown: shown.length, held: rows.length }, voice, context)
+          : '',
       }
     }),
   }
