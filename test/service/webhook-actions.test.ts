@@ -113,7 +113,9 @@ describe('a test', () => {
     expect(attempt).toMatchObject({ outcome: 'failed', status: 500, next_attempt_at: null })
     expect(attempt.error).toContain('500')
     await api.pass(HOUR_MS)
-    expect(await hooks.attempts(id)).toEqual([attempt])
+    // Something else may have happened in that hour.
+    const attempts = await hooks.attempts(id)
+    expect(attempts.filter((each) => each.message_id === attempt.message_id)).toEqual([attempt])
   })
 
   test('of an address where nothing listens says so', async () => {
