@@ -65,8 +65,8 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
     .brief(namePeriod(voice.locale, figures.kind, figures.prior))
     .replaceAll(' ', '\u00a0')
   const basis = (value: string) => (isFirst(figures) ? '' : kpi.basis(value, when))
-  // The period before is known no better, so that one line is enough.
-  const unshown = (now: string, before: string) => (now === '' ? words.notShown(when, before) : '')
+  // The period before is known no better: its numbers would only say it twice.
+  const unshown = (now: string, before: string) => words.notShown(when, now === '' ? before : '')
   /** What is known of the period and of the one before: a change against little of it would tell of what was read. */
   const withKnown = (
     tile: Parts,

@@ -262,7 +262,8 @@ export function german(numbers: Numbers, locale: string): Words {
     },
 
     known: (known, of) => `bekannt für ${count(known)} von ${plural(of, 'Lead', 'Leads')}`,
-    notShown: (what, known) => `${what === null ? 'Nicht gezeigt' : `${what}: nicht gezeigt`}, ${known}`,
+    notShown: (what, known) =>
+      [what === null ? 'Nicht gezeigt' : `${what}: nicht gezeigt`, known].filter(Boolean).join(', '),
 
     funnel: {
       title: 'Trichter',

@@ -265,7 +265,7 @@ export function english(numbers: Numbers, locale: string) {
     /** Of a figure that depends on what leads went through. */
     known: (known: number, of: number) => `known for ${count(known)} of ${plural(of, 'lead', 'leads')}`,
     notShown: (what: string | null, known: string) =>
-      `${what === null ? 'Not shown' : `${what}: not shown`}, ${known}`,
+      [what === null ? 'Not shown' : `${what}: not shown`, known].filter(Boolean).join(', '),
 
     funnel: {
       title: 'Funnel',
