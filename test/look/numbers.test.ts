@@ -131,8 +131,10 @@ describe('the numbers of a mail', () => {
       const points = (Math.round(1000 * one(rate)) - Math.round(1000 * one(rateBefore))) / 10
       said(`${percent(one(rate))} ${signed(points)} pt vs ${percent(one(rateBefore))} on 16 Nov`)
       said(`${one(rate, 'part')} of ${one(rate, 'whole')} closed`)
-      const [open, openBefore] = [one(now('kpis: Open pipeline')), one(earlier('kpis: Open pipeline'))]
-      said(`Open pipeline ${money(open)} ${signed(open - openBefore, money)} (`)
+      // The leads were first read after the Monday before, when nobody knows what they were worth.
+      said(
+        `Open pipeline ${money(one(now('kpis: Open pipeline')))} on 16 Nov: not shown value then known for`,
+      )
     })
 
     it('in the trend', () => {
