@@ -25,7 +25,7 @@ describe('a sync from a service on a bad day', () => {
         },
         'test',
       )
-      await using service = await startService({ historyDays: 6, faults })
+      await using service = await startService({ historyDays: 20, faults })
       const backoff = { attempts: 12, baseMs: 0, maxMs: 0 }
       await using syncing = await openSyncing(service.service.url, service.readKey, { source: { backoff } })
       const result = await syncing.sync(LEADS)

@@ -12,9 +12,9 @@ const FILES = [
   'src/cli/notice-check.ts',
 ]
 
-/** `leadsheet resend ${report} --failed` -> the words after leadsheet. */
+/** shellCommand('resend ${report} --failed') -> the words of the command. */
 const named = FILES.flatMap((pattern) => globSync(pattern)).flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/`leadsheet ([^`]+?)\\?`/g)].map((match) => match[1] ?? ''),
+  [...readFileSync(file, 'utf8').matchAll(/shellCommand\((['`])(.+?)\1\)/g)].map((match) => match[2] ?? ''),
 )
 
 it('there are commands to name', () => {

@@ -137,9 +137,10 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: [...chosen, 'state', 'early'],
       sql: `-- leads whose value at the end of the period is not known: first read after a later change, or changed again
     -- between the syncs before and after that end
-    SELECT lead_id, iif(ended_at >= :to, 'open', outcome) AS outcome FROM early WHERE created_at < :to AND known_from >= :to
+    SELECT lead_id, iif(ended_at >= :to, 'open', outcome) AS outcome, value_currency, value_amount
+    FROM early WHERE created_at < :to AND known_from >= :to
     UNION ALL
-    SELECT lead_id, outcome FROM state
+    SELECT lead_id, outcome, value_currency, value_amount FROM state
     WHERE ${unsureState(':to', past('AND leads_as_of <= :known_at'))}
       AND lead_id NOT IN (SELECT lead_id FROM early WHERE known_from >= :to)`,
     },

@@ -4,10 +4,9 @@
  */
 import type { Sparklines, TrendDay } from '../../figures.ts'
 import type { Instant, Period } from '../../model.ts'
-import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'
 import type { Moment } from './moment.ts'
-import { type FigureScope, type QueryValues, readFigureAt, readRows } from './query.ts'
+import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'
 import { RECENT_BEFORE, unsureState } from './relation.ts'
 
 /** A line has no room to say of what it is made: a point of which more is not known is left out. */
@@ -87,6 +86,12 @@ export const OPEN_VALUE_SERIES = {
     FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until FROM span) AS spanned) AS changed) AS told
   ORDER BY place`,
 } as const
+
+/** As OPEN_VALUE_SERIES has it of each span, for one. */
+const UNSURE_VALUE: Query = {
+  reads: ['value_unsure'],
+  sql: `SELECT total(value_amount) AS unsure FROM value_unsure WHERE outcome = 'open' AND value_currency = :currency`,
+}
 
 export async function readSparklines(
   moment: Moment,
@@ -201,10 +206,15 @@ async function valueEach(
     return rows.map(({ value }) => value)
   }
   return eachOf(periods, async (period) => {
-    const { known, of } = await readCoverage(moment, 'value', { ...scope, ...period })
-    if (of - known > of * UNSURE_MAX) return null
     const rows = await readFigureAt(moment, 'open_value', { ...scope, ...period })
-    return rows.find((row) => row.of === currency)?.value ?? 0
+    const value = rows.find((row) => row.of === currency)?.value ?? 0
+    const [row] = await readRows<{ unsure: number }>(
+      moment,
+      UNSURE_VALUE,
+      { ...scope, ...period },
+      { currency },
+    )
+    return (row?.unsure ?? 0) > value * UNSURE_MAX ? null : value
   })
 }
 
