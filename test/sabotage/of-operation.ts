@@ -333,8 +333,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     caughtBy: [
       {
         file: 'test/jobs/stopped-events.test.ts',
-        title:
-          'once it no longer does, it is said with when the last event came and how much syncs found since',
+        title: 'what changed before it was registered was told to nobody',
         because: /events_stopped/,
       },
     ],
