@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { errorText, LeadsheetError } from '../errors.ts'
 import type { Store } from './open.ts'
 import type { SubscriptionTable } from './subscription-tables.ts'
 
@@ -30,11 +31,27 @@ export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>
   await rename(unfinished, file)
 }
 
+/** @throws LeadsheetError store_corrupt */
+function parseCopy(file: string, text: string): Copy {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new LeadsheetError(
+      'store_corrupt',
+      `${file}: found ${errorText(cause)}, expected the copy of preferences`,
+      {
+        hint: 'Move it away to go on without what recipients have chosen since the backup.',
+        cause,
+      },
+    )
+  }
+}
+
 /** Takes what is newer in the copy than in the store. */
 export async function takePreferences(store: Store, folder: string): Promise<void> {
   const file = join(folder, PREFERENCES_FILE)
   if (!existsSync(file)) return
-  const { linkKey, preferences }: Copy = JSON.parse(await readFile(file, 'utf8'))
+  const { linkKey, preferences } = parseCopy(file, await readFile(file, 'utf8'))
   await store.write(async (trx) => {
     for (const one of preferences) {
       await trx

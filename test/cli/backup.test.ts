@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
@@ -78,6 +78,15 @@ reports: [{ name: daily }]
   expect(await run('restore', 'copy.db')).toMatchObject({ status: 0 })
   // The backup is of before.
   expect(await standing()).toEqual(isStopped)
+
+  const copy = readFileSync(join(data, 'preferences.json'))
+  writeFileSync(join(data, 'preferences.json'), '{')
+  const torn = await run('restore', 'copy.db')
+  expect([torn.status, torn.stderr]).toEqual([
+    1,
+    expect.stringMatching(/preferences\.json: found .*\nhint: Move it/),
+  ])
+  writeFileSync(join(data, 'preferences.json'), copy)
 
   mkdirSync(join(data, 'backups'))
   writeFileSync(join(data, 'backups', 'leadsheet-before-0.2.0-20261120T060000Z.db'), 'some bytes')
