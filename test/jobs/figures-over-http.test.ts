@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { HistoryCoverage, PeriodKind, ReportFigures } from '../../src/figures.ts'
+import { KNOWN_SHARE_MIN } from '../../src/report/coverage.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../src/report/period.ts'
 import { openService } from '../../src/service/open.ts'
 import type { FigureName } from '../../src/store/figures/definition.ts'
@@ -175,14 +176,24 @@ function expectPrinted(figures: ReportFigures, truth: Truth, prior: Truth, value
   const { block } = compose(figures, { now: figures.freshness.dataAsOf ?? '' })
   const { kpis, changes, stalled, attention } = block as unknown as Printed
   expect(kpis.tiles.map(({ value }) => numberIn(value)).slice(0, 2)).toEqual([truth.new_leads, truth.won])
+  const { status, value } = figures.known
+  const known = [undefined, status.prior, status.prior, value.prior]
+  const bases = kpis.tiles.map(({ basis }, place) => {
+    if (basis === '') return null
+    const { known: count, of } = known[place] ?? { known: 1, of: 1 }
+    const isHidden = count < of * KNOWN_SHARE_MIN
+    expect(basis.includes('not shown'), `${basis}: known for ${count} of ${of}`).toBe(isHidden)
+    return isHidden ? null : basis
+  })
   for (const [place, count] of [prior.new_leads, prior.won].entries()) {
-    const basis = kpis.tiles[place]?.basis ?? ''
-    if (basis !== '') expect(numberIn(basis), basis).toBe(count)
+    const basis = bases[place] ?? null
+    if (basis !== null) expect(numberIn(basis), basis).toBe(count)
   }
-  const [tile, { current, prior: before }] = [kpis.tiles[3], figures.openValue]
-  if (current[0]?.amount !== values.now) expect(tile?.note, `open value ${values.now}`).toContain('known for')
-  if (before[0]?.amount !== values.before && tile?.basis !== '')
-    expect(tile?.basis, `open value ${values.before}`).toContain('known for')
+  const [note, basis] = [kpis.tiles[3]?.note, bases[3] ?? null]
+  const { current, prior: before } = figures.openValue
+  if (current[0]?.amount !== values.now) expect(note, `open value ${values.now}`).toContain('known for')
+  if (basis !== null && before[0]?.amount !== values.before)
+    expect(basis, `open value ${values.before}`).toContain('known for')
   const wanted = {
     'Lost or disqualified': truth.lost + truth.disqualified,
     Won: truth.won,
