@@ -5,6 +5,7 @@ import { requireDaemon } from '../config/requirements.ts'
 import { LeadsheetError } from '../errors.ts'
 import { askSync } from '../jobs/ask-sync.ts'
 import { keepTicking, startDaemon } from '../jobs/daemon.ts'
+import { createDetailCrew } from '../jobs/detail-crew.ts'
 import { createFollower } from '../jobs/follow-events.ts'
 import { createInbox } from '../jobs/inbox.ts'
 import { createLane, joinLanes, type Lane } from '../jobs/lane.ts'
@@ -16,7 +17,6 @@ import type { Schedule } from '../jobs/schedule.ts'
 import { createSharedLane, type SharedLaneName } from '../jobs/shared-lane.ts'
 import { sharedPacerOf } from '../jobs/shared-pacer.ts'
 import { snapshotSchedule } from '../jobs/snapshot-schedule.ts'
-import { createSyncHelp } from '../jobs/sync-help.ts'
 import { syncSchedule } from '../jobs/sync-schedule.ts'
 import { tellOperators } from '../jobs/tell-operators.ts'
 import { deliverWaiting } from '../jobs/waiting-letters.ts'
@@ -94,10 +94,10 @@ export async function openConfiguredDaemon(
   const publishing = configuredPublishing(config, store, log)
   const queue = store.place.kind === 'postgres' ? opening.use(await openQueue(store.place, log)) : null
   const mailing = await openMailing(config, store, templates)
-  const help =
+  const crew =
     queue &&
-    createSyncHelp({
-      ...{ queue, source, store, log, now: mailing.now, pageSize: config.api.pageSize },
+    createDetailCrew({
+      ...{ queue, source, store, log, now: mailing.now },
       concurrency: config.details?.concurrency ?? 1,
     })
   const publish = async (signal: AbortSignal): Promise<void> => {
@@ -106,7 +106,7 @@ export async function openConfiguredDaemon(
   const snapshots = createLane(log, publish)
   const work: Work = {
     ...mailing,
-    ...help?.help,
+    ...(crew && { crew }),
     source,
     transport,
     policy: deliveryPolicyOf(config.mail, store, transport),
@@ -146,7 +146,7 @@ export async function openConfiguredDaemon(
   const post = joinLanes([notices, letters])
   const daemon = { store, log, now, monotonicMs, schedules, post, events }
   const tellAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
-  const own = joinLanes([snapshots, ...(help ? [help.lane] : [])])
+  const own = joinLanes([snapshots, ...(crew ? [crew] : [])])
   const opened = opening.move()
   return {
     async run(signal, onStarted, mayWaitForPort = false) {

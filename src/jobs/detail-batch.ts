@@ -88,10 +88,9 @@ async function keep(
 ): Promise<void> {
   const failed = failure !== null
   const usage = takeUsage()
-  await store.writeBeside(async (trx) => {
+  await store.writeSoon(async (trx) => {
     if (!(await takeOff(trx, runId, no))) return
     await save(trx)
-    // Last, since here all who read for this run wait for one another.
     const counts = { read: failed ? 0 : 1, gone: isGone ? 1 : 0, failed: failed && !isGone ? 1 : 0 }
     await addDetailCounts(trx, runId, counts)
     const { failuresInRow } = await noteResult(trx, runId, { failed, held, ...usage })

@@ -36,7 +36,7 @@ export interface DetailCrewDeps extends DetailBatchDeps {
 }
 
 /** What a worker is for the others, and what they are for the sync that it may run. */
-export interface CrewMember extends DetailCrew, Pick<Lane, 'open' | 'idle' | 'isBusy'> {}
+export interface CrewMember extends DetailCrew, Lane {}
 
 /** At most, and fewer where not all who may read would get one. */
 const BATCH_LEADS = 20
@@ -82,6 +82,7 @@ export function createDetailCrew(deps: DetailCrewDeps): CrewMember {
       opened = signal
       ended = takeUntil(signal).catch((thrown: unknown) => logFailure(log, thrown, { queue: 'detail' }))
     },
+    poke: () => undefined,
     isBusy: () => inHand > 0,
     async idle() {
       if (opened?.aborted) await ended

@@ -28,16 +28,6 @@ export function judgePass(scan: Scan, paging: PagingProfile, hasUpdatedSince: bo
   return UNPROVEN
 }
 
-/**
- * What follows when all parts of a list were read. A lead that passed from one part into another, or came into being in
- * neither, has changed since the scan began; what shifted between ranges of pages does not show in it.
- */
-export function judgeParts(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
-  if (isShort(scan) || (canShift(paging) && (hasMoved(scan, paging) || hasChanged(scan))))
-    return { next: 'again' }
-  return hasUpdatedSince ? { next: 'changes' } : COMPLETE
-}
-
 function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
   if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE

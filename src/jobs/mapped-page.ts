@@ -10,7 +10,7 @@ import { findLeadNos } from '../store/lead.ts'
 import type { Trx } from '../store/open.ts'
 import { findReadByEvents } from '../store/scan-event.ts'
 import { noteEvents, type ScanMemory } from './scan-memory.ts'
-import type { ListReader } from './sync-run.ts'
+import type { SyncRun } from './sync-run.ts'
 
 export interface MappedPage {
   /** Numbers of the leads of which nothing is written: their records are as they were stored, or do not count. */
@@ -49,7 +49,7 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
  */
 export async function mapAgain(
   trx: Trx,
-  reader: ListReader,
+  run: SyncRun,
   page: MappedPage,
   memory: ScanMemory,
 ): Promise<MappedPage> {
@@ -60,19 +60,19 @@ export async function mapAgain(
   const mapped =
     again.size === 0
       ? page
-      : mapPage(reader.source, page.records, (high, low) => {
+      : mapPage(run.source, page.records, (high, low) => {
           const no = memory.known.find(high, low)
           return no !== null && again.has(no) ? null : no
         })
-  return memory.readByEvents.size === 0 ? mapped : askInstead(trx, reader, mapped)
+  return memory.readByEvents.size === 0 ? mapped : askInstead(trx, run, mapped)
 }
 
 /**
  * Where no time puts a record of the page before or after what an event has brought, the page may be the older one, and
  * so does not count: the lead is asked for.
  */
-async function askInstead(trx: Trx, reader: ListReader, page: MappedPage): Promise<MappedPage> {
-  if (!reader.source.has('lead')) return page
+async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
+  if (!run.source.has('lead')) return page
   const read = await findReadByEvents(trx, leadIdsOf(page))
   const unclear = page.leads.filter(({ id, updatedAt }) => {
     const other = read.get(id)
@@ -80,7 +80,7 @@ async function askInstead(trx: Trx, reader: ListReader, page: MappedPage): Promi
   })
   if (unclear.length === 0) return page
   const ids = new Set(unclear.map(({ id }) => id))
-  await queueLeads(trx, [...ids], reader.now().toISOString())
+  await queueLeads(trx, [...ids], run.now().toISOString())
   const nos = [...ids].flatMap((id) => read.get(id)?.no ?? [])
   return {
     ...page,

@@ -1,5 +1,4 @@
 /** What is kept in memory while the list of leads is read, so that an unchanged lead costs next to nothing. */
-import type { FieldDrift } from '../model.ts'
 import type { FirstLoad } from '../store/first-load.ts'
 import { hasHeldLeads } from '../store/held-row.ts'
 import { loadKnownLeads } from '../store/known-leads.ts'
@@ -26,8 +25,6 @@ export interface ScanMemory {
   eventSeq: number
   readonly readByEvents: Set<number>
   readonly watch: FieldWatch
-  /** What the readers of parts have found of the fields. */
-  readonly drift: FieldDrift[]
   /** Null where leads are stored already. */
   readonly firstLoad: FirstLoad | null
 }
@@ -67,7 +64,6 @@ export async function loadScanMemory(
     eventSeq: 0,
     readByEvents: new Set(),
     watch: createFieldWatch(),
-    drift: [],
     firstLoad,
   }
 }

@@ -17,12 +17,11 @@ import { checkLife, readLife } from '../store/server-life.ts'
 import { markLeadsWhole } from '../store/sync-run.ts'
 import { findProfileHash, saveProfileHash } from '../store/upstream-profile.ts'
 import { readWatermark, saveWatermark } from '../store/watermark.ts'
-import { judgeParts, judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
+import { judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
 import { hashProfile, retryHeldLeads } from './profile-change.ts'
 import { loadScanMemory, type ScanMemory } from './scan-memory.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
-import { partScan, readParts, scanSoFar } from './sync-parts.ts'
-import { readerOf, type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
+import { type SyncOptions, type SyncRun, writeHolding } from './sync-run.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
 /** A scan that began longer ago is not resumed: its cursor may be gone and its absences mean little. */
@@ -67,14 +66,11 @@ function isStoreLost(thrown: unknown): thrown is LeadsheetError {
 
 async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
   const life = await readLife(run.store.db)
-  const whole = await beginScan(run)
-  const parted = await partScan(run, whole)
-  const begun = parted ?? whole
-  const isParted = parted !== null
-  const isFirst = !isParted && begun.mode === 'full' && begun.pages === 0
+  const begun = await beginScan(run)
+  const isFirst = begun.mode === 'full' && begun.pages === 0
   await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
   const memory = await loadScanMemory(run.store.db, life, begun, firstLoad)
-  const end = await readToEnd(run, begun, memory, isParted).catch(async (thrown: unknown) => {
+  const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const { signal } = run.options
     // One that is told to stop has no time for indexes, and leaves them where it has just begun with them.
     if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
@@ -129,26 +125,16 @@ function isResumable(scan: Scan, profile: string, now: Date): boolean {
 }
 
 /** Pass after pass, until what was read may be believed or is given up. */
-async function readToEnd(
-  run: SyncRun,
-  begun: Scan,
-  memory: ScanMemory,
-  isParted: boolean,
-): Promise<PassEnd & Verdict> {
+async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd & Verdict> {
   const { source } = run
-  let isOfParts = isParted
-  const first = isParted ? readParts(run, begun, memory) : readPass(readerOf(run), begun, memory)
-  let end = await first.catch((thrown: unknown) => {
-    isOfParts = false
-    return startOver(run, begun, memory, thrown, isParted)
-  })
+  let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
+    startOver(run, begun, memory, thrown),
+  )
   await memory.firstLoad?.end(run.options.signal)
   for (;;) {
     if (end.error !== undefined) return { ...end, verdict: 'incomplete' }
     const { scan } = end
-    const judge = isOfParts ? judgeParts : judgePass
-    isOfParts = false
-    const judgement = judge(scan, source.profile.paging, source.hasUpdatedSince)
+    const judgement = judgePass(scan, source.profile.paging, source.hasUpdatedSince)
     if (judgement.next === 'end') return { ...end, verdict: judgement.verdict }
     const since =
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
@@ -157,20 +143,14 @@ async function readToEnd(
       await checkLife(trx, memory.life)
       return startPass(trx, scan, since)
     })
-    end = await readPass(readerOf(run), next, memory)
+    end = await readPass(run, next, memory)
   }
 }
 
 /** An upstream may have forgotten the cursor of an interrupted scan. */
-async function startOver(
-  run: SyncRun,
-  begun: Scan,
-  memory: ScanMemory,
-  thrown: unknown,
-  isParted: boolean,
-): Promise<PassEnd> {
-  const hasCursor = begun.cursor !== null || isParted
-  const isStaleCursor = hasCursor && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
+async function startOver(run: SyncRun, begun: Scan, memory: ScanMemory, thrown: unknown): Promise<PassEnd> {
+  const isStaleCursor =
+    begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
   if (!isStaleCursor) throw thrown
   run.log.warn(
     { cursor: begun.cursor },
@@ -178,7 +158,7 @@ async function startOver(
   )
   const fresh = await writeHolding(run, (trx) => startScan(trx, begun))
   memory.met = createMetLeads()
-  return readPass(readerOf(run), fresh, memory)
+  return readPass(run, fresh, memory)
 }
 
 /** The end was reached. Only of a complete scan: absences are judged, and the watermark and the copy's age move on. */
@@ -214,7 +194,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
     } else {
       problems.push(unproven(scan))
     }
-    const drift = [...memory.drift, ...(await memory.watch.save(trx, seen.at))]
+    const drift = await memory.watch.save(trx, seen.at)
     const times = await findDoubtfulTimes(trx)
     const report = {
       ...reportOf(scan, end),
@@ -234,7 +214,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
  */
 async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanMemory, stop: ScanStop): Promise<void> {
   const at = run.now().toISOString()
-  const scan = await scanSoFar(run.store.db, (await findScan(run.store.db)) ?? begun)
+  const scan = (await findScan(run.store.db)) ?? begun
   await writeHolding(run, async (trx) => {
     const report = reportOf(scan, { verdict: 'incomplete', stop })
     const drift = await memory.watch.save(trx, at)

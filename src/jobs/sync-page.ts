@@ -9,29 +9,30 @@ import type { Met } from '../store/met-leads.ts'
 import type { Observation } from '../store/observation.ts'
 import type { Trx } from '../store/open.ts'
 import { forgetAbsence } from '../store/removal.ts'
-import type { Scan, ScanStep } from '../store/scan.ts'
+import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
 import { checkLife } from '../store/server-life.ts'
+import { addCounts } from '../store/sync-run.ts'
 import { heldIdsOf, leadIdsOf, type MappedPage, mapAgain } from './mapped-page.ts'
 import type { ScanMemory } from './scan-memory.ts'
-import type { ListReader } from './sync-run.ts'
+import { type SyncRun, writePageHolding } from './sync-run.ts'
 
 /** How far apart our clock and the upstream's may be. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
 /** Returns the scan after the page, and what the run has read so far. */
 export async function savePage(
-  reader: ListReader,
+  run: SyncRun,
   before: Scan,
   mapped: MappedPage,
   step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>,
   memory: ScanMemory,
 ): Promise<{ scan: Scan; pages: number; seen: number }> {
-  const seen = { runId: reader.runId, at: reader.now().toISOString() }
+  const seen = { runId: run.runId, at: run.now().toISOString() }
   const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), heldIdsOf(mapped)) === true
-  if (!isAllNew) await memory.firstLoad?.end(reader.options.signal)
-  const done = await reader.write(async (trx) => {
+  if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
+  const done = await writePageHolding(run, async (trx) => {
     await checkLife(trx, memory.life)
-    const page = isAllNew ? mapped : await mapAgain(trx, reader, mapped, memory)
+    const page = isAllNew ? mapped : await mapAgain(trx, run, mapped, memory)
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
     const met = metOn(written)
@@ -43,7 +44,7 @@ export async function savePage(
     // The first pass has met none before, so that it does not matter when they were created.
     const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
     const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
-    const scan = await reader.advance(trx, before, {
+    const scan = await advanceScan(trx, before, {
       ...step,
       met,
       fresh: fresh.size,
@@ -59,7 +60,7 @@ export async function savePage(
     const count = (change: SavedLead['change']): number =>
       savedFresh.filter((lead) => lead.change === change).length
     const heldFresh = written.held.filter((each) => each === null || fresh.has(each))
-    const counts = await reader.count(trx, {
+    const counts = await addCounts(trx, run.runId, {
       pages: 1,
       seen: savedFresh.length + knownFresh.length,
       inserted: count('inserted'),

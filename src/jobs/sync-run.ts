@@ -1,12 +1,12 @@
 /** What every part of a sync works with: leads, statistics and agents stand beside each other below the sync. */
 import type { Log } from '../log.ts'
-import type { LeadCounts, SyncPart, SyncProblem, SyncProgress } from '../model.ts'
+import type { SyncPart, SyncProblem, SyncProgress } from '../model.ts'
 import type { Source } from '../source/open.ts'
 import type { WaitingLead } from '../store/detail.ts'
 import type { Lease } from '../store/lease.ts'
 import type { Store, Trx } from '../store/open.ts'
-import { advanceScan, type Scan, type ScanStep } from '../store/scan.ts'
-import { addCounts, type RunUsage, saveUsage } from '../store/sync-run.ts'
+import type { Scan } from '../store/scan.ts'
+import { type RunUsage, saveUsage } from '../store/sync-run.ts'
 
 export interface SyncOptions {
   /** Read all leads, not only those changed since the last sync. */
@@ -50,7 +50,6 @@ export interface SyncRun {
   readonly spent: () => RunUsage
   /** And what others have asked for it. */
   readonly helped: { requests: number; retries: number }
-  readonly helpers?: PartHelpers
   readonly crew?: DetailCrew
 }
 
@@ -66,41 +65,6 @@ export interface DetailsDone {
   readonly held: number
   /** What has ended it before its time; null where nothing has. */
   readonly end: unknown
-}
-
-/** Others that read parts of a list for a run. */
-export interface PartHelpers {
-  /** Tells them of parts of a run; one that is offered already, or being read, is not offered again. */
-  offer(runId: string, parts: readonly number[]): Promise<void>
-  /**
-   * Takes one of those offered and reads it here, meanwhile.
-   * @returns whether there was one
-   */
-  takeOne(signal: AbortSignal, read: (part: number) => Promise<void>): Promise<boolean>
-}
-
-/** Who reads the list of leads, or a part of it, and where it is kept how far. */
-export interface ListReader extends Pick<SyncRun, 'source' | 'now' | 'runId'> {
-  readonly options: Pick<SyncOptions, 'pageSize' | 'signal' | 'onProgress'>
-  /** All or nothing, and nothing once another reads it. */
-  write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
-  /** Records a page as read, with what it has met. */
-  advance(trx: Trx, before: Scan, page: ScanStep): Promise<Scan>
-  /** In the transaction that writes the page; returns the pages and leads so far. */
-  count(
-    trx: Trx,
-    counts: LeadCounts & { readonly pages: number },
-  ): Promise<{ readonly pages: number; readonly seen: number }>
-}
-
-/** The run itself, which reads the whole list. */
-export function readerOf(run: SyncRun): ListReader {
-  return {
-    ...run,
-    write: (work) => writePageHolding(run, work),
-    advance: advanceScan,
-    count: (trx, counts) => addCounts(trx, run.runId, counts),
-  }
 }
 
 /**

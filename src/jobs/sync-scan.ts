@@ -13,7 +13,7 @@ import type { Scan } from '../store/scan.ts'
 import { mapPage } from './mapped-page.ts'
 import type { ScanMemory } from './scan-memory.ts'
 import { savePage } from './sync-page.ts'
-import type { ListReader } from './sync-run.ts'
+import type { SyncRun } from './sync-run.ts'
 
 /** Pages in a row without a new lead after which a list is taken to go round in circles. */
 const IDLE_PAGES_MAX = 2
@@ -29,8 +29,8 @@ export interface PassEnd {
 }
 
 /** @throws LeadsheetError api_*, run_interrupted; what was read before is kept */
-export async function readPass(reader: ListReader, begun: Scan, memory: ScanMemory): Promise<PassEnd> {
-  const { source, options } = reader
+export async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd> {
+  const { source, options } = run
   const { paging, limits } = source.profile
   const stop = new AbortController()
   const signal = AbortSignal.any([options.signal, stop.signal])
@@ -46,7 +46,7 @@ export async function readPass(reader: ListReader, begun: Scan, memory: ScanMemo
     let ahead = fetchPage(rewind(paging, scan.cursor, overlap))
     for (;;) {
       const page = await ahead.catch((thrown: unknown) => {
-        if (isPastEnd(reader, scan, thrown)) return null
+        if (isPastEnd(run, scan, thrown)) return null
         throw thrown
       })
       // It may have come before the run was stopped.
@@ -87,13 +87,13 @@ export async function readPass(reader: ListReader, begun: Scan, memory: ScanMemo
       }
       // What waits gets its turn: a page is mapped, and written, without a pause.
       await new Promise(setImmediate)
-      const saved = await savePage(reader, scan, mapped, step, memory)
+      const saved = await savePage(run, scan, mapped, step, memory)
       const { pages, seen: done } = saved
       options.onProgress?.({ part: 'leads', pages, done: begun.seen + done, total: page.total })
       scan = saved.scan
       rewinds = 0
       overlap = nextTail.length
-      if (next === null) return endOf(reader, scan, page)
+      if (next === null) return endOf(run, scan, page)
       if (scan.idle_pages > 0 && isNumbered(paging) && isAllRead(scan)) return { scan, stop: 'past_end' }
       if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
       if (scan.pass_pages >= limits.max_pages) return { scan, stop: 'page_cap', error: endless(scan) }
@@ -109,15 +109,15 @@ function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
   return overlap > 0 && Number(page.next) <= Number(scan.cursor) ? null : page.next
 }
 
-function endOf(reader: ListReader, scan: Scan, page: RawPage): PassEnd {
+function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
   const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_held >= scan.total_low
   if (page.records.length === 0) {
     const isEnd = page.saysMore !== true || isReached
     return { scan, stop: 'empty_page', ...(isEnd ? {} : { error: contradicting(scan) }) }
   }
-  const { paging } = reader.source.profile
+  const { paging } = run.source.profile
   const isToken = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
-  const isFull = page.records.length >= Math.min(reader.options.pageSize, paging.size_max)
+  const isFull = page.records.length >= Math.min(run.options.pageSize, paging.size_max)
   if (isToken && isFull && scan.total_low !== null && !isReached && scan.pass_pages === 1) {
     return { scan, stop: 'no_cursor', error: withoutCursor(scan) }
   }
@@ -143,12 +143,12 @@ function continues(tail: readonly string[], ids: readonly string[]): boolean {
 }
 
 /** Whether a refusal is how this upstream says that there is no such page: not while its total says more. */
-function isPastEnd(reader: ListReader, scan: Scan, thrown: unknown): boolean {
+function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
   const isRefused =
     thrown instanceof LeadsheetError && (thrown.code === 'api_rejected' || thrown.code === 'api_not_found')
-  const { paging } = reader.source.profile
+  const { paging } = run.source.profile
   if (!isRefused || scan.pass_pages === 0 || !isNumbered(paging)) return false
-  const isShort = scan.last_rows < Math.min(reader.options.pageSize, paging.size_max)
+  const isShort = scan.last_rows < Math.min(run.options.pageSize, paging.size_max)
   return isAllRead(scan) || (scan.total_low === null && isShort)
 }
 

@@ -17,7 +17,7 @@ import { readWatermark, saveNotBefore } from '../store/watermark.ts'
 import { syncAgents } from './sync-agents.ts'
 import { syncDetails } from './sync-details.ts'
 import { planScan, syncLeads } from './sync-leads.ts'
-import type { DetailCrew, PartHelpers, SyncOptions, SyncRun } from './sync-run.ts'
+import type { DetailCrew, SyncOptions, SyncRun } from './sync-run.ts'
 import { syncStats } from './sync-stats.ts'
 
 export const SYNC_PARTS = ['leads', 'stats', 'agents', 'details'] as const satisfies readonly SyncPart[]
@@ -37,7 +37,6 @@ export const SYNC_LEASE = 'sync'
 
 export interface SyncDeps {
   /** Without, the sync reads all by itself. */
-  readonly helpers?: PartHelpers
   readonly crew?: DetailCrew
   readonly source: Source
   readonly store: Store

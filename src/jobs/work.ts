@@ -7,7 +7,7 @@ import type { DeliverDeps } from './sending.ts'
 import type { SyncDeps } from './sync.ts'
 import type { SyncOptions } from './sync-run.ts'
 
-export interface Work extends MailingDeps, DeliverDeps, Pick<SyncDeps, 'helpers' | 'crew'> {
+export interface Work extends MailingDeps, DeliverDeps, Pick<SyncDeps, 'crew'> {
   readonly source: Source
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   /** Called after a sync or a report, to show what is new where the settings want that. */

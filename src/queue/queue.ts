@@ -55,12 +55,6 @@ export interface Queue extends AsyncDisposable {
     options: { readonly concurrency: number },
     doJob: DoJob<N>,
   ): Promise<TakingJobs>
-  /**
-   * One job, if there is one, done by who asks: so that a worker that waits for the others works meanwhile.
-   * @param signal ends it, as the stop of {@link Queue.work} does
-   * @returns whether there was one; what it threw is noted with the job
-   */
-  takeOne<N extends QueueName>(queue: N, signal: AbortSignal, doJob: DoJob<N>): Promise<boolean>
 }
 
 const CONNECTIONS_MAX = 4
@@ -123,7 +117,6 @@ export async function openQueue(place: PostgresPlace, log: Log): Promise<Queue> 
     sendEachMinute: (queue) =>
       telling(boss.schedule(queue, '* * * * *', {}, { ...jobOptions(queue, { key: queue }), tz: 'UTC' })),
     work: (queue, { concurrency }, doJob) => takeJobs(boss, log, queue, concurrency, doJob),
-    takeOne: (queue, signal, doJob) => telling(takeOne(boss, log, queue, signal, doJob)),
     [Symbol.asyncDispose]: () => boss.stop({ timeout: 1_000 }),
   }
 }
@@ -197,31 +190,6 @@ async function takeJobs<N extends QueueName>(
   }
 }
 
-async function takeOne<N extends QueueName>(
-  boss: PgBoss,
-  log: Log,
-  queue: N,
-  signal: AbortSignal,
-  doJob: DoJob<N>,
-): Promise<boolean> {
-  const [job] = await boss.fetch<QueueData[N]>(queue, fetchOptions(queue))
-  if (job === undefined) return false
-  const beat = setInterval(() => {
-    // Where it cannot be given, another worker takes the job, and the ledger keeps it from being done twice.
-    boss.touch(queue, job).catch((thrown: unknown) => boss.emit('error', asError(thrown)))
-  }, HEARTBEAT_REFRESH_SECONDS * 1_000)
-  try {
-    await doTelling(log, queue, job, signal, doJob)
-  } catch (thrown) {
-    await boss.fail(queue, job, { message: errorText(thrown) })
-    return true
-  } finally {
-    clearInterval(beat)
-  }
-  await boss.complete(queue, job)
-  return true
-}
-
 /** @throws what the job threw, or why it was put down */
 async function doTelling<N extends QueueName>(
   log: Log,
@@ -238,8 +206,4 @@ async function doTelling<N extends QueueName>(
     throw thrown
   }
   signal.throwIfAborted()
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(errorText(thrown))
 }

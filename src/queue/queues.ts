@@ -9,8 +9,6 @@ export interface QueueData {
   readonly clock: Nothing
   /** A slot of a schedule that runs under the lease may be due. */
   readonly slot: { readonly lease: string }
-  /** A part of the sync under way. */
-  readonly 'sync-part': { readonly part: number }
   /** Leads whose details are to be read for a sync. */
   readonly detail: { readonly runId: string; readonly batch: number }
   /** A letter that waits. */
@@ -38,7 +36,6 @@ export interface QueueKind {
 export const QUEUES = {
   clock: { keys: 'lane' },
   slot: { keys: 'lane' },
-  'sync-part': { keys: 'once' },
   detail: { keys: 'once' },
   letter: { keys: 'once' },
   letters: { keys: 'lane' },

@@ -1,6 +1,6 @@
 /** What both databases do, each in its own way. */
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { countUnknownTables, isPostgres, writeBesidePostgres, writeUnflushedPostgres } from './postgres.ts'
+import { countUnknownTables, isPostgres, writeUnflushedPostgres } from './postgres.ts'
 import { emptySqliteLog, readSqliteStamp, writeUnflushedSqlite } from './sqlite.ts'
 import type { Tables } from './tables.ts'
 
@@ -10,36 +10,6 @@ export function writeUnflushed<T>(
   work: (trx: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
   return isPostgres(db) ? writeUnflushedPostgres(db, work) : writeUnflushedSqlite(db, work)
-}
-
-/** The same beside others of its kind, which only PostgreSQL can; see {@link writeBesidePostgres}. */
-export function writeBeside<T>(
-  db: Kysely<Tables>,
-  work: (trx: Transaction<Tables>) => Promise<T>,
-): Promise<T> {
-  return isPostgres(db) ? writeBesidePostgres(db, work) : writeUnflushedSqlite(db, work)
-}
-
-/** Locks the leads of these ids that are stored, in one order for all, so that what is read of them now holds. */
-export async function lockLeads(trx: Transaction<Tables>, ids: readonly string[]): Promise<void> {
-  if (!isPostgres(trx)) return
-  await sql`SELECT no FROM lead WHERE id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))
-    ORDER BY id FOR NO KEY UPDATE`.execute(trx)
-}
-
-/** So many numbers for new leads: the next ones, or in PostgreSQL some that no other transaction has got. */
-export async function takeLeadNos(trx: Transaction<Tables>, count: number): Promise<number[]> {
-  if (count === 0) return []
-  if (isPostgres(trx)) {
-    const { rows } = await sql<{ no: number }>`
-      SELECT nextval(pg_get_serial_sequence('lead', 'no')) AS no FROM generate_series(1, ${count})`.execute(
-      trx,
-    )
-    return rows.map(({ no }) => no)
-  }
-  const { rows } = await sql<{ no: number | null }>`SELECT max(no) AS no FROM lead`.execute(trx)
-  const last = rows[0]?.no ?? 0
-  return Array.from({ length: count }, (_, index) => last + 1 + index)
 }
 
 /**

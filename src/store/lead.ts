@@ -3,7 +3,6 @@
  * that says of their past goes to `lead-version.ts`.
  */
 import type { Instant, Lead } from '../model.ts'
-import { lockLeads, takeLeadNos } from './dialect.ts'
 import { changedColumns, datedAs, type LeadRow, rowOf, type StoredLead, saysTheSame } from './lead-row.ts'
 import { saveHistory } from './lead-version.ts'
 import { isOfEvent, type Observation } from './observation.ts'
@@ -37,7 +36,6 @@ export async function saveLeads(
   if (leads.length === 0) return []
   const { newest, older } = newestById(leads)
   const ids = [...newest.keys()]
-  await lockLeads(trx, ids)
   const stored = await readStored(trx, ids)
   const saved: SavedLead[] = []
   const rows: LeadRow[] = []
@@ -168,11 +166,9 @@ export async function countLeads(db: Db): Promise<number> {
 
 /** New leads, each with a number that no lead has had. */
 async function numbered(trx: Trx, leads: readonly Lead[]): Promise<{ no: number; lead: Lead }[]> {
-  const nos = await takeLeadNos(trx, leads.length)
-  return leads.flatMap((lead, index) => {
-    const no = nos[index]
-    return no === undefined ? [] : [{ no, lead }]
-  })
+  if (leads.length === 0) return []
+  const last = await findLastNo(trx)
+  return leads.map((lead, index) => ({ no: last + 1 + index, lead }))
 }
 
 /** Of one lead's records with the same time the last one counts. */
@@ -243,8 +239,8 @@ async function writeLeads(
 
 function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {
   const ids = new Set(rows.map((row) => row.pipeline_id))
-  // In one order for all, so that two that write beside each other never wait in a circle.
-  return [...ids]
-    .sort()
-    .map((id) => ({ id, name: id, status: null, first_seen_at: seen.at, observed_at: seen.at }))
+  return [...ids].map((id) => ({
+    ...{ id, name: id, status: null },
+    ...{ first_seen_at: seen.at, observed_at: seen.at },
+  }))
 }

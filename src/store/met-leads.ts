@@ -24,24 +24,9 @@ export interface MetLeads {
 /** Of the scan under way in the store; of none, nothing. */
 export async function loadMetLeads(db: Db): Promise<MetLeads> {
   const met = createMetLeads()
-  const parts = await db.selectFrom('sync_scan_page').select('part').distinct().execute()
-  // The list as a whole is read after its parts, in further passes.
-  for (const { part } of parts.sort((a, b) => b.part - a.part)) await loadPart(db, met, part)
-  return met
-}
-
-/** Of one part of it. */
-export async function loadMetOfPart(db: Db, part: number): Promise<MetLeads> {
-  const met = createMetLeads()
-  await loadPart(db, met, part)
-  return met
-}
-
-async function loadPart(db: Db, met: MetLeads, part: number): Promise<void> {
   for (let after = -1; ; ) {
     const pages = await db
       .selectFrom('sync_scan_page')
-      .where('part', '=', part)
       .where('page', '>', after)
       .orderBy('page')
       .limit(CHUNK_PAGES)
@@ -49,14 +34,13 @@ async function loadPart(db: Db, met: MetLeads, part: number): Promise<void> {
       .execute()
     for (const page of pages) for (const each of metOf(page.met)) met.note(each, page.pass)
     const last = pages.at(-1)
-    if (last === undefined) return
+    if (last === undefined) return met
     after = last.page
     await new Promise(setImmediate)
   }
 }
 
 export interface MetOnPage {
-  readonly part?: number
   readonly page: number
   readonly pass: number
   readonly met: readonly Met[]

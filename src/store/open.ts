@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { writeBeside, writeUnflushed } from './dialect.ts'
+import { writeUnflushed } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import { nameOf, placeOf, type StorePlace } from './place.ts'
 import { migratePostgres } from './postgres/migrate.ts'
@@ -27,11 +27,6 @@ export interface Store {
    * last of these away, whole and in order; the next `write` puts them on the disk with its own.
    */
   writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
-  /**
-   * As `writeSoon`, in PostgreSQL beside others of its kind, of this process and others: for pages of the parts of a
-   * list. Done again where another was in its way, so that `work` must leave nothing behind outside of it.
-   */
-  writeBeside<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -77,7 +72,6 @@ async function openOnce(place: StorePlace, now: Date): Promise<Store> {
       installationId,
       write,
       writeSoon,
-      writeBeside: (work) => writeBeside(db, work),
       close,
       [Symbol.asyncDispose]: close,
     }

@@ -33,14 +33,11 @@ const SETTINGS_OF_TURN = `SELECT set_config('lock_timeout', '${TURN_TIMEOUT}', t
 /** So that a store is known by its adapter. */
 export class PostgresStoreAdapter extends PostgresAdapter {}
 
-/** Whether a transaction has its turn alone, or beside others that have theirs beside others too. */
-export type Turn = 'alone' | 'beside'
-
 /** @param name of the store, for messages */
-export function postgresDialect(pool: pg.Pool, name: string, turn: Turn = 'alone'): Dialect {
+export function postgresDialect(pool: pg.Pool, name: string): Dialect {
   return {
     createAdapter: () => new PostgresStoreAdapter(),
-    createDriver: () => new TurnDriver(pool, name, turn),
+    createDriver: () => new TurnDriver(pool, name),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
@@ -48,12 +45,10 @@ export function postgresDialect(pool: pg.Pool, name: string, turn: Turn = 'alone
 
 class TurnDriver extends PostgresDriver {
   readonly #name: string
-  readonly #lock: string
 
-  constructor(pool: pg.Pool, name: string, turn: Turn) {
+  constructor(pool: pg.Pool, name: string) {
     super({ pool })
     this.#name = name
-    this.#lock = turn === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -78,7 +73,9 @@ class TurnDriver extends PostgresDriver {
     if (settings.accessMode === 'read only') return
     await connection.executeQuery(CompiledQuery.raw(SETTINGS_OF_TURN))
     await connection.executeQuery(
-      CompiledQuery.raw(`SELECT ${this.#lock}(hashtextextended('leadsheet ' || current_schema(), 0))`),
+      CompiledQuery.raw(
+        "SELECT pg_advisory_xact_lock(hashtextextended('leadsheet ' || current_schema(), 0))",
+      ),
     )
   }
 

@@ -2,10 +2,8 @@
  * What is peculiar to PostgreSQL, with the folder `postgres/`: opening a schema, transactions that take turns, and
  * statements about many rows.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import { LeadsheetError } from '../errors.ts'
 import type { StorePlace } from './place.ts'
 import { PostgresStoreAdapter, postgresDialect } from './postgres-driver.ts'
 import type { Tables } from './tables.ts'
@@ -26,13 +24,6 @@ const NUMBERS: ReadonlyMap<number, (text: string) => number> = new Map<number, (
   [builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
 ])
 
-/** Of a schema that is open, the same connections for transactions beside each other. */
-const besides = new WeakMap<Kysely<Tables>, Kysely<Tables>>()
-
-/** Two that write the same row anew, or wait for each other in a circle: one of them has to begin again. */
-const AGAIN = new Set(['23505', '40P01', '40001'])
-const ATTEMPTS = 6
-
 /** Opens the schema, which need not be there yet; connects with the first statement. */
 export function openPostgres(place: PostgresPlace): Kysely<Tables> {
   const pool = new pg.Pool({
@@ -43,9 +34,7 @@ export function openPostgres(place: PostgresPlace): Kysely<Tables> {
   // One that breaks while nobody uses it is replaced by the next; of any other its next statement tells.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: postgresDialect(pool, place.name) })
-  besides.set(db, new Kysely<Tables>({ dialect: postgresDialect(pool, place.name, 'beside') }))
-  return db
+  return new Kysely<Tables>({ dialect: postgresDialect(pool, place.name) })
 }
 
 export function connectionTo(place: PostgresPlace): pg.ClientConfig {
@@ -110,38 +99,4 @@ export async function writeUnflushedPostgres<T>(
     await sql`SET LOCAL synchronous_commit = off`.execute(trx)
     return work(trx)
   })
-}
-
-/**
- * A transaction beside others of its kind, whose commit does not wait for the disk. What reads and then writes has to
- * lock what it read.
- * @param work is done again where another was in its way, and so must leave nothing behind outside of the transaction
- */
-export async function writeBesidePostgres<T>(
-  db: Kysely<Tables>,
-  work: (trx: Transaction<Tables>) => Promise<T>,
-): Promise<T> {
-  const beside = besides.get(db)
-  if (beside === undefined) throw new Error('not opened by openPostgres')
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await writeUnflushedPostgres(beside, async (trx) => {
-        await sql`SELECT set_config('leadsheet.lead_counts', '[]', true)`.execute(trx)
-        const done = await work(trx)
-        // Last, since from here to the commit all others wait that have counted the same leads.
-        await sql`SELECT lead_count_now()`.execute(trx)
-        return done
-      })
-    } catch (thrown) {
-      if (attempt === ATTEMPTS || !AGAIN.has(codeOf(thrown))) throw thrown
-      // So that the same two do not meet again at once.
-      await delay(Math.random() * 20 * attempt)
-    }
-  }
-}
-
-/** What PostgreSQL calls the failure, also where a person was told in other words. */
-function codeOf(thrown: unknown): string {
-  const failure = thrown instanceof LeadsheetError ? thrown.cause : thrown
-  return failure instanceof Error && 'code' in failure ? String(failure.code) : ''
 }

@@ -141,7 +141,6 @@ export async function clearScan(trx: Trx): Promise<void> {
   await trx.deleteFrom('sync_scan').execute()
   await trx.deleteFrom('sync_scan_page').execute()
   await trx.deleteFrom('sync_scan_event').execute()
-  await trx.deleteFrom('sync_part').execute()
 }
 
 function latest(before: Instant | null, now: Instant | null): Instant | null {

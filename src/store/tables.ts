@@ -8,7 +8,6 @@ import type { EventTables } from './event-tables.ts'
 import type { HistoryTables } from './history-tables.ts'
 import type { NoticeTables } from './notice-tables.ts'
 import type { RetentionTables } from './retention-tables.ts'
-import type { ScanTables } from './scan-tables.ts'
 import type { SubscriptionTables } from './subscription-tables.ts'
 
 interface Installation {
@@ -316,7 +315,6 @@ export interface Tables
     DetailTables,
     EventTables,
     RetentionTables,
-    ScanTables,
     DeliveryTables,
     SubscriptionTables,
     NoticeTables {
@@ -336,6 +334,7 @@ export interface Tables
   sync_scan: {
     [K in keyof SyncScanTable]: K extends ScanDefaults ? Generated<SyncScanTable[K]> : SyncScanTable[K]
   }
+  sync_scan_page: { page: number; pass: number; met: string }
   sync_dropped_index: { name: string; sql: string }
   sync_scan_verdict: SyncScanVerdict
   sync_watermark: { resource: string; updated_at: string; not_before: string | null }

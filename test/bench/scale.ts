@@ -68,7 +68,7 @@ async function printSizes({ db }: Store): Promise<void> {
 
 /** A transaction that does nothing, one after another, and of four that want to at once. */
 async function printTurns(store: Store): Promise<void> {
-  for (const name of ['write', 'writeSoon', 'writeBeside'] as const)
+  for (const name of ['write', 'writeSoon'] as const)
     for (const beside of [1, 4]) {
       const start = performance.now()
       const take = async (): Promise<void> => {

@@ -121,7 +121,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL in mid-sync', () => {
 })
 
 async function startSlowUpstream(): Promise<string> {
-  const script = join(import.meta.dirname, '../bench/workers/upstream.ts')
+  const script = join(import.meta.dirname, '../bench/slow-upstream.ts')
   const child = spawn(process.execPath, [script, String(LEADS), String(ANSWER_MS)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

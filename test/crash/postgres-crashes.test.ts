@@ -11,7 +11,6 @@ import { openSource, type Source } from '../../src/source/open.ts'
 import { findViolations } from '../../src/store/invariants.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { startOwnPostgres } from '../support/own-postgres.ts'
-import { openPartWorkers } from '../support/part-workers.ts'
 import { hasPostgres } from '../support/postgres.ts'
 import { random } from '../support/random.ts'
 import { SILENT } from '../support/syncing.ts'
@@ -41,52 +40,42 @@ const OPTIONS: SyncOptions = {
 const now = (): Date => new Date()
 
 describe.skipIf(!hasPostgres)(`a PostgreSQL that crashes ${CRASHES} times, SEED=${SEED}`, () => {
-  it.each([
-    ['one reader', 0],
-    ['several readers', 2],
-  ])(
-    'while leads are read by %s has all of them after each sync',
-    async (who, count) => {
-      const next = random(SEED + count)
-      const postgres = await startOwnPostgres()
-      await using upstream = await startUpstream(0)
-      const open = (): Source =>
-        openSource({
-          ...{ baseUrl: upstream.url, apiKey: 'key', maxWaitMs: 60_000, log: SILENT, now },
-          backoff: { attempts: 5, baseMs: 0, maxMs: 0 },
-        })
-      await using store = await openStore(postgres.url, now())
-      await using workers = await openPartWorkers({
-        ...{ url: postgres.url, source: open, count, pageSize: PAGE_SIZE, now },
+  it('while leads are read has all of them after each sync', async () => {
+    const next = random(SEED)
+    const postgres = await startOwnPostgres()
+    await using upstream = await startUpstream(0)
+    const open = (): Source =>
+      openSource({
+        ...{ baseUrl: upstream.url, apiKey: 'key', maxWaitMs: 60_000, log: SILENT, now },
+        backoff: { attempts: 5, baseMs: 0, maxMs: 0 },
       })
-      const found = { crashes: 0, syncsBegunAnew: 0, leadsMissing: 0 }
-      const deps = { source: open(), store, log: SILENT, now, ...(count > 0 && { helpers: workers.helpers }) }
-      const readAll = async (): Promise<boolean> => {
-        try {
-          return (await sync(deps, OPTIONS)).complete
-        } catch (thrown) {
-          if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable')) throw thrown
-          return false
-        }
+    await using store = await openStore(postgres.url, now())
+    const found = { crashes: 0, syncsBegunAnew: 0, leadsMissing: 0 }
+    const deps = { source: open(), store, log: SILENT, now }
+    const readAll = async (): Promise<boolean> => {
+      try {
+        return (await sync(deps, OPTIONS)).complete
+      } catch (thrown) {
+        if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable')) throw thrown
+        return false
       }
-      for (; found.crashes < CRASHES; found.crashes++) {
-        changeAll(upstream, found.crashes)
-        // While all wait for a page, or in the midst of whatever is done.
-        const crashed =
-          found.crashes % 2 === 0
-            ? crashBetweenPages(upstream, next, () => crash(postgres, next))
-            : sleep(next() * CRASH_WITHIN_MS).then(() => crash(postgres, next))
-        while (!(await readAll())) found.syncsBegunAnew++
-        await crashed
-        found.leadsMissing += countMissing(upstream, await readCopy(store))
-      }
-      // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
-      console.info(`${who}:`, found)
-      expect(found.leadsMissing).toBe(0)
-      expect(await findViolations(store.db, now().toISOString(), 'all')).toEqual([])
-    },
-    2_400_000,
-  )
+    }
+    for (; found.crashes < CRASHES; found.crashes++) {
+      changeAll(upstream, found.crashes)
+      // While all wait for a page, or in the midst of whatever is done.
+      const crashed =
+        found.crashes % 2 === 0
+          ? crashBetweenPages(upstream, next, () => crash(postgres, next))
+          : sleep(next() * CRASH_WITHIN_MS).then(() => crash(postgres, next))
+      while (!(await readAll())) found.syncsBegunAnew++
+      await crashed
+      found.leadsMissing += countMissing(upstream, await readCopy(store))
+    }
+    // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
+    console.info(found)
+    expect(found.leadsMissing).toBe(0)
+    expect(await findViolations(store.db, now().toISOString(), 'all')).toEqual([])
+  }, 2_400_000)
 })
 
 /** At a page that is asked for, and answered only when the server is back. */

@@ -14,6 +14,7 @@ import { type Ledger, openLedger } from '../support/ledger.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { addressOf, IN_POSTGRES } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
+import { openTakeJob } from '../support/take-job.ts'
 
 const pages = await openArchivePages('templates')
 const NEVER = new AbortController().signal
@@ -92,7 +93,8 @@ describe.skipIf(!IN_POSTGRES)('letters that several workers send beside each oth
     ledger.clock.now = new Date('2026-11-21T07:01:15Z')
     await queueLetters(worker)
     const jobs: string[] = []
-    while (await worker.queue.takeOne('letter', NEVER, async ({ data }) => void jobs.push(data.messageId)));
+    const takeJob = await openTakeJob(addressOf(ledger.store))
+    while (await takeJob('letter', async ({ data }) => void jobs.push(data.messageId)));
     expect(jobs).toHaveLength(1)
     const ends = await Promise.all([
       sendLetter(worker, sender, first?.messageId ?? '', NEVER),

@@ -4,9 +4,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openLog } from '../../src/log.ts'
 import { countJobs, listDeadJobs, retryDeadJobs } from '../../src/queue/look.ts'
 import { openQueue, type Queue } from '../../src/queue/queue.ts'
+import type { QueueData } from '../../src/queue/queues.ts'
 import { openStore } from '../../src/store/open.ts'
 import { placeOf } from '../../src/store/place.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
+import { openTakeJob } from '../support/take-job.ts'
 import { openTcpProxy } from '../support/tcp-proxy.ts'
 
 describe.skipIf(!hasPostgres)('the queue', () => {
@@ -65,13 +67,14 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const lines: string[] = []
     const queue = await openTestQueue(await newDatabase(), lines)
     await queue.send('slot', { lease: 'sync' }, { key: 'sync' })
-    await takeOne(queue, 'slot', () => Promise.reject(new Error('the disk is full')))
-    expect(lines.join('')).toContain('a job failed: the disk is full')
     const attempts: number[] = []
-    await expect
-      .poll(() => takeOne(queue, 'slot', async ({ attempt }) => void attempts.push(attempt)))
-      .toBe(true)
-    expect(attempts).toEqual([2])
+    const taking = await queue.work('slot', { concurrency: 1 }, async ({ attempt }) => {
+      attempts.push(attempt)
+      if (attempt === 1) throw new Error('the disk is full')
+    })
+    await expect.poll(() => attempts).toEqual([1, 2])
+    expect(lines.join('')).toContain('a job failed: the disk is full')
+    await taking.stop()
   })
 
   it('gives up a job that fails again and again, says why, and has it done again when asked to', async () => {
@@ -167,25 +170,28 @@ function levels(lines: readonly string[]): string[] {
   return lines.map((line) => JSON.parse(line).level)
 }
 
-async function openTestQueue(url: string, lines: string[] = []): Promise<Queue> {
+type TestQueue = Queue & { readonly url: string }
+
+async function openTestQueue(url: string, lines: string[] = []): Promise<TestQueue> {
   const place = placeOf(url)
   if (place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
   const write = (line: string) => void lines.push(line)
   const log = await openLog({ level: 'info', pretty: false, color: false, secrets: [], write })
   const queue = await openQueue(place, log)
   onTestFinished(() => queue[Symbol.asyncDispose]())
-  return queue
+  return { ...queue, url }
 }
 
-function takeOne<N extends 'letter' | 'slot'>(
-  queue: Queue,
+async function takeOne<N extends 'letter' | 'slot'>(
+  { url }: TestQueue,
   name: N,
-  doJob: Parameters<typeof queue.takeOne<N>>[2],
+  doJob: (job: { data: QueueData[N]; attempt: number }) => Promise<void>,
 ): Promise<boolean> {
-  return queue.takeOne(name, new AbortController().signal, doJob)
+  const takeJob = await openTakeJob(url)
+  return takeJob(name, doJob)
 }
 
-async function takeAll(queue: Queue, name: 'letter' | 'slot'): Promise<number> {
+async function takeAll(queue: TestQueue, name: 'letter' | 'slot'): Promise<number> {
   let count = 0
   while (await takeOne(queue, name, async () => undefined)) count++
   return count

@@ -32,7 +32,6 @@ export function mortal(store: Store): MortalStore {
     },
     write: guarded(store.write),
     writeSoon: guarded(store.writeSoon),
-    writeBeside: guarded(store.writeBeside),
     isDead: () => left <= 0,
     dieAt(write, when) {
       left = write

@@ -10,10 +10,8 @@ export const OF_WORK: readonly Invariant[] = [
     rule: 'a scan under way has as many pages as were written with it, and a place in the list only after the first',
     violations: sql`SELECT 'page ' || scan.pages || ', ' || coalesce(scan.cursor, 'no cursor') AS what
       FROM sync_scan AS scan
-      WHERE scan.pages + (SELECT coalesce(sum(CAST(reading ->> '$.pages' AS bigint)), 0) FROM sync_part)
-          <> (SELECT count(*) FROM sync_scan_page)
+      WHERE scan.pages <> (SELECT count(*) FROM sync_scan_page)
         OR scan.pass_pages <> (SELECT count(*) FROM sync_scan_page WHERE pass = scan.pass)
-          AND NOT EXISTS (SELECT 1 FROM sync_part)
         OR (scan.pass_pages = 0 AND scan.cursor IS NOT NULL)`,
     remedy: TELL,
   },

@@ -3,27 +3,13 @@ import { SEARCH_TRIGGERS } from './search.ts'
 
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
 
-/** In the order of their key, so that two writers never wait for each other in a circle. */
-const addLeads = (from: string): string => `
+/** Runs once a statement. */
+const addLeads = (changes: string): string => `
   INSERT INTO lead_count AS known (pipeline_id, status, value_currency, leads, value_amount)
-  SELECT pipeline_id, status, currency, sum(n), sum(amount) FROM ${from}
-  GROUP BY pipeline_id, status, currency HAVING sum(n) <> 0 OR sum(amount) <> 0 ORDER BY 1, 2, 3
+  SELECT pipeline_id, status, currency, sum(n), sum(amount) FROM (${changes}) AS change
+  GROUP BY pipeline_id, status, currency HAVING sum(n) <> 0 OR sum(amount) <> 0
   ON CONFLICT (pipeline_id, status, value_currency) DO UPDATE
     SET leads = known.leads + excluded.leads, value_amount = known.value_amount + excluded.value_amount;`
-
-/**
- * Of a transaction that counts its leads at its end, by `lead_count_now()`, since whoever counts has others wait: JSON
- * of what its statements have changed; else empty.
- */
-const LATER = "coalesce(current_setting('leadsheet.lead_counts', true), '')"
-
-/** Once a statement. */
-const countLeads = (changes: string): string => `
-  IF ${LATER} = '' THEN ${addLeads(`(${changes}) AS change`)}
-  ELSE PERFORM set_config('leadsheet.lead_counts', (${LATER}::jsonb || coalesce((
-      SELECT jsonb_agg(change) FROM (SELECT pipeline_id, status, currency, sum(n) AS n, sum(amount) AS amount
-        FROM (${changes}) AS each GROUP BY pipeline_id, status, currency) AS change), '[]'))::text, true);
-  END IF;`
 
 const counted = (table: string, sign: '' | '-'): string => `
     SELECT pipeline_id, status, ${CURRENCY} AS currency, ${sign}1 AS n, ${sign}coalesce(value_amount, 0) AS amount
@@ -38,15 +24,9 @@ const ADD_EVENT = `
   ON CONFLICT (hour, outcome) DO UPDATE SET events = known.events + 1, seconds = known.seconds + excluded.seconds;`
 
 export const TRIGGERS: readonly string[] = [
-  triggerFunction('lead_count_insert', countLeads(counted('added', ''))),
-  triggerFunction('lead_count_delete', countLeads(counted('gone', '-'))),
-  triggerFunction(
-    'lead_count_update',
-    countLeads(`${counted('gone', '-')} UNION ALL ${counted('added', '')}`),
-  ),
-  `CREATE OR REPLACE FUNCTION lead_count_now() RETURNS void LANGUAGE plpgsql AS $$ BEGIN ${addLeads(`
-    jsonb_to_recordset(${LATER}::jsonb)
-      AS change (pipeline_id text, status text, currency text, n bigint, amount double precision)`)} END $$`,
+  triggerFunction('lead_count_insert', addLeads(counted('added', ''))),
+  triggerFunction('lead_count_delete', addLeads(counted('gone', '-'))),
+  triggerFunction('lead_count_update', addLeads(`${counted('gone', '-')} UNION ALL ${counted('added', '')}`)),
   triggerFunction('event_count_add', ADD_EVENT),
   `CREATE OR REPLACE TRIGGER lead_count_insert AFTER INSERT ON lead REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION lead_count_insert()`,

@@ -54,9 +54,9 @@ export const PRIVATE: readonly string[] = [
   'settings_read',
   'sync_scan',
   'sync_scan_page',
-  'sync_part',
   'sync_scan_event',
   'sync_dropped_index',
+  'sync_part',
   'sync_watermark',
   'upstream_profile',
 ]

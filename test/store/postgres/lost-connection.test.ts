@@ -99,6 +99,5 @@ describe.skipIf(!hasPostgres)('a server whose commits wait for no disk by themse
     expect(await howOf(store.db)).toEqual({ synchronous_commit: 'off' })
     expect(await store.write(howOf)).toEqual({ synchronous_commit: 'on' })
     expect(await store.writeSoon(howOf)).toEqual({ synchronous_commit: 'off' })
-    expect(await store.writeBeside(howOf)).toEqual({ synchronous_commit: 'off' })
   })
 })

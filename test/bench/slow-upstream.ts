@@ -1,10 +1,10 @@
 /**
- * A slow upstream in a process of its own: `node upstream.ts LEADS MS` prints its address. Its leads come in the order
+ * A slow upstream in a process of its own: `node slow-upstream.ts LEADS MS` prints its address. Its leads come in the order
  * of their updates, evenly over two years; each answer takes so many milliseconds, however many are asked for.
  */
 import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { generateLead } from '../generate.ts'
+import { generateLead } from './generate.ts'
 
 const FIRST = Date.parse('2024-11-01T00:00:00Z')
 const LAST = Date.parse('2026-11-01T00:00:00Z')
