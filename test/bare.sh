@@ -5,7 +5,7 @@
 set -euo pipefail
 wanted=()
 if [ $# = 0 ]; then
-  set -- test/store/lead.test.ts test/store/move.test.ts test/jobs/hostile-files.test.ts test/look/measure.test.ts
+  set -- test/store/leads/lead.test.ts test/store/copy/copy.test.ts test/jobs/reports/hostile-files.test.ts test/look/measure.test.ts
   wanted=(chromium postgresql sqlite3)
 fi
 folder=$(mktemp -d)

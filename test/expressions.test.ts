@@ -6,8 +6,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { styledText } from '../src/cli/plain-text.ts'
 import { withoutNamedSecrets } from '../src/redaction.ts'
-import { parseJson } from '../src/source/json.ts'
-import { fillParameters, hasSecondStatement, isSelect, namesIn, parametersIn } from '../src/store/sql-text.ts'
+import {
+  fillParameters,
+  hasSecondStatement,
+  isSelect,
+  namesIn,
+  parametersIn,
+} from '../src/store/queries/sql-text.ts'
+import { parseJson } from '../src/upstream/values/json.ts'
 
 const LENGTHS = [2_000, 8_000, 50_000]
 /** For four times the text: four where time grows with it, and sixteen where it grows squared. */

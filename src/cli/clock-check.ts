@@ -1,11 +1,11 @@
 /** Whether our clock can be believed: by that of the upstream, and by what the database has already lived through. */
 import { tellSpan } from '../jobs/health/installation.ts'
-import { tellInstant } from '../jobs/schedule.ts'
+import { tellInstant } from '../jobs/schedule/schedule.ts'
 import { CLOCK_AHEAD_MAX_MS } from '../jobs/troubles/machine.ts'
-import { type Check, fail, ok } from '../source/checkup.ts'
-import { findLastSpan } from '../store/daemon-span.ts'
-import type { Db } from '../store/open.ts'
-import { findLastRun } from '../store/sync-run.ts'
+import type { Db } from '../store/db/store.ts'
+import { findLastSpan } from '../store/schedule/uptime.ts'
+import { findLastRun } from '../store/sync/sync-run.ts'
+import { type Check, fail, ok } from '../upstream/checkup.ts'
 
 const REMEDY = 'let the machine set its clock by NTP: due times, and what counts as changed since, hang on it'
 

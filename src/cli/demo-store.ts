@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import type { Store } from '../store/open.ts'
-import { nameOf } from '../store/place.ts'
-import { findLastRun } from '../store/sync-run.ts'
+import { nameOf } from '../store/db/place.ts'
+import type { Store } from '../store/db/store.ts'
+import { findLastRun } from '../store/sync/sync-run.ts'
 
 /** In the folder of the demo: the address of its store, for the settings. */
 const STORE_FILE = 'store-url'

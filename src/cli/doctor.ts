@@ -1,7 +1,7 @@
 /** `leadsheet doctor`: whether everything that a sync and a report need is there, and what to do where it is not. */
 import type { Command } from 'commander'
 import { requireSettings } from '../config/requirements.ts'
-import type { Check } from '../source/checkup.ts'
+import type { Check } from '../upstream/checkup.ts'
 import { addExamples } from './command.ts'
 import { examine } from './examination.ts'
 import type { Terminal } from './terminal.ts'

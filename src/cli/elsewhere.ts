@@ -1,6 +1,6 @@
 /** What PostgreSQL's own programs do, where it has the store: refused, with what to call in its place. */
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import type { PostgresPlace } from '../store/postgres.ts'
+import type { PostgresPlace } from '../store/db/postgres.ts'
 
 /** As one would type it; the password is asked for, or comes by PGPASSWORD or ~/.pgpass. */
 export function backupElsewhere(place: PostgresPlace): LeadsheetError {

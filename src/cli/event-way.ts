@@ -1,10 +1,10 @@
 /** How events of the upstream come to this installation, as its settings have it. */
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { EventWay } from '../jobs/event-way.ts'
-import { readRegistration, registrationFile } from '../jobs/webhook-registration.ts'
-import { hasEndpoint } from '../source/address.ts'
-import type { Profile } from '../source/profile.ts'
+import type { EventWay } from '../jobs/events/event-source.ts'
+import { readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'
+import { hasEndpoint } from '../upstream/client/address.ts'
+import type { Profile } from '../upstream/profile/profile.ts'
 import { profileOf } from './upstream.ts'
 
 /** Null where the upstream has no webhooks, or no pages are served and so nothing listens to them. */

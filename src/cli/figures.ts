@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Instant, Period } from '../model.ts'
 import { periodBefore } from '../report/period.ts'
+import type { Db } from '../store/db/store.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from '../store/figures/definition.ts'
 import {
   type Coverages,
@@ -10,9 +11,8 @@ import {
   listPipelines,
   readCoverages,
   readFigures,
-} from '../store/figures/read.ts'
-import type { Db } from '../store/open.ts'
-import { findLastWholeRun } from '../store/sync-run.ts'
+} from '../store/figures/read-figures.ts'
+import { findLastWholeRun } from '../store/sync/sync-run.ts'
 import { addExamples } from './command.ts'
 import { addScopeOptions, periodOf, type ScopeOptions, scopeOf } from './figure-scope.ts'
 import { figureJson, formatCoverage, formatFigure } from './figure-text.ts'

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { type DeadJob, listDeadJobs, retryDeadJobs } from '../queue/look.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/db/store.ts'
 import { addExamples } from './command.ts'
 import { openData, openDataIfThere } from './installation.ts'
 import { formatInstant } from './table.ts'

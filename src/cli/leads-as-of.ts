@@ -2,14 +2,14 @@
 import { LeadsheetError } from '../errors.ts'
 import type { Instant } from '../model.ts'
 import { startOfDay } from '../schedule/zone.ts'
+import type { Db } from '../store/db/store.ts'
 import {
   countUnknownAsOf,
   findHistoryStart,
   listLeadsAsOf,
   type PastFilter,
   type PastLead,
-} from '../store/lead-as-of.ts'
-import type { Db } from '../store/open.ts'
+} from '../store/leads/lead-as-of.ts'
 import { openDataIfThere } from './installation.ts'
 import { type Column, formatInstant, formatMoney } from './table.ts'
 import type { Terminal } from './terminal.ts'

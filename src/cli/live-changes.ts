@@ -1,8 +1,8 @@
 /** Tells on the terminal of each lead that an event has changed in the copy, as it lands there. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { counted } from '../report/numbers.ts'
-import { countEvents, type EventNews, listEvents } from '../store/event-news.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/db/store.ts'
+import { countEvents, type EventNews, listEvents } from '../store/events/event-stats.ts'
 import { tellChange } from '../web/window/status/events.ts'
 import { plainText } from './plain-text.ts'
 import type { Terminal } from './terminal.ts'

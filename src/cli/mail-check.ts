@@ -1,7 +1,7 @@
 /** Whether a mail server lets us in: as far as one can go without a letter. */
 import type { Log } from '../log.ts'
 import { openTransport } from '../mail/transport.ts'
-import { attempt, type Check, ok } from '../source/checkup.ts'
+import { attempt, type Check, ok } from '../upstream/checkup.ts'
 
 /** @param remedy where it does not, and does not say itself what to do */
 export async function checkMailServer(

@@ -1,14 +1,14 @@
 /** The mail settings, as the jobs and the transports take them. */
 import type { MailConfig } from '../config/config.ts'
 import type { ReadyMail } from '../config/requirements.ts'
-import type { Sender } from '../jobs/letter.ts'
-import { createPace, type Pace } from '../jobs/pace.ts'
-import type { DeliveryPolicy } from '../jobs/sending.ts'
+import type { Sender } from '../jobs/outbox/message.ts'
+import { createPace, type Pace } from '../jobs/outbox/rate.ts'
+import type { DeliveryPolicy } from '../jobs/outbox/send-batch.ts'
 import type { Log } from '../log.ts'
 import type { DkimKey } from '../mail/dkim.ts'
 import { openTransport, type Transport } from '../mail/transport.ts'
-import { takeMailTurn } from '../store/mail-turn.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/db/store.ts'
+import { takeMailTurn } from '../store/outbox/send-rate.ts'
 
 /** Of letters that are only looked at, where no sender is set. */
 const NOBODY = 'leadsheet@localhost.invalid'

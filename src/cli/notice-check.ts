@@ -3,11 +3,11 @@
 import type { Config } from '../config/config.ts'
 import { shellCommand } from '../errors.ts'
 import { factsOf } from '../jobs/notice-reasons.ts'
-import { type Check, ok, warn } from '../source/checkup.ts'
-import { listNotices } from '../store/notice.ts'
-import { listUnposted } from '../store/notice-message.ts'
-import type { Db } from '../store/open.ts'
-import { findPing } from '../store/ping.ts'
+import { listNotices } from '../store/alerts/alert.ts'
+import { listUnposted } from '../store/alerts/alert-message.ts'
+import { findPing } from '../store/alerts/heartbeat-ping.ts'
+import type { Db } from '../store/db/store.ts'
+import { type Check, ok, warn } from '../upstream/checkup.ts'
 import { formatInstant } from './table.ts'
 
 const NOTICES_MAX = 20

@@ -1,8 +1,8 @@
 /** `leadsheet notices test`: one message each way that the settings name, and what the far side says. */
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
-import { sendTest } from '../jobs/deliver.ts'
 import { lettersOf } from '../jobs/notify-operators.ts'
+import { sendTest } from '../jobs/outbox/send-due.ts'
 import { postMessage } from '../jobs/post-notices.ts'
 import { openTransport } from '../mail/transport.ts'
 import type { NoticeMessage } from '../notify/message.ts'

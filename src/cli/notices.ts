@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { acknowledge } from '../jobs/acknowledge.ts'
 import { factsOf } from '../jobs/notice-reasons.ts'
-import { listNotices, type Notice } from '../store/notice.ts'
+import { listNotices, type Notice } from '../store/alerts/alert.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { openData, openDataIfThere } from './installation.ts'

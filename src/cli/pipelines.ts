@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import type { PipelineStat, StageStat } from '../model.ts'
-import type { Source } from '../source/open.ts'
+import type { Source } from '../upstream/source.ts'
 import { collect, instant, wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { type CriteriaOptions, pipelineFrom } from './criteria.ts'

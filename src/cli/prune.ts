@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { shellCommand } from '../errors.ts'
-import { type Pruned, prune } from '../jobs/prune.ts'
+import { type Pruned, prune } from '../jobs/schedule/retention.ts'
 import { addExamples } from './command.ts'
 import { openDataIfThere } from './installation.ts'
 import { formatInstant } from './table.ts'

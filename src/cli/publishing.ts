@@ -1,10 +1,10 @@
 /** The snapshot as the settings want it, for the commands after which there may be something new to show. */
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
-import { type PublishDeps, type Published, publishIfDue } from '../jobs/publish.ts'
+import { type PublishDeps, type Published, publishIfDue } from '../jobs/snapshot/publish.ts'
 import type { Log } from '../log.ts'
-import type { Profile } from '../source/profile.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/db/store.ts'
+import type { Profile } from '../upstream/profile/profile.ts'
 import { pathsIn, QUERIES } from './installation.ts'
 import type { Terminal } from './terminal.ts'
 import { profileOf } from './upstream.ts'

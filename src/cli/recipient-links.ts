@@ -1,8 +1,8 @@
 /** `leadsheet recipients link` and `revoke-links`: the links by which recipients reach their page, by hand. */
 import type { Command } from 'commander'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { claimLease, listHeldLeases } from '../store/lease.ts'
-import { replaceLinkKey } from '../store/link-key.ts'
+import { replaceLinkKey } from '../store/reports/link-key.ts'
+import { claimLease, listHeldLeases } from '../store/schedule/lease.ts'
 import { addExamples } from './command.ts'
 import { openData } from './installation.ts'
 import { reportsOf } from './recipient-wishes.ts'

@@ -5,11 +5,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { isOfDaemon, listHeldLeases } from '../store/lease.ts'
-import type { Db } from '../store/open.ts'
-import { nameOf } from '../store/place.ts'
-import { findNextReading, findSettingsReading, type SettingsReading } from '../store/settings-read.ts'
-import { isStoreThere } from '../store/there.ts'
+import { nameOf } from '../store/db/place.ts'
+import type { Db } from '../store/db/store.ts'
+import { isStoreThere } from '../store/db/store-exists.ts'
+import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
+import {
+  findNextReading,
+  findSettingsReading,
+  type SettingsReading,
+} from '../store/schedule/settings-read.ts'
 import { addExamples } from './command.ts'
 import { openData, storePlaceOf } from './installation.ts'
 import type { Terminal } from './terminal.ts'

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
-import { tryReport } from '../jobs/preview.ts'
+import { tryReport } from '../jobs/reports/preview.ts'
 import { openDataOrEmpty, storePlaceOf } from './installation.ts'
 import { reportOf } from './reports.ts'
 import { openTemplatesOf } from './templates.ts'

@@ -1,6 +1,6 @@
 /** Whether what the program runs on is as it should be: Node, and what it knows of languages and time zones. */
 import type { Config } from '../config/config.ts'
-import { type Check, fail, ok, warn } from '../source/checkup.ts'
+import { type Check, fail, ok, warn } from '../upstream/checkup.ts'
 
 export interface Runtime {
   readonly node: string

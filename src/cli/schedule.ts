@@ -1,8 +1,8 @@
 /** `leadsheet schedule`: what runs when, and what became of it last; how it is explained, and how it is let go. */
 
 import type { Command } from 'commander'
-import { release } from '../jobs/release.ts'
-import { outcomeText, readScheduleStates, type ScheduleState } from '../jobs/schedule-state.ts'
+import { release } from '../jobs/schedule/approve-run.ts'
+import { outcomeText, readScheduleStates, type ScheduleState } from '../jobs/schedule/schedule-state.ts'
 import { addExamples } from './command.ts'
 import { openData, openDataIfThere } from './installation.ts'
 import { localTime } from './local-time.ts'

@@ -2,8 +2,8 @@
 import { type Config, hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { type ScheduleSettings, tellHours } from '../jobs/schedule.ts'
-import { outcomeText, type ScheduleState } from '../jobs/schedule-state.ts'
+import { type ScheduleSettings, tellHours } from '../jobs/schedule/schedule.ts'
+import { outcomeText, type ScheduleState } from '../jobs/schedule/schedule-state.ts'
 import type { CatchUp } from '../schedule/timing.ts'
 import { formatInstant } from './table.ts'
 

@@ -1,8 +1,8 @@
 /** What `leadsheet doctor` says of a PostgreSQL server: whether it is one that will do, and whether its clock is ours. */
 import { tellSpan } from '../jobs/health/installation.ts'
-import { type Check, fail, ok, warn } from '../source/checkup.ts'
-import type { Db } from '../store/open.ts'
-import { readServerFacts } from '../store/postgres/server.ts'
+import { readServerFacts } from '../store/db/postgres-server.ts'
+import type { Db } from '../store/db/store.ts'
+import { type Check, fail, ok, warn } from '../upstream/checkup.ts'
 
 /** The oldest that is tried. */
 const MAJOR_LEAST = 14

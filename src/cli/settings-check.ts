@@ -1,8 +1,8 @@
 /** What `leadsheet doctor` says of the settings that the daemon goes by. */
 import { shellCommand } from '../errors.ts'
-import { tellInstant } from '../jobs/schedule.ts'
-import type { SettingsInForce } from '../jobs/settings-in-force.ts'
-import { type Check, ok, warn } from '../source/checkup.ts'
+import type { SettingsInForce } from '../jobs/schedule/config-reload-state.ts'
+import { tellInstant } from '../jobs/schedule/schedule.ts'
+import { type Check, ok, warn } from '../upstream/checkup.ts'
 
 const WHAT = 'in force'
 

@@ -1,7 +1,7 @@
 /** Whether receivers find the key that they need to believe the signatures of our mails, and what to do where not. */
 import { errorText } from '../errors.ts'
 import { type DkimKey, dnsRecordOf } from '../mail/dkim.ts'
-import { type Check, fail, ok, warn } from '../source/checkup.ts'
+import { type Check, fail, ok, warn } from '../upstream/checkup.ts'
 
 /** As `resolveTxt` of node:dns: each record in the pieces that it came in. */
 export type FindRecords = (name: string) => Promise<readonly (readonly string[])[]>

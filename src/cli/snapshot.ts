@@ -1,6 +1,6 @@
 /** `leadsheet snapshot`: makes the file that analysts open, now. */
 import type { Command } from 'commander'
-import { publishSnapshot } from '../jobs/publish.ts'
+import { publishSnapshot } from '../jobs/snapshot/publish.ts'
 import { addExamples } from './command.ts'
 import { openDataIfThere } from './installation.ts'
 import { configuredPublishing, publishedLine } from './publishing.ts'

@@ -5,12 +5,12 @@
 
 import { existsSync } from 'node:fs'
 import { shellCommand } from '../errors.ts'
-import { type Check, fail, ok, warn } from '../source/checkup.ts'
-import { findViolations, invariantsOf } from '../store/invariants.ts'
-import type { Store } from '../store/open.ts'
-import { readSize } from '../store/size.ts'
-import { readSnapshotInfo } from '../store/snapshot.ts'
-import { findLastWholeRun, hasRun } from '../store/sync-run.ts'
+import { readSize } from '../store/backup/store-size.ts'
+import type { Store } from '../store/db/store.ts'
+import { findViolations, invariantsOf } from '../store/invariants/invariants.ts'
+import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
+import { findLastWholeRun, hasRun } from '../store/sync/sync-run.ts'
+import { type Check, fail, ok, warn } from '../upstream/checkup.ts'
 
 /** About a second. */
 const READ_THROUGH_MAX_BYTES = 100_000_000

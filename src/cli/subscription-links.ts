@@ -1,8 +1,8 @@
 /** The links in letters by which recipients reach their page. */
 import type { Config } from '../config/config.ts'
 import { type LinkSubject, signLink } from '../mail/link-token.ts'
-import { readOrCreateLinkKey } from '../store/link-key.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/db/store.ts'
+import { readOrCreateLinkKey } from '../store/reports/link-key.ts'
 import { subscriptionUrl } from '../web/subscription.ts'
 
 /** Null where no pages are served. */

@@ -1,5 +1,5 @@
 /** How the verdict of a check is told: by its colour, and by how a command ends. */
-import type { Check } from '../source/checkup.ts'
+import type { Check } from '../upstream/checkup.ts'
 import type { Ending } from './exit-status.ts'
 
 type Verdict = Check['verdict']

@@ -1,6 +1,6 @@
 /** Whether recipients find a way out of their reports, and what it asks for; nothing is sent for it. */
 import type { Config } from '../config/config.ts'
-import { type Check, fail, ok, warn } from '../source/checkup.ts'
+import { type Check, fail, ok, warn } from '../upstream/checkup.ts'
 import { senderOf } from './mail.ts'
 
 export function checkWayOut({ web, mail }: Pick<Config, 'web' | 'mail'>): Check {

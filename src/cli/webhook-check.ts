@@ -4,17 +4,17 @@ import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/event-settings.ts'
 import { isWorldReadable } from '../config/settings-file.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { isSameUrl } from '../jobs/self-registration.ts'
+import { isSameUrl } from '../jobs/events/register-webhook.ts'
 import {
   type Registration,
   type RegistrationState,
   readState,
   registrationFile,
-} from '../jobs/webhook-registration.ts'
-import { type Check, fail, ok, warn } from '../source/checkup.ts'
-import type { Source } from '../source/open.ts'
-import { isReadableSecret } from '../source/webhook/verify.ts'
-import type { WireWebhook } from '../source/webhooks.ts'
+} from '../jobs/events/webhook-registration.ts'
+import { type Check, fail, ok, warn } from '../upstream/checkup.ts'
+import type { Source } from '../upstream/source.ts'
+import type { WireWebhook } from '../upstream/webhooks/registered-webhooks.ts'
+import { isReadableSecret } from '../upstream/webhooks/verify-signature.ts'
 import { otherAtAddress, receiverUrl } from './own-webhook.ts'
 import { formatInstant } from './table.ts'
 import { profileOf } from './upstream.ts'

@@ -1,7 +1,7 @@
 /** What is known here of the secrets of webhooks, for whatever must not show them. */
 import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/event-settings.ts'
-import { registrationFile, secretsIn, watchState } from '../jobs/webhook-registration.ts'
+import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-registration.ts'
 
 /** Those of now, also of a registration that another process has just made. */
 export function webhookSecretsOf({ dataDir, events }: Config): () => string[] {

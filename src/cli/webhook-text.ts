@@ -2,7 +2,7 @@
 
 import { EVENT_TYPES } from '../contract/webhook.ts'
 import { shellCommand } from '../errors.ts'
-import type { WireWebhook, WireWebhookAttempt } from '../source/webhooks.ts'
+import type { WireWebhook, WireWebhookAttempt } from '../upstream/webhooks/registered-webhooks.ts'
 import { type Column, formatInstant } from './table.ts'
 
 const DISABLED_WORDS = {

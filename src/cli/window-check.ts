@@ -1,7 +1,7 @@
 /** Whether operators reach the window, and nobody else does. */
 import type { Config } from '../config/config.ts'
 import { TOKEN_REMEDY, windowAccess } from '../config/web-access.ts'
-import { type Check, fail, ok, warn } from '../source/checkup.ts'
+import { type Check, fail, ok, warn } from '../upstream/checkup.ts'
 import { findListenFault } from './listen-fault.ts'
 
 const WHO = {

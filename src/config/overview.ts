@@ -1,6 +1,6 @@
 /** The settings in force, for people: each with its value and where that came from. */
 
-import { nameOf, placeOf } from '../store/place.ts'
+import { nameOf, placeOf } from '../store/db/place.ts'
 import type { Config } from './config.ts'
 import { filterText } from './lead-filter.ts'
 import { Secret } from './secret.ts'

@@ -6,7 +6,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, LANGUAGES } from '../choices.ts'
 import { parseExpression } from '../schedule/expression.ts'
 import { WORDS } from '../schedule/words.ts'
-import { isDecodable } from '../store/place.ts'
+import { isDecodable } from '../store/db/place.ts'
 import { nearest } from './nearest.ts'
 
 /** `name@host`; wide enough for any real address, too narrow for a second header or recipient. */

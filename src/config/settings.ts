@@ -5,7 +5,7 @@
 
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../choices.ts'
-import { postgresFault } from '../store/place.ts'
+import { postgresFault } from '../store/db/place.ts'
 import { eventsSchema } from './event-settings.ts'
 import { mailSchema } from './mail-settings.ts'
 import { operatorsSchema } from './operator-settings.ts'

@@ -1,7 +1,7 @@
 /** That an operator knows of a trouble: there are no more reminders of it. */
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { acknowledgeNotice, type Notice } from '../store/notice.ts'
-import type { Store } from '../store/open.ts'
+import { acknowledgeNotice, type Notice } from '../store/alerts/alert.ts'
+import type { Store } from '../store/db/store.ts'
 
 /** @throws LeadsheetError usage_invalid where no open one has that number */
 export async function acknowledge(store: Store, id: number, now: Date): Promise<Notice> {

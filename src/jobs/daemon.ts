@@ -4,14 +4,14 @@
  */
 import cron from 'node-cron'
 import type { Log } from '../log.ts'
-import { claimLease } from '../store/lease.ts'
-import { endUnknownSlots } from '../store/schedule-slot.ts'
-import { logFailure } from './failure.ts'
-import { createLane, type Lane } from './lane.ts'
-import { noteSlots } from './note-slots.ts'
-import { openPulse, type Pulse, type PulseDeps } from './pulse.ts'
-import { runDue } from './run-due.ts'
-import type { Schedule } from './schedule.ts'
+import { claimLease } from '../store/schedule/lease.ts'
+import { endUnknownSlots } from '../store/schedule/scheduled-run.ts'
+import { noteSlots } from './schedule/enqueue-due-runs.ts'
+import { logFailure } from './schedule/job-failure.ts'
+import { createLane, type Lane } from './schedule/lane.ts'
+import { openPulse, type Pulse, type PulseDeps } from './schedule/pulse.ts'
+import { runDue } from './schedule/run-scheduled.ts'
+import type { Schedule } from './schedule/schedule.ts'
 
 /** A tick that has not come for so long will not come by itself. */
 const TICK_MAX_MS = 75_000

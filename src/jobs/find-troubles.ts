@@ -1,8 +1,8 @@
 /** Looks for all that may be wrong; a detector that fails takes no other with it. */
 import type { Log } from '../log.ts'
-import { logFailure } from './failure.ts'
 import type { Sighting, Trouble } from './notice.ts'
 import type { Reason } from './notice-reasons.ts'
+import { logFailure } from './schedule/job-failure.ts'
 import { WATCH_EVENTS } from './troubles/events.ts'
 import { WATCH_LEADS } from './troubles/leads.ts'
 import { WATCH_CLOCK, WATCH_DISK, WATCH_JOBS, WATCH_SNAPSHOT } from './troubles/machine.ts'

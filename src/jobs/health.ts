@@ -4,8 +4,8 @@
  */
 import { counted } from '../report/numbers.ts'
 import { nextSlot } from '../schedule/slots.ts'
-import { countLeads } from '../store/lead.ts'
-import type { Db } from '../store/open.ts'
+import type { Db } from '../store/db/store.ts'
+import { countLeads } from '../store/leads/lead.ts'
 import { checkFreshness, checkTimes, type ResourceFreshness, readFreshness } from './health/data.ts'
 import { checkEvents } from './health/events.ts'
 import { type HealthCheck, type Installation, type Subject, tellSpan } from './health/installation.ts'

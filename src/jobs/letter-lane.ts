@@ -3,15 +3,15 @@
  * is to be sent says the ledger alone; a job says which letter to look at, and done twice it sends nothing twice.
  */
 import type { Queue } from '../queue/queue.ts'
-import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../store/delivery.ts'
-import { findMailOutage, reserveProbe } from '../store/mail-outage.ts'
-import { writeArchiveIndex } from './archive-index.ts'
-import { logFailure } from './failure.ts'
-import { createLane, type Lane } from './lane.ts'
-import { dueTimesAt, isDue } from './letter-retry.ts'
-import { type PauseDeps, pauseRefused } from './pause-refused.ts'
-import { type DeliverDeps, openSender, recoverLetters, type Sender, sendAll } from './sending.ts'
-import { aborted, createSharedLane } from './shared-lane.ts'
+import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../store/outbox/delivery.ts'
+import { findMailOutage, reserveProbe } from '../store/outbox/smtp-circuit.ts'
+import { writeArchiveIndex } from './archive/archive-index.ts'
+import { dueTimesAt, isDue } from './outbox/message-retry.ts'
+import { type DeliverDeps, openSender, recoverLetters, type Sender, sendAll } from './outbox/send-batch.ts'
+import { type PauseDeps, pauseRefused } from './recipients/suppress-after-bounces.ts'
+import { logFailure } from './schedule/job-failure.ts'
+import { createLane, type Lane } from './schedule/lane.ts'
+import { aborted, createSharedLane } from './schedule/shared-lane.ts'
 import type { Work } from './work.ts'
 
 export interface LetterLaneDeps extends DeliverDeps, Pick<Work, 'archive'>, Pick<PauseDeps, 'pauseAfter'> {

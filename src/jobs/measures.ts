@@ -1,16 +1,18 @@
 /** All that is measured of an installation, read from the store at one time; nothing is counted before its commit. */
 import type { Instant } from '../model.ts'
 import { countJobs, type QueueCounts } from '../queue/look.ts'
-import { findLastSpan } from '../store/daemon-span.ts'
-import { countDeliveries } from '../store/delivery.ts'
+import { listNotices } from '../store/alerts/alert.ts'
+import { readSize, type StoreSize } from '../store/backup/store-size.ts'
 import {
   countEvents,
   countWaitingEvents,
   type EventCount,
   findLastArrival,
   type WaitingEvents,
-} from '../store/event-news.ts'
-import { countLeads } from '../store/lead.ts'
+} from '../store/events/event-stats.ts'
+import { countLeads } from '../store/leads/lead.ts'
+import { countDeliveries } from '../store/outbox/delivery.ts'
+import { countWaiting } from '../store/outbox/delivery-problems.ts'
 import {
   countHeldByKind,
   countMissedSlots,
@@ -18,17 +20,15 @@ import {
   createRunCounter,
   type RunCounts,
   type SlotCounts,
-} from '../store/ledger-counts.ts'
-import { countWaiting } from '../store/letter-trouble.ts'
-import { listMailOutages } from '../store/mail-outage.ts'
-import { listNotices } from '../store/notice.ts'
-import { readSize, type StoreSize } from '../store/size.ts'
-import { readSnapshotInfo } from '../store/snapshot.ts'
-import { listRuns, type RunSummary } from '../store/sync-run.ts'
+} from '../store/outbox/ledger-counts.ts'
+import { listMailOutages } from '../store/outbox/smtp-circuit.ts'
+import { findLastSpan } from '../store/schedule/uptime.ts'
+import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
+import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
 import type { Installation } from './health/installation.ts'
 import { type Health, readHealth } from './health.ts'
-import { readScheduleStates, type ScheduleState } from './schedule-state.ts'
-import { listWorkers } from './worker-list.ts'
+import { readScheduleStates, type ScheduleState } from './schedule/schedule-state.ts'
+import { listWorkers } from './schedule/worker-list.ts'
 
 export interface Measures {
   readonly now: Date

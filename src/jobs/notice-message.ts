@@ -4,7 +4,7 @@ import type { Instant } from '../model.ts'
 import { type NoticeLine, type NoticeMessage, sectionsOf, tellTime } from '../notify/message.ts'
 import type { NoticeLetterView } from '../report/notice-letter.ts'
 import { counted } from '../report/numbers.ts'
-import type { Notice } from '../store/notice.ts'
+import type { Notice } from '../store/alerts/alert.ts'
 import type { Telling } from './notice.ts'
 import { factsOf } from './notice-reasons.ts'
 

@@ -3,7 +3,7 @@
  * once, reminded of, and told to have passed; one that comes and goes is not told each time.
  */
 import type { Instant } from '../model.ts'
-import type { Notice } from '../store/notice.ts'
+import type { Notice } from '../store/alerts/alert.ts'
 import { factsOf, type Reason } from './notice-reasons.ts'
 
 const MINUTE_MS = 60_000

@@ -3,20 +3,20 @@
  * of the webhook in one transaction. What leaves the house does so later, and fails without failing anything else.
  */
 import type { Log } from '../log.ts'
-import { messageId } from '../mail/letter.ts'
+import { messageId } from '../mail/message.ts'
 import type { Instant, Letter } from '../model.ts'
 import type { NoticeMessage } from '../notify/message.ts'
 import type { RenderNotice } from '../report/notice-letter.ts'
-import { enqueueNotice } from '../store/delivery.ts'
 import {
   deleteNotices,
   deleteNoticesBefore,
   findNextNoticeId,
   listLiveNotices,
   saveNotices,
-} from '../store/notice.ts'
-import { deleteMessagesBefore, insertNoticeMessage, listMessageTimes } from '../store/notice-message.ts'
-import type { Store } from '../store/open.ts'
+} from '../store/alerts/alert.ts'
+import { deleteMessagesBefore, insertNoticeMessage, listMessageTimes } from '../store/alerts/alert-message.ts'
+import type { Store } from '../store/db/store.ts'
+import { enqueueNotice } from '../store/outbox/delivery.ts'
 import { findTroubles } from './find-troubles.ts'
 import { decide, GAPS_COUNT_MS, type NoticeRules, REOPEN_MS } from './notice.ts'
 import { composeMessage, letterView } from './notice-message.ts'

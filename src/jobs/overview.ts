@@ -8,10 +8,10 @@ import type { Instant } from '../model.ts'
 import { FAILING, WELL } from '../report/blocks/agents.ts'
 import { MEAN_DAYS } from '../report/charts/mean.ts'
 import { daysBefore, daysUpTo } from '../report/period.ts'
-import type { Overview, OverviewRequest } from '../store/figures/overview.ts'
-import type { Store } from '../store/open.ts'
-import { countOverview, readOverviewMark } from '../store/overview.ts'
-import { findLastWholeRun } from '../store/sync-run.ts'
+import type { Store } from '../store/db/store.ts'
+import { countOverview, readOverviewMark } from '../store/figures/overview-subprocess.ts'
+import type { Overview, OverviewRequest } from '../store/figures/pipeline-overview.ts'
+import { findLastWholeRun } from '../store/sync/sync-run.ts'
 
 /** What is new and won is told of so many days, and the longest trend has so many. */
 export const PERIOD_DAYS = 30

@@ -5,10 +5,10 @@ import type { NoticeMessage } from '../notify/message.ts'
 import { pingUrl } from '../notify/ping.ts'
 import type { Outcome, Poster } from '../notify/post.ts'
 import { composeWebhook } from '../notify/webhook.ts'
-import { listWaitingPosts, savePost, type WaitingPost } from '../store/notice-message.ts'
-import type { Store } from '../store/open.ts'
-import { findPing, type Ping, type PingSignal, savePing } from '../store/ping.ts'
-import { listRuns, type RunSummary } from '../store/sync-run.ts'
+import { listWaitingPosts, savePost, type WaitingPost } from '../store/alerts/alert-message.ts'
+import { findPing, type Ping, type PingSignal, savePing } from '../store/alerts/heartbeat-ping.ts'
+import type { Store } from '../store/db/store.ts'
+import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
 
 const MINUTE_MS = 60_000
 /** Waits between attempts; the last one repeats. */

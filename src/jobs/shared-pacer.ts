@@ -1,7 +1,8 @@
 /** The pace of requests to the upstream that all processes on one store keep together. */
-import type { Pacer } from '../source/pacer.ts'
-import type { Store } from '../store/open.ts'
-import { endTurn, holdRequests, readHeldMs, takeTurn } from '../store/upstream-pace.ts'
+
+import type { Store } from '../store/db/store.ts'
+import { endTurn, holdRequests, readHeldMs, takeTurn } from '../store/sync/upstream-pace.ts'
+import type { Pacer } from '../upstream/client/pacer.ts'
 
 /** Undefined where one process alone asks. */
 export function sharedPacerOf({ db, place }: Pick<Store, 'db' | 'place'>): Pacer | undefined {

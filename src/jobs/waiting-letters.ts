@@ -1,8 +1,8 @@
 /** What the daemon does each minute with the letters that wait for another attempt. */
-import { writeArchiveIndex } from './archive-index.ts'
-import { deliverDue } from './deliver.ts'
-import { type PauseDeps, pauseRefused } from './pause-refused.ts'
-import type { DeliverDeps } from './sending.ts'
+import { writeArchiveIndex } from './archive/archive-index.ts'
+import type { DeliverDeps } from './outbox/send-batch.ts'
+import { deliverDue } from './outbox/send-due.ts'
+import { type PauseDeps, pauseRefused } from './recipients/suppress-after-bounces.ts'
 import type { Work } from './work.ts'
 
 /** The list of all editions then tells what became of them, and who is refused again and again is paused. */

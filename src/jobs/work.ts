@@ -1,11 +1,11 @@
 /** What the jobs of the daemon work with, and what each does when its own work is done. */
 import { LeadsheetError } from '../errors.ts'
-import type { Source } from '../source/open.ts'
-import type { MailingDeps } from './mailing.ts'
-import type { Retention } from './prune.ts'
-import type { DeliverDeps } from './sending.ts'
-import type { SyncDeps } from './sync.ts'
-import type { SyncOptions } from './sync-run.ts'
+import type { Source } from '../upstream/source.ts'
+import type { DeliverDeps } from './outbox/send-batch.ts'
+import type { MailingDeps } from './reports/enqueue-report.ts'
+import type { Retention } from './schedule/retention.ts'
+import type { SyncDeps } from './sync/run-sync.ts'
+import type { SyncOptions } from './sync/sync-context.ts'
 
 export interface Work extends MailingDeps, DeliverDeps, Pick<SyncDeps, 'crew'> {
   readonly source: Source

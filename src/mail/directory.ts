@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import type { Letter } from '../model.ts'
 import type { DkimKey } from './dkim.ts'
-import { sendError } from './failure.ts'
-import type { Handover, Receipt } from './handover.ts'
-import { buildMessage } from './letter.ts'
+import { buildMessage } from './message.ts'
+import type { Handover, Receipt } from './send-outcome.ts'
+import { sendError } from './smtp-failure.ts'
 
 export function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const name = `file:${path}`

@@ -6,8 +6,8 @@ import { Readable } from 'node:stream'
 import SMTPConnection, { type SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
 import type { Letter } from '../model.ts'
 import { parseMailbox } from './address.ts'
-import type { SendPhase } from './failure.ts'
-import type { Handover } from './handover.ts'
+import type { Handover } from './send-outcome.ts'
+import type { SendPhase } from './smtp-failure.ts'
 import type { SmtpServer } from './smtp-server.ts'
 
 export type SmtpSession = SMTPConnection

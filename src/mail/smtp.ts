@@ -5,9 +5,9 @@
 import type { Log } from '../log.ts'
 import type { Letter } from '../model.ts'
 import type { DkimKey } from './dkim.ts'
-import { classifySendFailure, sendError } from './failure.ts'
-import type { Handover, Receipt } from './handover.ts'
-import { buildMessage } from './letter.ts'
+import { buildMessage } from './message.ts'
+import type { Handover, Receipt } from './send-outcome.ts'
+import { classifySendFailure, sendError } from './smtp-failure.ts'
 import { type SmtpTimeouts, serverOf } from './smtp-server.ts'
 import { connect, handOver, NotBegun, type Progress, type SmtpSession } from './smtp-session.ts'
 

@@ -1,6 +1,6 @@
 /** What waits in the queue, what is in hand, and what was given up, for whoever only looks: over the store's own connections. */
 import { fromKysely, PgBoss } from 'pg-boss'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/db/store.ts'
 import { jobSchemaOf } from './job-schema.ts'
 import { DEAD_LETTERS, QUEUE_NAMES, type QueueName } from './queues.ts'
 

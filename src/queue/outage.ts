@@ -1,7 +1,7 @@
 /** What pg-boss meets while nobody waits for it: told once while PostgreSQL is away, and that it is back. */
 import type { PgBoss } from 'pg-boss'
 import type { Log } from '../log.ts'
-import { postgresFailure } from '../store/postgres-driver.ts'
+import { postgresFailure } from '../store/db/postgres-driver.ts'
 
 const PROBE_MS = 2_000
 /** Of the connection that wakes workers: it is opened anew by itself, and meanwhile they look every few seconds. */

@@ -1,35 +1,15 @@
 /** The store: one SQLite file, or a schema of a PostgreSQL database. Whoever opens it closes it. */
+
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Kysely, Transaction } from 'kysely'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { writeUnflushed } from './dialect.ts'
-import { migrate } from './migrate.ts'
-import { nameOf, placeOf, type StorePlace } from './place.ts'
-import { migratePostgres } from './postgres/migrate.ts'
-import { openPostgres } from './postgres.ts'
-import { openSqlite } from './sqlite.ts'
-import type { Tables } from './tables.ts'
-
-export type Db = Kysely<Tables>
-export type Trx = Transaction<Tables>
-
-export interface Store {
-  /** For reading. Writing goes through {@link Store.write}. */
-  readonly db: Db
-  readonly place: StorePlace
-  /** Random, made with the store; see the table `installation`. */
-  readonly installationId: string
-  /** All or nothing; inside, use the argument only: `db` would wait for ever. */
-  write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
-  /**
-   * As `write`, without waiting for the disk: for what can be read again from the upstream. A power cut takes the
-   * last of these away, whole and in order; the next `write` puts them on the disk with its own.
-   */
-  writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
-  close(): Promise<void>
-  [Symbol.asyncDispose](): Promise<void>
-}
+import { writeUnflushed } from './db/dialect.ts'
+import { nameOf, placeOf, type StorePlace } from './db/place.ts'
+import { openPostgres } from './db/postgres.ts'
+import { openSqlite } from './db/sqlite.ts'
+import type { Db, Store, Trx } from './db/store.ts'
+import { migratePostgres } from './postgres/migrate-postgres.ts'
+import { migrate } from './schema/migrate.ts'
 
 /** Another process may just be making the file, or closing it as the last one: both lock out even readers. */
 const OPEN_WITHIN_MS = 10_000

@@ -8,7 +8,7 @@ import { dayBefore, daysUpTo, periodOf, periodsUpTo, priorOf } from '../../src/r
 import { FIGURES } from '../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { readFigure } from '../../src/store/figures/query.ts'
-import { readReportFigures } from '../../src/store/figures/report.ts'
+import { readReportFigures } from '../../src/store/figures/report-figures.ts'
 import { openStore } from '../../src/store/open.ts'
 import { generateHistory, NOW } from './history.ts'
 

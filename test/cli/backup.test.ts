@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import { readSnapshotInfo } from '../../src/store/snapshot.ts'
+import { readSnapshotInfo } from '../../src/store/snapshot/snapshot.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { lead, OPENED_AT, save, saveWholeRun } from '../support/store.ts'

@@ -2,8 +2,8 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { addSpan, endSpan } from '../../src/store/daemon-span.ts'
 import { openStore } from '../../src/store/open.ts'
+import { addSpan, endSpan } from '../../src/store/schedule/uptime.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet } from '../support/leadsheet.ts'
 

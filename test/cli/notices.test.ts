@@ -1,7 +1,7 @@
 /** `npx leadsheet notices` and `sync --accept-removals`, run as their users run them. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Notice, saveNotices } from '../../src/store/notice.ts'
+import { type Notice, saveNotices } from '../../src/store/alerts/alert.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import type { RunOptions } from '../support/leadsheet.ts'

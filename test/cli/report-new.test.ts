@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseDefinition } from '../../src/report/definition.ts'
 import { openStore } from '../../src/store/open.ts'
-import { tryReportQueries } from '../../src/store/report-query.ts'
+import { tryReportQueries } from '../../src/store/queries/report-query.ts'
 import { folderWith } from '../support/folder.ts'
 import { runWarm } from '../support/warm-leadsheet.ts'
 

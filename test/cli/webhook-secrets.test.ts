@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openTerminal } from '../../src/cli/terminal.ts'
-import { type Registration, registrationFile, saveState } from '../../src/jobs/webhook-registration.ts'
+import { type Registration, registrationFile, saveState } from '../../src/jobs/events/webhook-registration.ts'
 import { folderWith } from '../support/folder.ts'
 
 const REGISTERED: Registration = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { InDoubtPolicy } from '../../src/choices.ts'
-import { deliverDue } from '../../src/jobs/deliver.ts'
+import { deliverDue } from '../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openStore } from '../../src/store/open.ts'
 import { readLedger } from '../support/daemon-run.ts'

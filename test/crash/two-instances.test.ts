@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { claimLease } from '../../src/store/lease.ts'
 import { openStore } from '../../src/store/open.ts'
+import { claimLease } from '../../src/store/schedule/lease.ts'
 import {
   at,
   countSyncs,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { secretsOf } from '../../src/config/secrets.ts'
-import type { RegistrationState } from '../../src/jobs/webhook-registration.ts'
+import type { RegistrationState } from '../../src/jobs/events/webhook-registration.ts'
 import {
   CANARIES,
   canariesBelow,

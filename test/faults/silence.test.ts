@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openSource, type SourceOptions } from '../../src/source/open.ts'
+import { openSource, type SourceOptions } from '../../src/upstream/open.ts'
 import { freePort } from '../support/free-port.ts'
 import { openSyncing, SILENT } from '../support/syncing.ts'
 import { type Fault, startUpstream } from '../support/upstream.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Decision, decide, type Kept, type Telling, type Trouble } from '../../src/jobs/notice.ts'
 import { factsOf, REASONS, type Reason } from '../../src/jobs/notice-reasons.ts'
-import type { Notice } from '../../src/store/notice.ts'
+import type { Notice } from '../../src/store/alerts/alert.ts'
 import { random } from '../support/random.ts'
 
 const RULES = { afterFailures: 3, remindHours: 24 }

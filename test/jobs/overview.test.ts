@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type KeptOverview, type OverviewKeeper, openOverview } from '../../src/jobs/overview.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/db/store.ts'
 import { lead, openEmptyStore, save, saveEndedRun } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 

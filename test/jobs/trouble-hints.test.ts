@@ -8,7 +8,7 @@ import { createProgram } from '../../src/cli/program.ts'
 const FILES = [
   'src/jobs/troubles/*.ts',
   'src/jobs/notice-message.ts',
-  'src/jobs/sync-leads.ts',
+  'src/jobs/sync/sync-leads.ts',
   'src/cli/notice-check.ts',
 ]
 

@@ -1,10 +1,10 @@
 /** Several workers on one PostgreSQL: who notes what is due, who runs it, and what waits for what. */
 import { hostname } from 'node:os'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Schedule } from '../../src/jobs/schedule.ts'
-import { listWorkers } from '../../src/jobs/worker-list.ts'
-import { findLastSpan } from '../../src/store/daemon-span.ts'
-import { claimLease, findHolder } from '../../src/store/lease.ts'
+import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
+import { listWorkers } from '../../src/jobs/schedule/worker-list.ts'
+import { claimLease, findHolder } from '../../src/store/schedule/lease.ts'
+import { findLastSpan } from '../../src/store/schedule/uptime.ts'
 import { clockOf } from '../../src/web/window/moment.ts'
 import { readWorkers } from '../../src/web/window/status/workers.ts'
 import {

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core'
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildMessage } from '../../src/mail/letter.ts'
+import { buildMessage } from '../../src/mail/message.ts'
 import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
 import { LETTER } from '../support/letter.ts'
 import { TITLED_PAYLOADS } from '../support/payloads.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SIGNED_FIELDS, sign } from '../../src/mail/dkim.ts'
-import { buildMessage } from '../../src/mail/letter.ts'
+import { buildMessage } from '../../src/mail/message.ts'
 import type { Letter } from '../../src/model.ts'
 import { DKIM_KEY, verify } from '../support/dkim.ts'
 import { FILES, LETTER } from '../support/letter.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fitFiles } from '../../src/mail/fit-files.ts'
-import { buildMessage } from '../../src/mail/letter.ts'
+import { buildMessage } from '../../src/mail/message.ts'
 import type { LetterFile } from '../../src/model.ts'
 import { LETTER } from '../support/letter.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openLog } from '../../src/log.ts'
-import { classifySendFailure, type SendFailure } from '../../src/mail/failure.ts'
+import { classifySendFailure, type SendFailure } from '../../src/mail/smtp-failure.ts'
 import type { SmtpTimeouts } from '../../src/mail/smtp-server.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { LETTER } from '../support/letter.ts'

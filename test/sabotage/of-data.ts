@@ -6,7 +6,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'the cursor is committed before its rows',
     edits: [
       {
-        file: 'src/jobs/sync-page.ts',
+        file: 'src/jobs/sync/sync-page.ts',
         find: '  const done = await reader.write(async (trx) => {',
         replace: `  await reader.write((trx) => trx.updateTable('sync_scan').set({ cursor: step.cursor }).execute())
   const done = await reader.write(async (trx) => {`,
@@ -14,7 +14,7 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/jobs/sync.test.ts',
+        file: 'test/jobs/sync/run-sync.test.ts',
         title: 'leaves its place before a page that cannot be stored, and reads that page again',
         because: /to match object \{ outcome: 'ok', complete: true/,
       },
@@ -30,7 +30,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a request has no deadline',
     edits: [
       {
-        file: 'src/source/client.ts',
+        file: 'src/upstream/client/client.ts',
         find: 'const deadline = AbortSignal.timeout(deadlines.attemptMs)',
         replace: 'const deadline = new AbortController().signal',
       },
@@ -47,7 +47,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'what is unpacked has no limit',
     edits: [
       {
-        file: 'src/source/body.ts',
+        file: 'src/upstream/client/body.ts',
         find: 'unzip(bytes, { maxOutputLength: BODY_BYTES_MAX })',
         replace: 'unzip(bytes)',
       },
@@ -64,14 +64,14 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a list by offset is believed without looking again',
     edits: [
       {
-        file: 'src/jobs/judge-scan.ts',
+        file: 'src/jobs/sync/judge-scan.ts',
         find: "  if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }",
         replace: '  if (scan.pass === 1) return COMPLETE',
       },
     ],
     caughtBy: [
       {
-        file: 'test/jobs/shifting.test.ts',
+        file: 'test/jobs/sync/page-shift.test.ts',
         title: 'are all met in ${SEEDS} runs, where going on by offset alone misses some (SEED=${SEED})',
         because: /AssertionError: SEED=\d+: expected \[/,
       },
@@ -104,19 +104,19 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a text may be a formula of a spreadsheet',
     edits: [
       {
-        file: 'src/jobs/export/spreadsheet-text.ts',
+        file: 'src/jobs/snapshot/spreadsheet-text.ts',
         find: "return FORMULA_START.test(text) ? `'${text}` : text",
         replace: 'return FORMULA_START.test(text) ? text : text',
       },
     ],
     caughtBy: [
       {
-        file: 'test/jobs/export.test.ts',
+        file: 'test/jobs/snapshot/export.test.ts',
         title: 'makes no formula of a text, whatever sign it begins with',
         because: /to deeply equal \[ '\\'=cmd'/,
       },
       {
-        file: 'test/jobs/hostile-files.test.ts',
+        file: 'test/jobs/reports/hostile-files.test.ts',
         title: 'are text in every cell of a CSV, a row for each (row 62)',
         because: /to deeply equal \[\]/,
       },
@@ -126,12 +126,12 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a snapshot is made in the place of the one before',
     edits: [
       {
-        file: 'src/store/snapshot.ts',
+        file: 'src/store/snapshot/snapshot.ts',
         find: 'const unfinished = `${file}.tmp-${process.pid}`',
         replace: 'const unfinished = file',
       },
       {
-        file: 'src/store/snapshot.ts',
+        file: 'src/store/snapshot/snapshot.ts',
         find: 'await removeLeftovers(file)\n    const live',
         replace: 'await rm(file, { force: true })\n    const live',
       },
@@ -166,7 +166,7 @@ export const OF_DATA: readonly Sabotage[] = [
         because: /not to contain 'canary-4711-secret'/,
       },
       {
-        file: 'test/source/client.test.ts',
+        file: 'test/upstream/client/client.test.ts',
         title: 'is taken out of what an upstream says of it',
         because: /to match object \{ message: StringContaining/,
       },
@@ -186,14 +186,14 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'leads that are missing all at once are marked removed',
     edits: [
       {
-        file: 'src/store/removal.ts',
+        file: 'src/store/sync/soft-delete.ts',
         find: 'return absent > of * ABSENT_SHARE_MAX ?',
         replace: 'return absent > of ?',
       },
     ],
     caughtBy: [
       {
-        file: 'test/jobs/sync.test.ts',
+        file: 'test/jobs/sync/run-sync.test.ts',
         title: 'are believed only up to a fifth of all: more is a fault of the upstream, and said (row 34)',
         because: /to deeply equal \[ \+?0, \+?0, \+?0 \]/,
       },
@@ -239,7 +239,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a record that an event brings counts as the newest, whatever its time',
     edits: [
       {
-        file: 'src/store/lead.ts',
+        file: 'src/store/leads/lead.ts',
         find: 'return before.raw !== lead.raw && lead.updatedAt !== null && before.updated_at > lead.updatedAt',
         replace: 'return false',
       },
@@ -257,7 +257,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'an event that comes while its lead is being read is taken for followed',
     edits: [
       {
-        file: 'src/store/event-queue.ts',
+        file: 'src/store/events/event-queue.ts',
         find: `    .where('last_at', '=', last_at)
     .where('events', '=', events)
 `,
@@ -266,7 +266,7 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/jobs/follow-events.test.ts',
+        file: 'test/jobs/events/event-worker.test.ts',
         title: 'that comes while its lead is being read has it read again',
         because: /AssertionError: expected 'won' to be 'lost'/,
       },
@@ -276,7 +276,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a scan takes a lead for known that an event has changed meanwhile',
     edits: [
       {
-        file: 'src/jobs/scan-memory.ts',
+        file: 'src/jobs/sync/scan-state.ts',
         find: `    memory.known.forget(no)
     memory.readByEvents.add(no)`,
         replace: '',
@@ -284,7 +284,7 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/jobs/events-beside-syncs.test.ts',
+        file: 'test/jobs/events/events-beside-syncs.test.ts',
         title: 'is not undone by a record that is again what the scan knew before',
         because: /AssertionError: expected \[ '\w+', 'won' \] to deeply equal/,
       },
@@ -294,7 +294,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a reader goes on behind a page that a crash of PostgreSQL took away',
     edits: [
       {
-        file: 'src/store/server-life.ts',
+        file: 'src/store/db/server-life.ts',
         find: 'if ((await readLife(db)) === life) return',
         replace: "if ((await readLife(db)) !== '?') return",
       },

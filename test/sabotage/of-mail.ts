@@ -6,20 +6,20 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'a letter is noted as sent before it is',
     edits: [
       {
-        file: 'src/jobs/hand-over.ts',
+        file: 'src/jobs/outbox/send-one.ts',
         find: "await move(['sending'], { state: 'data' })",
         replace: "await move(['sending'], { state: 'sent', nextAttemptAt: null })",
       },
     ],
     caughtBy: [
       {
-        file: 'test/jobs/deliver.test.ts',
+        file: 'test/jobs/outbox/send-due.test.ts',
         title:
           'is in doubt when the answer to the message is lost, and sends once more under the same Message-ID',
         because: /expected \[ \[ 'ana@example.com', 'sent', 1 \] \] to deeply equal/,
       },
       {
-        file: 'test/jobs/deliver.test.ts',
+        file: 'test/jobs/outbox/send-due.test.ts',
         title: 'has the state on disk before the first byte of the message leaves',
         because: /to deeply equal \[ \+0/,
       },
@@ -35,14 +35,14 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'a letter whose sender was killed as it left is taken for unsent',
     edits: [
       {
-        file: 'src/store/delivery.ts',
+        file: 'src/store/outbox/delivery.ts',
         find: "await left.where('state', '=', 'sending')",
         replace: "await left.where('state', 'in', ['sending', 'data'])",
       },
     ],
     caughtBy: [
       {
-        file: 'test/jobs/delivery-failures.test.ts',
+        file: 'test/jobs/outbox/delivery-failures.test.ts',
         title: 'is left to a person at once where the settings say so, also after a crash',
         because: /expected 2 to be 1/,
       },
@@ -74,14 +74,14 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'a letter in doubt is sent again and again',
     edits: [
       {
-        file: 'src/jobs/letter-retry.ts',
+        file: 'src/jobs/outbox/message-retry.ts',
         find: 'const isLeft = one.doubts + 1 >= doubtsMaxOf(inDoubt)',
         replace: 'const isLeft = one.doubts < 0',
       },
     ],
     caughtBy: [
       {
-        file: 'test/jobs/delivery-failures.test.ts',
+        file: 'test/jobs/outbox/delivery-failures.test.ts',
         title: 'is sent once more, and then left to a person',
         because: /to match object \[ \{ state: 'in_doubt'/,
       },
@@ -154,7 +154,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/jobs/gate.test.ts',
+        file: 'test/jobs/reports/freshness-gate.test.ts',
         title: 'goes out with that said in its place',
         because: /to contain 'DATA QUALITY/,
       },
@@ -181,29 +181,29 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'who wants no more is mailed all the same',
     edits: [
       {
-        file: 'src/store/withdrawn-letter.ts',
+        file: 'src/store/outbox/message-cancel.ts',
         find: "subscription.state === 'active'",
         replace: "subscription.state !== 'never'",
       },
       {
-        file: 'src/jobs/subscription.ts',
+        file: 'src/jobs/reports/preferences.ts',
         find: "else if (subscription.state !== 'active') leftOut.push",
         replace: 'else if (subscription.cadence === null) leftOut.push',
       },
     ],
     caughtBy: [
       {
-        file: 'test/store/subscription.test.ts',
+        file: 'test/store/reports/preference.test.ts',
         title: 'are not sent either where they come into the ledger after the wish',
         because: /expected false to be true/,
       },
       {
-        file: 'test/jobs/subscription.test.ts',
+        file: 'test/jobs/reports/preferences.test.ts',
         title: 'goes to nobody who has paused or unsubscribed, and says who is left out',
         because: /expected \[\] to deeply equal \[ \{/,
       },
       {
-        file: 'test/jobs/subscription.test.ts',
+        file: 'test/jobs/reports/preferences.test.ts',
         title: 'do not go out either where the wish came while they were being written',
         because: /AssertionError/,
       },
@@ -213,7 +213,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'several workers send faster than the mail server may be sent to',
     edits: [
       {
-        file: 'src/store/mail-turn.ts',
+        file: 'src/store/outbox/send-rate.ts',
         find: 'if (inTheWay !== undefined) return',
         replace: 'if (most < 0) return',
       },

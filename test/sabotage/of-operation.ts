@@ -12,7 +12,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a message of a webhook is believed for having a signature, whichever it is',
     edits: [
       {
-        file: 'src/source/webhook/verify.ts',
+        file: 'src/upstream/webhooks/verify-signature.ts',
         find: 'return isSigned ? null',
         replace: 'return isSigned || true ? null',
       },
@@ -35,7 +35,11 @@ export const OF_OPERATION: readonly Sabotage[] = [
   {
     name: 'a message of a webhook is believed however old it is',
     edits: [
-      { file: 'src/source/webhook/verify.ts', find: '  if (late !== null) return late\n', replace: '' },
+      {
+        file: 'src/upstream/webhooks/verify-signature.ts',
+        find: '  if (late !== null) return late\n',
+        replace: '',
+      },
     ],
     caughtBy: [
       {
@@ -50,7 +54,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'what a lead is called leads to another path of the upstream',
     edits: [
       {
-        file: 'src/source/address.ts',
+        file: 'src/upstream/client/address.ts',
         find: 'if (!NO_STEPS.includes(id)) return',
         replace: 'if (id !== null) return',
       },
@@ -65,10 +69,10 @@ export const OF_OPERATION: readonly Sabotage[] = [
   },
   {
     name: 'everybody can read the secret of the webhook',
-    edits: [{ file: 'src/jobs/webhook-registration.ts', find: 'mode: 0o600', replace: 'mode: 0o644' }],
+    edits: [{ file: 'src/jobs/events/webhook-registration.ts', find: 'mode: 0o600', replace: 'mode: 0o644' }],
     caughtBy: [
       {
-        file: 'test/jobs/self-registration.test.ts',
+        file: 'test/jobs/events/register-webhook.test.ts',
         title: 'is kept with its secret for its owner alone, and what is sent is believed',
         because: /expected 420 to be 384/,
       },
@@ -78,7 +82,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'each time that a message of a webhook comes is an event of its own',
     edits: [
       {
-        file: 'src/source/webhook/read.ts',
+        file: 'src/upstream/webhooks/read-events.ts',
         find: 'id: idOf(event, webhook.id, sent),',
         replace: 'id: `${idOf(event, webhook.id, sent)} ${performance.now()}`,',
       },
@@ -188,7 +192,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'what an upstream says is quoted with the key in it',
     edits: [
       {
-        file: 'src/source/answer.ts',
+        file: 'src/upstream/client/answer.ts',
         find: 'problemText(redact(text))',
         replace: 'problemText(text)',
       },
@@ -210,7 +214,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'the environment turns off that certificates are checked',
     edits: [
       {
-        file: 'src/source/client.ts',
+        file: 'src/upstream/client/client.ts',
         find: ', rejectUnauthorized: true }',
         replace: ' }',
       },
@@ -225,7 +229,9 @@ export const OF_OPERATION: readonly Sabotage[] = [
   },
   {
     name: 'the time of the last success moves before there is one',
-    edits: [{ file: 'src/store/sync-run.ts', find: 'leads_as_of: null,', replace: 'leads_as_of: run.at,' }],
+    edits: [
+      { file: 'src/store/sync/sync-run.ts', find: 'leads_as_of: null,', replace: 'leads_as_of: run.at,' },
+    ],
     caughtBy: [
       {
         file: 'test/web/metrics.test.ts',
@@ -256,14 +262,14 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a database is brought to a new schema without a backup',
     edits: [
       {
-        file: 'src/store/upgrade.ts',
+        file: 'src/store/backup/upgrade.ts',
         find: 'makeBackup(file, backup, { replaces: true, signal: upgrade.signal }),',
         replace: 'Promise.resolve(),',
       },
     ],
     caughtBy: [
       {
-        file: 'test/store/upgrade.test.ts',
+        file: 'test/store/backup/upgrade.test.ts',
         title: 'is copied as it is, and then brought to the present schema with all its rows',
         because: /expected \[\] to deeply equal \[ /,
       },
@@ -290,14 +296,14 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a database is brought to a new schema under a daemon that uses it',
     edits: [
       {
-        file: 'src/store/upgrade.ts',
+        file: 'src/store/backup/upgrade.ts',
         find: '    await refuseWhileUsed(db, file, upgrade.now())\n',
         replace: '',
       },
     ],
     caughtBy: [
       {
-        file: 'test/store/upgrade.test.ts',
+        file: 'test/store/backup/upgrade.test.ts',
         title: 'is not touched while a program of that version runs on it',
         because: /resolved/,
       },

@@ -6,14 +6,14 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'what is due is what the tick meets: the tick is the job',
     edits: [
       {
-        file: 'src/jobs/note-slots.ts',
+        file: 'src/jobs/schedule/enqueue-due-runs.ts',
         find: 'slotsBetween(schedule.timing, new Date(last.slot), now)',
         replace: 'slotsBetween(schedule.timing, new Date(now.getTime() - 60_000), now)',
       },
     ],
     caughtBy: [
       {
-        file: 'test/jobs/catch-up.test.ts',
+        file: 'test/jobs/schedule/catch-up.test.ts',
         title: 'catch_up: %s',
         because: /expected \[\] to deeply equal \[ '20T0/,
       },
@@ -28,14 +28,14 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'what two processes may not do at once has no lease',
     edits: [
       {
-        file: 'src/store/lease.ts',
+        file: 'src/store/schedule/lease.ts',
         find: 'if (other && !isGone(trx, other))',
         replace: 'if (other && other.isExpired > 1)',
       },
     ],
     caughtBy: [
       {
-        file: 'test/store/lease.test.ts',
+        file: 'test/store/schedule/lease.test.ts',
         title: 'is held by one, who is named to the other, and free after its release',
         because: /promise resolved .* instead of rejecting/,
       },
@@ -51,14 +51,14 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'who has lost a lease goes on',
     edits: [
       {
-        file: 'src/store/lease.ts',
+        file: 'src/store/schedule/lease.ts',
         find: 'if (renewed.numUpdatedRows === 0n) throw',
         replace: 'if (renewed.numUpdatedRows < 0n) throw',
       },
     ],
     caughtBy: [
       {
-        file: 'test/jobs/deliver.test.ts',
+        file: 'test/jobs/outbox/send-due.test.ts',
         title: 'lets no byte of a letter leave once another process has taken over',
         because: /instead of rejecting/,
       },
@@ -107,19 +107,19 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'a report that is to be held goes out',
     edits: [
       {
-        file: 'src/jobs/gate.ts',
+        file: 'src/jobs/reports/freshness-gate.ts',
         find: '{ ifStale, ifUnusual } = report.gate',
         replace: "{ ifStale, ifUnusual } = { ...report.gate, ifStale: 'send_with_banner' }",
       },
     ],
     caughtBy: [
       {
-        file: 'test/jobs/gate.test.ts',
+        file: 'test/jobs/reports/freshness-gate.test.ts',
         title: 'is held until they do, where the settings say so',
         because: /to match object \{ state: 'held'/,
       },
       {
-        file: 'test/jobs/gate.test.ts',
+        file: 'test/jobs/reports/freshness-gate.test.ts',
         title: 'is held until somebody lets it go, and then says that its data are old',
         because: /to match object \{ state: 'held' \}/,
       },
@@ -136,7 +136,7 @@ export const OF_TIME: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/jobs/gate.test.ts',
+        file: 'test/jobs/reports/freshness-gate.test.ts',
         title: 'goes out after that with a banner that says what is old and why (row 6)',
         because: /to match \/\^PLEASE NOTE/,
       },
@@ -146,7 +146,7 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'what a stop breaks off counts as failed',
     edits: [
       {
-        file: 'src/jobs/run-due.ts',
+        file: 'src/jobs/schedule/run-scheduled.ts',
         find: "    if (signal.aborted) return { state: 'again', message: errorText(signal.reason), notBefore: null }\n",
         replace: '',
       },

@@ -1,8 +1,8 @@
 /** Daemons as one would write them first, each wrong in its own way: what is proven by the others must fail with these. */
-import type { Schedule } from '../../src/jobs/schedule.ts'
+import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
 import { nextSlot } from '../../src/schedule/slots.ts'
-import { claimLease } from '../../src/store/lease.ts'
-import { addSlot, beginSlot, finishSlot } from '../../src/store/schedule-slot.ts'
+import { claimLease } from '../../src/store/schedule/lease.ts'
+import { addSlot, beginSlot, finishSlot } from '../../src/store/schedule/scheduled-run.ts'
 import type { StartDaemon } from './world.ts'
 
 const MINUTE_MS = 60_000

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { UpstreamEvent } from '../../src/model.ts'
-import { findViolations } from '../../src/store/invariants.ts'
-import type { Db } from '../../src/store/open.ts'
+import type { Db } from '../../src/store/db/store.ts'
+import { findViolations } from '../../src/store/invariants/invariants.ts'
 import { type Following, openFollowing } from '../support/following.ts'
 import { random } from '../support/random.ts'
 import { openSyncing } from '../support/syncing.ts'

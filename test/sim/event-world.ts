@@ -4,7 +4,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { UpstreamEvent } from '../../src/model.ts'
-import { type Profile, type ProfileInput, parseProfile } from '../../src/source/profile.ts'
+import { type Profile, type ProfileInput, parseProfile } from '../../src/upstream/profile/profile.ts'
 
 export interface WorldOptions {
   readonly random: () => number

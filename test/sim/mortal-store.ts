@@ -1,5 +1,5 @@
 /** A store as a process has it that may be killed at any moment: from then on nothing that it does has any effect. */
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/db/store.ts'
 
 export interface MortalStore extends Store {
   readonly isDead: () => boolean

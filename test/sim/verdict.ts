@@ -1,6 +1,6 @@
 /** Holds what a daemon did, by its ledger and by what ran, against what was due; an empty list is the only good one. */
-import { LATE_MS } from '../../src/jobs/schedule.ts'
-import type { Slot } from '../../src/store/schedule-slot.ts'
+import { LATE_MS } from '../../src/jobs/schedule/schedule.ts'
+import type { Slot } from '../../src/store/schedule/scheduled-run.ts'
 import { dueTimes } from './due-times.ts'
 import type { Planned, Run, World } from './world.ts'
 

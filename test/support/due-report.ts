@@ -1,6 +1,6 @@
 /** A report that a daemon finds due by the real clock, and that does not come due again while a test looks on. */
 import { openStore } from '../../src/store/open.ts'
-import { addSlot } from '../../src/store/schedule-slot.ts'
+import { addSlot } from '../../src/store/schedule/scheduled-run.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,8 +1,8 @@
 /** Events as the upstream would tell of them, put into a store without one. */
 import type { UpstreamEvent } from '../../src/model.ts'
-import { finishEvents, saveEvents } from '../../src/store/event.ts'
-import type { EventOutcome } from '../../src/store/event-tables.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/db/store.ts'
+import { finishEvents, saveEvents } from '../../src/store/events/event.ts'
+import type { EventOutcome } from '../../src/store/tables/event-tables.ts'
 
 /** About a lead unless it says otherwise. */
 export function event(id: string, change: Partial<Omit<UpstreamEvent, 'id'>> = {}): UpstreamEvent {

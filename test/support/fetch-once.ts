@@ -4,7 +4,7 @@
  */
 import { pino } from 'pino'
 import { LeadsheetError } from '../../src/errors.ts'
-import { openSource } from '../../src/source/open.ts'
+import { openSource } from '../../src/upstream/open.ts'
 
 const [, , url = ''] = process.argv
 const source = openSource({ baseUrl: url, apiKey: 'test-key', maxWaitMs: 0, log: pino({ level: 'silent' }) })

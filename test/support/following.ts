@@ -1,9 +1,9 @@
 /** A syncing with the daemon's lane for events, and the inbox that winds it. */
-import { createFollower, type Follower, type FollowerDeps } from '../../src/jobs/follow-events.ts'
-import { createInbox, type Inbox } from '../../src/jobs/inbox.ts'
+import { createFollower, type Follower, type FollowerDeps } from '../../src/jobs/events/event-worker.ts'
+import { createInbox, type Inbox } from '../../src/jobs/events/webhook-intake.ts'
 import type { UpstreamEvent } from '../../src/model.ts'
-import type { SourceOptions } from '../../src/source/open.ts'
-import type { Db } from '../../src/store/open.ts'
+import type { Db } from '../../src/store/db/store.ts'
+import type { SourceOptions } from '../../src/upstream/open.ts'
 import { event } from './events.ts'
 import { openSyncing, SILENT, type Syncing } from './syncing.ts'
 

@@ -1,9 +1,9 @@
 /** A letter to send in tests, and who sends it. */
-import type { Sender } from '../../src/jobs/letter.ts'
+import type { Sender } from '../../src/jobs/outbox/message.ts'
 import type { Instant, Letter, LetterFile } from '../../src/model.ts'
-import { enqueueLetters } from '../../src/store/delivery.ts'
-import { addToPack, createLetterPack } from '../../src/store/letter.ts'
-import type { Trx } from '../../src/store/open.ts'
+import type { Trx } from '../../src/store/db/store.ts'
+import { enqueueLetters } from '../../src/store/outbox/delivery.ts'
+import { addToPack, createLetterPack } from '../../src/store/outbox/message.ts'
 
 export const LETTER: Letter = {
   from: 'leadsheet <reports@example.com>',

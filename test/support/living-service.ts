@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { openService } from '../../src/service/open.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/db/store.ts'
 import { folderWith } from './folder.ts'
 import { openSyncing } from './syncing.ts'
 

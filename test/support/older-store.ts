@@ -1,10 +1,10 @@
 /** Databases as older versions left them. */
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
+import { openSqlite } from '../../src/store/db/sqlite.ts'
 import * as init from '../../src/store/migrations/001-init.ts'
 import * as heldAndDoubted from '../../src/store/migrations/002-held-and-doubted.ts'
 import * as scanTruth from '../../src/store/migrations/003-scan-truth.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
 
 export const FIRST_SCHEMA = { '001-init': init }
 export const THIRD_SCHEMA = {

@@ -3,7 +3,7 @@
  * Slow and simple on purpose.
  */
 import type { Money } from '../../src/model.ts'
-import type { Db } from '../../src/store/open.ts'
+import type { Db } from '../../src/store/db/store.ts'
 
 /** A lead as it was at an instant. */
 export interface PastLead {

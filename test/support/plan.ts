@@ -1,6 +1,6 @@
 /** How a database would find what a statement asks for. */
 import { CompiledQuery } from 'kysely'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/db/store.ts'
 import { IN_POSTGRES } from './store.ts'
 
 /** In PostgreSQL without the ways that it prefers while a table is small. */

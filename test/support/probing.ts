@@ -1,11 +1,11 @@
 /** A probe of a foreign upstream and a sync by nothing but the file that it writes. */
 import { sql } from 'kysely'
 import { parse } from 'yaml'
-import { parseJson } from '../../src/source/json.ts'
-import { type Auth, type Headers, openAsker } from '../../src/source/probe/ask.ts'
-import { type ProbeResult, probe } from '../../src/source/probe/probe.ts'
-import { profileText } from '../../src/source/probe/profile-text.ts'
-import { parseProfile } from '../../src/source/profile.ts'
+import { type Auth, type Headers, openAsker } from '../../src/probe/ask.ts'
+import { type ProbeResult, probe } from '../../src/probe/probe.ts'
+import { profileText } from '../../src/probe/profile-text.ts'
+import { parseProfile } from '../../src/upstream/profile/profile.ts'
+import { parseJson } from '../../src/upstream/values/json.ts'
 import { type Foreign, KEY } from './foreign.ts'
 import { openSyncing, SILENT } from './syncing.ts'
 

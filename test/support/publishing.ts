@@ -1,9 +1,9 @@
 /** What a test needs to publish the snapshot of a store, and to look into it. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import type { PublishDeps } from '../../src/jobs/publish.ts'
-import { REFERENCE_PROFILE } from '../../src/source/reference-profile.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { PublishDeps } from '../../src/jobs/snapshot/publish.ts'
+import type { Store } from '../../src/store/db/store.ts'
+import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { SILENT } from './syncing.ts'
 
 export const QUERIES = join(import.meta.dirname, '../../docs/queries')

@@ -1,5 +1,5 @@
 /** A schedule for tests of when things run: daily at 07:00 UTC, with nothing to do. */
-import type { DueSlot, Schedule } from '../../src/jobs/schedule.ts'
+import type { DueSlot, Schedule } from '../../src/jobs/schedule/schedule.ts'
 import type { CatchUp, Timing } from '../../src/schedule/timing.ts'
 
 export const LATEST: CatchUp = { policy: 'latest', windowHours: 24 }

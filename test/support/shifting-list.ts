@@ -2,11 +2,12 @@
  * A list API in memory whose rows come, go and change while it is read: after each answer some leads are
  * inserted, deleted or touched. The order of its rows and how it pages are the test's choice.
  */
-import type { LeadFilters } from '../../src/source/filters.ts'
-import { mapLead } from '../../src/source/mapping.ts'
-import type { RawPage, Source } from '../../src/source/open.ts'
-import { type ProfileInput, parseProfile } from '../../src/source/profile.ts'
-import { type FindKnown, recordOf } from '../../src/source/raw-record.ts'
+
+import { mapLead } from '../../src/upstream/mapping/lead-mapping.ts'
+import { type FindKnown, recordOf } from '../../src/upstream/mapping/raw-record.ts'
+import type { LeadFilters } from '../../src/upstream/paging/list-filters.ts'
+import { type ProfileInput, parseProfile } from '../../src/upstream/profile/profile.ts'
+import type { RawPage, Source } from '../../src/upstream/source.ts'
 
 export type Order = 'updated_desc' | 'updated_asc' | 'id'
 

@@ -1,6 +1,6 @@
 /** The programs that analysts ask a store with: sqlite3 and psql, as they are on the machine. */
 import { execFileSync } from 'node:child_process'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/db/store.ts'
 import { isInPath, isSkippedButInCi } from './programs.ts'
 import { hasSqlite3 } from './sqlite3.ts'
 import { IN_POSTGRES } from './store.ts'

@@ -1,11 +1,13 @@
 /** A store, a source and a clock put together, for tests that sync. */
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { SYNC_PARTS, sync } from '../../src/jobs/sync.ts'
-import type { SyncOptions } from '../../src/jobs/sync-run.ts'
+import { SYNC_PARTS, sync } from '../../src/jobs/sync/run-sync.ts'
+import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
 import type { SyncResult } from '../../src/model.ts'
-import { openSource, type Source, type SourceOptions } from '../../src/source/open.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/db/store.ts'
+import { openStore } from '../../src/store/open.ts'
+import { openSource, type SourceOptions } from '../../src/upstream/open.ts'
+import type { Source } from '../../src/upstream/source.ts'
 import { folderWith } from './folder.ts'
 import { openNewStore } from './store.ts'
 

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { errorText } from '../../src/errors.ts'
 import { jobSchemaOf } from '../../src/queue/job-schema.ts'
 import { QUEUES, type QueueData, type QueueName } from '../../src/queue/queues.ts'
-import { placeOf } from '../../src/store/place.ts'
+import { placeOf } from '../../src/store/db/place.ts'
 
 /** @returns whether there was a job; what it threw is noted with it, as the queue does */
 export type TakeJob = <N extends QueueName>(queue: N, doJob: DoJob<N>) => Promise<boolean>

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { HealthCheck } from '../../src/jobs/health/installation.ts'
 import { openWebPages } from '../../src/report/web-pages.ts'
-import { fail, ok, warn } from '../../src/source/checkup.ts'
+import { fail, ok, warn } from '../../src/upstream/checkup.ts'
 import { healthRoutes } from '../../src/web/health.ts'
 import { openWeb } from '../../src/web/server.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'

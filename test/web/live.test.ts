@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { openWebPages } from '../../src/report/web-pages.ts'
-import { saveNotices } from '../../src/store/notice.ts'
+import { saveNotices } from '../../src/store/alerts/alert.ts'
 import { openWeb } from '../../src/web/server.ts'
 import { type LiveParts, liveRoutes } from '../../src/web/window/live.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'

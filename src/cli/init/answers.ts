@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { ProfileData } from '../../config/profile-file.ts'
 import { settingFault } from '../../config/setting-fault.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import { parseProfile } from '../../source/profile.ts'
+import { parseProfile } from '../../upstream/profile/profile.ts'
 import { needsKey } from '../upstream.ts'
 
 export interface Answer<Value = string> {

@@ -1,5 +1,5 @@
 /** What the questions of `leadsheet init` share: what is given already is told, and not asked for. */
-import type { Check } from '../../source/checkup.ts'
+import type { Check } from '../../upstream/checkup.ts'
 import type { Prompter } from '../prompter.ts'
 import { type Answer, type Given, said } from './answers.ts'
 import type { TrialDeps } from './trials.ts'

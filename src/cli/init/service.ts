@@ -1,9 +1,9 @@
 /** The question after the service that the leads come from, with a trial at once, and a probe where it is another. */
 import { settingFault } from '../../config/setting-fault.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
-import { type Check, fail } from '../../source/checkup.ts'
-import { refuseOpenHttp } from '../../source/plain-http.ts'
-import { profileText } from '../../source/probe/profile-text.ts'
+import { profileText } from '../../probe/profile-text.ts'
+import { type Check, fail } from '../../upstream/checkup.ts'
+import { refuseOpenHttp } from '../../upstream/client/require-https.ts'
 import { plainText } from '../plain-text.ts'
 import { type Answers, said } from './answers.ts'
 import { AGAIN_OR_KEEP, type Asking, answerOf, changeable, patiently } from './asking.ts'

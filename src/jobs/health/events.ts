@@ -1,10 +1,10 @@
 /** Whether events of the upstream come, and are followed. */
 import { LeadsheetError } from '../../errors.ts'
 import { counted } from '../../report/numbers.ts'
-import { ok, warn } from '../../source/checkup.ts'
-import { countRecentEvents, countWaitingEvents, findLastArrival } from '../../store/event-news.ts'
-import type { Db } from '../../store/open.ts'
-import type { EventWay } from '../event-way.ts'
+import type { Db } from '../../store/db/store.ts'
+import { countRecentEvents, countWaitingEvents, findLastArrival } from '../../store/events/event-stats.ts'
+import { ok, warn } from '../../upstream/checkup.ts'
+import type { EventWay } from '../events/event-source.ts'
 import { countIn, findEventTroubles } from '../troubles/events.ts'
 import { type HealthCheck, tellSpan } from './installation.ts'
 

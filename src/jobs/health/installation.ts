@@ -1,9 +1,10 @@
 /** What health is judged by, and the words in which it is told. */
-import type { Check } from '../../source/checkup.ts'
-import type { Store } from '../../store/open.ts'
-import type { Resource } from '../../store/reading.ts'
-import type { EventWay } from '../event-way.ts'
-import type { ScheduleSettings } from '../schedule.ts'
+
+import type { Store } from '../../store/db/store.ts'
+import type { Resource } from '../../store/sync/last-read.ts'
+import type { Check } from '../../upstream/checkup.ts'
+import type { EventWay } from '../events/event-source.ts'
+import type { ScheduleSettings } from '../schedule/schedule.ts'
 
 export interface Installation {
   readonly store: Pick<Store, 'db' | 'place'>

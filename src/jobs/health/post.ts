@@ -2,12 +2,17 @@
 import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { counted } from '../../report/numbers.ts'
-import { ok, warn } from '../../source/checkup.ts'
-import { countHeldRows, countHeldSince } from '../../store/held-row.ts'
-import { countWaiting, type LetterTrouble, listInDoubt, listRefused } from '../../store/letter-trouble.ts'
-import { listMailOutages } from '../../store/mail-outage.ts'
-import { listNotices, type Notice } from '../../store/notice.ts'
-import type { Db } from '../../store/open.ts'
+import { listNotices, type Notice } from '../../store/alerts/alert.ts'
+import type { Db } from '../../store/db/store.ts'
+import { countHeldRows, countHeldSince } from '../../store/leads/quarantined-record.ts'
+import {
+  countWaiting,
+  type LetterTrouble,
+  listInDoubt,
+  listRefused,
+} from '../../store/outbox/delivery-problems.ts'
+import { listMailOutages } from '../../store/outbox/smtp-circuit.ts'
+import { ok, warn } from '../../upstream/checkup.ts'
 import { factsOf, type Reason } from '../notice-reasons.ts'
 import { PUT_OFF_MINUTES, subjectOf, WEEK_MINUTES } from '../troubles/mail.ts'
 import { minutesBefore } from '../troubles/watch.ts'

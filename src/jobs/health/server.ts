@@ -1,7 +1,8 @@
 /** Whether a PostgreSQL server takes what is to be written, and has room for who comes. */
-import { fail, ok, warn } from '../../source/checkup.ts'
-import type { Db } from '../../store/open.ts'
-import { readServerState } from '../../store/postgres/server.ts'
+
+import { readServerState } from '../../store/db/postgres-server.ts'
+import type { Db } from '../../store/db/store.ts'
+import { fail, ok, warn } from '../../upstream/checkup.ts'
 import type { HealthCheck } from './installation.ts'
 
 /** A worker that starts wants as many. */

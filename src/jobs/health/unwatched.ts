@@ -1,6 +1,7 @@
 /** What nobody looks for where no daemon lives: the detectors that tell operators of syncs and leads, asked at once. */
-import { fail, ok, warn } from '../../source/checkup.ts'
-import type { Db } from '../../store/open.ts'
+
+import type { Db } from '../../store/db/store.ts'
+import { fail, ok, warn } from '../../upstream/checkup.ts'
 import type { Trouble } from '../notice.ts'
 import { factsOf, type Reason } from '../notice-reasons.ts'
 import { findLeadTroubles } from '../troubles/leads.ts'

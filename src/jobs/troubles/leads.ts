@@ -1,12 +1,12 @@
 /** What is odd about what the syncs read: leads that are gone, fields that changed, records that cannot be read. */
 import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/numbers.ts'
-import { listDrift } from '../../store/field-drift.ts'
-import { countHeldSince } from '../../store/held-row.ts'
-import type { Db } from '../../store/open.ts'
-import { listWholeScans, type WholeScan } from '../../store/scan-verdict.ts'
+import type { Db } from '../../store/db/store.ts'
+import { countHeldSince } from '../../store/leads/quarantined-record.ts'
+import { listDrift } from '../../store/sync/field-drift.ts'
+import { listWholeScans, type WholeScan } from '../../store/sync/scan-result.ts'
 import type { Trouble } from '../notice.ts'
-import { tellInstant } from '../schedule.ts'
+import { tellInstant } from '../schedule/schedule.ts'
 import { minutesBefore, type Watch } from './watch.ts'
 
 const DAY_MINUTES = 24 * 60

@@ -1,15 +1,15 @@
 /** What is wrong around the database: room, log, snapshot, clock, jobs that do not end. */
 
 import { shellCommand } from '../../errors.ts'
-import { listClockSets } from '../../store/daemon-span.ts'
-import type { Room } from '../../store/file-system.ts'
-import { isOfDaemon, listHeldLeases } from '../../store/lease.ts'
-import type { Db } from '../../store/open.ts'
-import { readSize } from '../../store/size.ts'
-import { readSnapshotInfo, type SnapshotInfo } from '../../store/snapshot.ts'
-import { listRuns } from '../../store/sync-run.ts'
+import { readSize } from '../../store/backup/store-size.ts'
+import type { Room } from '../../store/db/file-system.ts'
+import type { Db } from '../../store/db/store.ts'
+import { isOfDaemon, listHeldLeases } from '../../store/schedule/lease.ts'
+import { listClockSets } from '../../store/schedule/uptime.ts'
+import { readSnapshotInfo, type SnapshotInfo } from '../../store/snapshot/snapshot.ts'
+import { listRuns } from '../../store/sync/sync-run.ts'
 import type { Trouble } from '../notice.ts'
-import { tellInstant } from '../schedule.ts'
+import { tellInstant } from '../schedule/schedule.ts'
 import { minutesBefore, type Watch, type Watched } from './watch.ts'
 
 const MB = 1_000_000

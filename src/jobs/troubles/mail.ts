@@ -1,18 +1,18 @@
 /** What is wrong with letters, and with the mail server that should take them. */
 import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/numbers.ts'
-import { listRefusing, type RefusingRecipient } from '../../store/delivery-list.ts'
+import { listRefusing, type RefusingRecipient } from '../../store/outbox/delivery-list.ts'
 import {
   countWaiting,
   type LetterTrouble,
   listInDoubt,
   listPutOff,
   listRefused,
-} from '../../store/letter-trouble.ts'
-import { findMailOutage, type MailOutage } from '../../store/mail-outage.ts'
-import { listSubscriptions } from '../../store/subscription.ts'
+} from '../../store/outbox/delivery-problems.ts'
+import { findMailOutage, type MailOutage } from '../../store/outbox/smtp-circuit.ts'
+import { listSubscriptions } from '../../store/reports/preference.ts'
 import type { Trouble } from '../notice.ts'
-import { tellInstant } from '../schedule.ts'
+import { tellInstant } from '../schedule/schedule.ts'
 import { minutesBefore, type Watch } from './watch.ts'
 
 export const PUT_OFF_MINUTES = 120

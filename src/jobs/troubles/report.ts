@@ -2,10 +2,10 @@
 import { shellCommand } from '../../errors.ts'
 import type { FailedSection } from '../../figures.ts'
 import { counted } from '../../report/numbers.ts'
-import { listLastFailed } from '../../store/edition.ts'
-import { findLastSlot, listSlotsNotedSince, type Slot } from '../../store/schedule-slot.ts'
+import { listLastFailed } from '../../store/reports/issue.ts'
+import { findLastSlot, listSlotsNotedSince, type Slot } from '../../store/schedule/scheduled-run.ts'
 import type { Trouble } from '../notice.ts'
-import { tellInstant } from '../schedule.ts'
+import { tellInstant } from '../schedule/schedule.ts'
 import { minutesBefore, type Watch } from './watch.ts'
 
 /** A report, or any other due time, is late then. */

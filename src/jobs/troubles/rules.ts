@@ -1,6 +1,6 @@
 /** Whether the rules of the store hold, those that are quick to ask; still too much for each minute. */
 import { shellCommand } from '../../errors.ts'
-import { findViolations } from '../../store/invariants.ts'
+import { findViolations } from '../../store/invariants/invariants.ts'
 import type { Watch } from './watch.ts'
 
 const EVERY_MS = 60 * 60_000

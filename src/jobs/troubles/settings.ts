@@ -1,7 +1,7 @@
 /** Whether the daemon goes by other settings than those that somebody has written. */
 import { shellCommand } from '../../errors.ts'
-import { tellInstant } from '../schedule.ts'
-import { readSettingsInForce } from '../settings-in-force.ts'
+import { readSettingsInForce } from '../schedule/config-reload-state.ts'
+import { tellInstant } from '../schedule/schedule.ts'
 import { minutesBefore, type Watch } from './watch.ts'
 
 /** Time to edit on, and to have them read. */

@@ -2,11 +2,11 @@
 import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { counted } from '../../report/numbers.ts'
-import type { Db } from '../../store/open.ts'
-import { findLastWholeRun, listRuns, type RunSummary } from '../../store/sync-run.ts'
-import { readWatermark } from '../../store/watermark.ts'
+import type { Db } from '../../store/db/store.ts'
+import { findLastWholeRun, listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
+import { readWatermark } from '../../store/sync/watermark.ts'
 import type { Trouble } from '../notice.ts'
-import { tellInstant } from '../schedule.ts'
+import { tellInstant } from '../schedule/schedule.ts'
 import { minutesBefore, type Watch } from './watch.ts'
 
 /** Looked back over: a day at the usual pace. */

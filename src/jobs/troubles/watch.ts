@@ -1,7 +1,7 @@
 /** What a detector of troubles is given, and what it gives. */
 import type { Instant } from '../../model.ts'
-import type { Store } from '../../store/open.ts'
-import type { EventWay } from '../event-way.ts'
+import type { Store } from '../../store/db/store.ts'
+import type { EventWay } from '../events/event-source.ts'
 import type { Trouble } from '../notice.ts'
 import type { Reason } from '../notice-reasons.ts'
 

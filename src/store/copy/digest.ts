@@ -1,8 +1,8 @@
 /** What the rows of a table come to, by which it is known that a copy is one: the same in either database. */
 import { createHash } from 'node:crypto'
-import type { Db } from '../open.ts'
-import { readChunks, type Span } from './rows.ts'
-import type { CopiedTable } from './table.ts'
+import type { Db } from '../db/store.ts'
+import type { CopiedTable } from './copied-tables.ts'
+import { readChunks, type Span } from './copy-rows.ts'
 
 export interface TableDigest {
   readonly rows: number

@@ -3,8 +3,8 @@
  * taken to be as it was found until the next one, and where that is long in coming nothing is known.
  */
 import type { Instant } from '../../model.ts'
-import type { Moment } from './moment.ts'
 import { type FigureScope, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
 
 export type AgentState = 'well' | 'failing' | 'other'
 

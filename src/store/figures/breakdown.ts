@@ -3,8 +3,8 @@ import type { PipelineLine, SourceLine } from '../../figures.ts'
 import type { Money, Period } from '../../model.ts'
 import { toCents } from './definition.ts'
 import { STALLED_SINCE } from './idle-relation.ts'
-import type { Moment } from './moment.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
 import { RECENT } from './relation.ts'
 
 const counted = (

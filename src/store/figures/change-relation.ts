@@ -2,7 +2,7 @@
  * Relations of what has changed since the last edition: `:since` is where it ended, and `:told_at` when its figures
  * were read, or null before the first.
  */
-import type { Bounds } from './bounds.ts'
+import type { Bounds } from './query-bounds.ts'
 import type { Relation, RelationName } from './relation-name.ts'
 
 /** How far a status has come; one that is no step of the funnel, and one without a stage, not at all. */

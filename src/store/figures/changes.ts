@@ -3,8 +3,8 @@ import type { ChangedLead, ChangeKind, Changes } from '../../figures.ts'
 import type { Instant, Money } from '../../model.ts'
 import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'
-import type { Moment } from './moment.ts'
 import { type FigureScope, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
 
 const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'gone', 'returned']
 

@@ -4,8 +4,8 @@
  */
 import type { HistoryCoverage } from '../../figures.ts'
 import type { CoverageName } from './definition.ts'
-import type { Moment } from './moment.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
 
 /** Of a moment: of those that have moved since it, the status then is known. */
 const UNKNOWN_AT_END = '(SELECT count(*) FROM in_question WHERE changed_at >= :to AND known_from >= :to)'

@@ -5,13 +5,13 @@ import type { Period } from '../../model.ts'
 import { COUNTS_BY_PIPELINE, COUNTS_BY_SOURCE, LEVELS_BY_PIPELINE, STALLED_BY_PIPELINE } from './breakdown.ts'
 import { CHANGE_COUNTS, CHANGED_LEADS, changeValues } from './changes.ts'
 import type { FigureName } from './definition.ts'
+import { AGENTS, DRIFT, HELD_RECORDS, LAST_SCAN, LAST_WHOLE_RUN, OUTAGES } from './freshness-figures.ts'
 import { REACHED, SERVICE_FUNNEL, staysOf } from './funnel.ts'
 import { explainQuery, type FigureScope, findFigure, type Query, type QueryValues } from './query.ts'
-import { type ReportRequest, scopeOf } from './report.ts'
+import { type ReportRequest, scopeOf } from './report-figures.ts'
 import { STALLED_LEADS, TOP_LEADS } from './report-lists.ts'
 import { OPEN_VALUE_SERIES, SPARKLINES, spansOf, TREND } from './series.ts'
 import { OUR_LEVELS, STAT_READINGS, scopeOfReading } from './service-stats.ts'
-import { AGENTS, DRIFT, HELD_RECORDS, LAST_SCAN, LAST_WHOLE_RUN, OUTAGES } from './upstream.ts'
 
 export interface Explained {
   readonly block: BlockName

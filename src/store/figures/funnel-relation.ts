@@ -1,6 +1,7 @@
 /** The relation of the funnel that we count ourselves. */
-import type { Bounds } from './bounds.ts'
+
 import { KNOWN_NOW, KNOWN_THEN } from './known-relation.ts'
+import type { Bounds } from './query-bounds.ts'
 import type { Relation } from './relation-name.ts'
 
 export function funnelRelations({ chosen, isPast }: Bounds) {

@@ -7,8 +7,8 @@ import type { Funnel } from '../../figures.ts'
 import type { FunnelStage, Instant } from '../../model.ts'
 import { readCoverage } from './coverage.ts'
 import { MIDDLE } from './definition.ts'
-import type { Moment } from './moment.ts'
 import { type FigureRow, type FigureScope, readFigureAt, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
 
 interface Reached {
   readonly asOf: Instant | null

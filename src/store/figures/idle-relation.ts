@@ -1,5 +1,5 @@
 /** The relation of leads that stood still at the end of a period that is not the newest. */
-import type { Bounds } from './bounds.ts'
+import type { Bounds } from './query-bounds.ts'
 import type { Relation } from './relation-name.ts'
 
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`

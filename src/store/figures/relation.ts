@@ -4,12 +4,12 @@
  * SQLite program. `:pipelines` is a JSON list of ids; `:known_at` leaves out what was read later.
  */
 import type { LeadFilter } from '../../figures.ts'
-import { boundsOf } from './bounds.ts'
 import { changeRelations } from './change-relation.ts'
 import { funnelRelations } from './funnel-relation.ts'
 import { idleRelations } from './idle-relation.ts'
 import { KNOWN_NOW, KNOWN_THEN } from './known-relation.ts'
 import { chosenSql } from './lead-filter.ts'
+import { boundsOf } from './query-bounds.ts'
 import type { Relation, RelationName } from './relation-name.ts'
 import { spanRelations } from './span-relation.ts'
 

@@ -2,8 +2,8 @@
 import type { ListedLead, Stalled, TopLeads } from '../../figures.ts'
 import { readCoverage } from './coverage.ts'
 import { STALLED_SINCE } from './idle-relation.ts'
-import type { Moment } from './moment.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
 import { OPEN_STATUSES } from './relation.ts'
 
 const DAY_MS = 24 * 60 * 60_000

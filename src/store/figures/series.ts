@@ -5,8 +5,8 @@
 import type { Sparklines, TrendDay } from '../../figures.ts'
 import type { Instant, Period } from '../../model.ts'
 import { toCents } from './definition.ts'
-import type { Moment } from './moment.ts'
 import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
 import { RECENT_BEFORE, unsureState } from './relation.ts'
 
 /** A line has no room to say of what it is made: a point of which more is not known is left out. */

@@ -5,8 +5,8 @@
 import type { StatDifference } from '../../figures.ts'
 import type { Instant, StageOutcome } from '../../model.ts'
 import { toCents } from './definition.ts'
-import type { Moment } from './moment.ts'
 import { type FigureScope, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
 
 export const STAT_READINGS = {
   title: "The service's own statistics",

@@ -2,7 +2,7 @@
  * Relations of many spans of time at once: `:spans` is a JSON list of their beginnings and ends, in order; the period
  * ends with the first of them.
  */
-import type { Bounds } from './bounds.ts'
+import type { Bounds } from './query-bounds.ts'
 import type { Relation } from './relation-name.ts'
 
 export function spanRelations({ chosen, inPipelines, version }: Bounds) {

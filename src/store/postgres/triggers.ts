@@ -1,5 +1,5 @@
 /** What PostgreSQL keeps up to date by itself, as SQLite's triggers do: counts of leads and events, words of editions. */
-import { SEARCH_TRIGGERS } from './search.ts'
+import { SEARCH_TRIGGERS } from './issue-words.ts'
 
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
 

@@ -3,8 +3,8 @@
  * and from the rows; a column without a comment has the meaning of the one that it comes from or points to.
  */
 import type Database from 'better-sqlite3'
-import { describeSchema, type Relation } from './describe.ts'
-import { sampleRows } from './sample.ts'
+import { describeSchema, type Relation } from '../schema/describe.ts'
+import { sampleRows } from './column-sample.ts'
 
 export interface TableEntry {
   readonly table_name: string

@@ -3,13 +3,13 @@
  * a store in a file. No private row or column ever comes into it.
  */
 import { sql } from 'kysely'
-import { type CopiedRow, readChunks } from '../copy/rows.ts'
-import { type CopiedTable, listCopiedTables } from '../copy/table.ts'
-import { migrate } from '../migrate.ts'
-import type { Db, Trx } from '../open.ts'
-import { insertCopies } from '../rows.ts'
-import { openSqlite } from '../sqlite.ts'
-import { PUBLISHED } from './published.ts'
+import { type CopiedTable, listCopiedTables } from '../copy/copied-tables.ts'
+import { type CopiedRow, readChunks } from '../copy/copy-rows.ts'
+import { insertCopies } from '../db/rows.ts'
+import { openSqlite } from '../db/sqlite.ts'
+import type { Db, Trx } from '../db/store.ts'
+import { migrate } from '../schema/migrate.ts'
+import { PUBLISHED } from '../schema/published.ts'
 
 /**
  * @param file must not exist; one that is cut short is of no use

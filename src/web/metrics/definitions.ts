@@ -5,7 +5,7 @@
 import type { Measures } from '../../jobs/measures.ts'
 import { REASONS } from '../../jobs/notice-reasons.ts'
 import type { Instant } from '../../model.ts'
-import { EVENT_OUTCOMES } from '../../store/event-tables.ts'
+import { EVENT_OUTCOMES } from '../../store/tables/event-tables.ts'
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>

@@ -2,7 +2,7 @@
 import { type OverviewKeeper, PERIOD_DAYS } from '../../jobs/overview.ts'
 import { daysBefore } from '../../report/period.ts'
 import { createVoice } from '../../report/voice.ts'
-import { listAgents } from '../../store/agent-list.ts'
+import { listAgents } from '../../store/sync/agent-list.ts'
 import { type AddRoutes, sendPage } from '../server.ts'
 import { type AgentsView, composeAgents } from './agents/view.ts'
 import { type CountingView, countingOf } from './counting.ts'

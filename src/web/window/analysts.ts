@@ -1,5 +1,5 @@
 /** Where whoever wants to see single leads finds them: a program that is made for it, on the snapshot. */
-import { readSnapshotInfo } from '../../store/snapshot.ts'
+import { readSnapshotInfo } from '../../store/snapshot/snapshot.ts'
 import type { Clock, Moment } from './moment.ts'
 
 /** Files beside each other: the copy for analysts, and what Datasette shows of it. */

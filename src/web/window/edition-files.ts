@@ -2,15 +2,15 @@
  * What is behind the page of an edition: its mails for the frame, the letters to the byte as files, what came with
  * them, and the figures as CSV. Each is found by the id of its edition first, so that no address leads anywhere else.
  */
-import { makeFigureFile } from '../../jobs/figure-files.ts'
-import { picturesOf } from '../../jobs/kept-edition.ts'
+import { makeFigureFile } from '../../jobs/reports/figure-files.ts'
+import { picturesOf } from '../../jobs/reports/issue-page.ts'
 import type { DkimKey } from '../../mail/dkim.ts'
-import { buildMessage } from '../../mail/letter.ts'
+import { buildMessage } from '../../mail/message.ts'
 import type { Letter } from '../../model.ts'
 import { withPictures } from '../../report/archive-pages.ts'
-import { listDeliveries } from '../../store/delivery.ts'
-import { type Edition, readEdition } from '../../store/edition.ts'
-import { findLetter } from '../../store/letter.ts'
+import { listDeliveries } from '../../store/outbox/delivery.ts'
+import { findLetter } from '../../store/outbox/message.ts'
+import { type Edition, readEdition } from '../../store/reports/issue.ts'
 import { sendDownload } from '../download.ts'
 import { MAIL_HEADERS } from '../headers.ts'
 import { type AddRoutes, sendPage } from '../server.ts'

@@ -1,7 +1,7 @@
 /** An edition as a line of a list: where it is, what it was called, of when and for whom, and what became of it. */
-import { editionState, variantText } from '../../jobs/archive-index.ts'
+import { editionState, variantText } from '../../jobs/archive/archive-index.ts'
 import { tellDates } from '../../report/period.ts'
-import type { ListedEdition } from '../../store/edition-list.ts'
+import type { ListedEdition } from '../../store/reports/issue-list.ts'
 import type { Clock, Moment } from './moment.ts'
 import type { Tag } from './status/tag.ts'
 

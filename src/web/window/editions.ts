@@ -1,9 +1,9 @@
 /** The archive: all editions, the newest first, by report, state and what is in them. */
 import { shellCommand } from '../../errors.ts'
-import { type Excerpt, findExcerpts, searchEditions } from '../../jobs/search-editions.ts'
+import { type Excerpt, findExcerpts, searchEditions } from '../../jobs/archive/search-issues.ts'
 import { localDates } from '../../report/period.ts'
-import { countEditions, type ListedEdition } from '../../store/edition-list.ts'
-import { EDITION_STATES, type EditionState, listEditionReports } from '../../store/edition-search.ts'
+import { countEditions, type ListedEdition } from '../../store/reports/issue-list.ts'
+import { EDITION_STATES, type EditionState, listEditionReports } from '../../store/reports/issue-search.ts'
 import { type AddRoutes, sendPage } from '../server.ts'
 import { type EditionLine, editionLine } from './edition-line.ts'
 import { frameOf } from './frame.ts'

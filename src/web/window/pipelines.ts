@@ -2,7 +2,7 @@
 import type { OverviewKeeper } from '../../jobs/overview.ts'
 import { namePeriod } from '../../report/dates.ts'
 import { createVoice } from '../../report/voice.ts'
-import type { Overview } from '../../store/figures/overview.ts'
+import type { Overview } from '../../store/figures/pipeline-overview.ts'
 import type { RefusalView } from '../refusal.ts'
 import { type AddRoutes, sendPage } from '../server.ts'
 import { type AnalystsView, composeAnalysts, type SnapshotFiles } from './analysts.ts'

@@ -1,6 +1,6 @@
 /** The first page of the window: whether all is well, and what there is to see of it; it follows by itself. */
 import type { Log } from '../../log.ts'
-import { readChangeStamp } from '../../store/dialect.ts'
+import { readChangeStamp } from '../../store/db/dialect.ts'
 import { type AddRoutes, sendPage } from '../server.ts'
 import { frameOf } from './frame.ts'
 import { liveRoutes } from './live.ts'

@@ -1,5 +1,5 @@
 /** What the pages of the window are made of. */
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/db/store.ts'
 import type { WindowPages } from './pages.ts'
 
 export interface WindowDeps {

@@ -1,9 +1,9 @@
 /** leadsheet itself: a first sync, everything read again, changes alone, and everything with changes in it. */
 import { setFlagsFromString } from 'node:v8'
 import { pino } from 'pino'
-import { sync } from '../../../src/jobs/sync.ts'
-import { openSource } from '../../../src/source/open.ts'
+import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { openSource } from '../../../src/upstream/open.ts'
 import { file, leads, timeStep, url } from '../step.ts'
 
 // As in main.ts, which is not part of what is measured.

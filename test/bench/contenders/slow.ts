@@ -3,11 +3,11 @@
  * several can be asked for at once; a cursor is known only when the page before is there.
  */
 import { pino } from 'pino'
-import { sync } from '../../../src/jobs/sync.ts'
-import { openSource } from '../../../src/source/open.ts'
-import type { Profile } from '../../../src/source/profile.ts'
-import { REFERENCE_PROFILE } from '../../../src/source/reference-profile.ts'
+import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { openSource } from '../../../src/upstream/open.ts'
+import type { Profile } from '../../../src/upstream/profile/profile.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { file, leads, timeStep, url } from '../step.ts'
 import { pagesOf } from './pages.ts'
 import { openPlain, saveBatches } from './plain.ts'

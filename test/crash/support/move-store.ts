@@ -1,7 +1,7 @@
 /** A process that moves a store, and tells its parent of each step; it may be killed at any. */
-import { moveStore } from '../../../src/store/move.ts'
+import { moveStore } from '../../../src/store/copy/copy.ts'
+import { placeOf } from '../../../src/store/db/place.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { placeOf } from '../../../src/store/place.ts'
 
 const [from = '', to = ''] = process.argv.slice(2)
 const now = new Date('2026-11-21T09:00:00Z')

@@ -5,8 +5,8 @@
 import { appendFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { startDaemon } from '../../../src/jobs/daemon.ts'
-import { createLane } from '../../../src/jobs/lane.ts'
-import type { Schedule } from '../../../src/jobs/schedule.ts'
+import { createLane } from '../../../src/jobs/schedule/lane.ts'
+import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { scheduleOf, timing } from '../../support/schedule.ts'
 

@@ -1,6 +1,6 @@
 /** What is asked of a database after each crash. */
 import { expect } from 'vitest'
-import { findViolations } from '../../../src/store/invariants.ts'
+import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { openStore } from '../../../src/store/open.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** A program that does nothing but an upgrade, with a backup before: `node upgrade-store.ts FILE`. Each step is a line. */
-import { upgradeIfOlder } from '../../../src/store/upgrade.ts'
+import { upgradeIfOlder } from '../../../src/store/backup/upgrade.ts'
 
 await upgradeIfOlder(process.argv[2] ?? '', {
   program: '0.2.0',

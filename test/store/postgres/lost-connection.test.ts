@@ -1,7 +1,8 @@
 /** A connection that the server, or a network, ends: nothing half-written, and the same store goes on. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { openStore, type Store, type Trx } from '../../../src/store/open.ts'
+import type { Store, Trx } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { OPENED_AT } from '../../support/store.ts'
 

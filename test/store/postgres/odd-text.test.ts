@@ -1,10 +1,10 @@
 /** Texts that PostgreSQL has no room for: a NUL, or half of a pair of surrogates, as such or as an escape in JSON. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { mapLead } from '../../../src/source/mapping.ts'
-import { REFERENCE_PROFILE } from '../../../src/source/reference-profile.ts'
+import { insertRows } from '../../../src/store/db/rows.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { insertRows } from '../../../src/store/rows.ts'
+import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { lead, migratedDatabase, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
 

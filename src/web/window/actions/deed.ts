@@ -1,9 +1,9 @@
 /** What something that operators can do is given, and gives back. */
 
-import type { MailingDeps } from '../../../jobs/mailing.ts'
-import type { Recipient, Report } from '../../../jobs/report.ts'
-import type { Schedule } from '../../../jobs/schedule.ts'
-import type { DeliverDeps } from '../../../jobs/sending.ts'
+import type { DeliverDeps } from '../../../jobs/outbox/send-batch.ts'
+import type { MailingDeps } from '../../../jobs/reports/enqueue-report.ts'
+import type { Recipient, Report } from '../../../jobs/reports/report-definition.ts'
+import type { Schedule } from '../../../jobs/schedule/schedule.ts'
 import type { Form } from '../../form.ts'
 
 export interface DeedDeps {

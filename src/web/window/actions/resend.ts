@@ -1,6 +1,11 @@
 /** Letters of the last edition sent again; where somebody has one, they are listed first, and a person decides. */
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import { enqueueResend, planResend, type ResendChoice, type ResendPlan } from '../../../jobs/resend.ts'
+import {
+  enqueueResend,
+  planResend,
+  type ResendChoice,
+  type ResendPlan,
+} from '../../../jobs/reports/resend.ts'
 import { tellDates } from '../../../report/period.ts'
 import type { Form } from '../../form.ts'
 import type { DeedDeps, ListedReport, Outcome, ResendRow } from './deed.ts'

@@ -1,6 +1,6 @@
 /** A test of a report, to somebody of the settings: a free address would make the window a way to mail anybody. */
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import { sendTestReport } from '../../../jobs/test-report.ts'
+import { sendTestReport } from '../../../jobs/reports/test-report.ts'
 import type { Form } from '../../form.ts'
 import type { DeedDeps, ListedReport, Outcome, TestQuestion } from './deed.ts'
 

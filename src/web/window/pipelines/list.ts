@@ -4,7 +4,7 @@ import type { Money } from '../../../model.ts'
 import { layoutSparkline } from '../../../report/charts/sparkline.ts'
 import { type Point, pathOf } from '../../../report/charts/svg.ts'
 import { capitalise } from '../../../report/text.ts'
-import type { PipelineOverview } from '../../../store/figures/overview.ts'
+import type { PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
 import { count } from '../numbers.ts'
 import { moneys, nameOf, share } from './words.ts'
 

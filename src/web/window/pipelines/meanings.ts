@@ -1,7 +1,7 @@
 /** What the numbers of these pages mean: the definitions that reports and commands count them by. */
 import { tellDates } from '../../../report/period.ts'
 import type { FigureName } from '../../../store/figures/definition.ts'
-import type { Overview } from '../../../store/figures/overview.ts'
+import type { Overview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'
 import type { Clock, Moment } from '../moment.ts'
 

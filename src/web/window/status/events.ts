@@ -1,13 +1,14 @@
 /** What the upstream has told of by webhooks lately, and what became of it. */
 import { createHash } from 'node:crypto'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import type { EventWay } from '../../../jobs/event-way.ts'
+import type { EventWay } from '../../../jobs/events/event-source.ts'
 import type { HealthCheck } from '../../../jobs/health/installation.ts'
-import type { ScheduleSettings } from '../../../jobs/schedule.ts'
+import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
 import { countIn } from '../../../jobs/troubles/events.ts'
 import { counted } from '../../../report/numbers.ts'
 import { oneLine } from '../../../report/text.ts'
 import { nextSlot } from '../../../schedule/slots.ts'
+import type { Db } from '../../../store/db/store.ts'
 import {
   countRecentEvents,
   countWaitingEvents,
@@ -15,8 +16,7 @@ import {
   type EventNews,
   listEvents,
   type TrackedFields,
-} from '../../../store/event-news.ts'
-import type { Db } from '../../../store/open.ts'
+} from '../../../store/events/event-stats.ts'
 import type { Clock, Moment } from '../moment.ts'
 import { count, duration, lengthOf } from '../numbers.ts'
 import { type Said, said } from '../said.ts'

@@ -1,9 +1,9 @@
 /** What this installation is: how much room it takes and has, since when it runs, and what it goes by. */
 
-import { readSettingsInForce } from '../../../jobs/settings-in-force.ts'
-import { findLastSpan } from '../../../store/daemon-span.ts'
-import type { Store } from '../../../store/open.ts'
-import { readSize } from '../../../store/size.ts'
+import { readSettingsInForce } from '../../../jobs/schedule/config-reload-state.ts'
+import { readSize } from '../../../store/backup/store-size.ts'
+import type { Store } from '../../../store/db/store.ts'
+import { findLastSpan } from '../../../store/schedule/uptime.ts'
 import type { Clock, Moment } from '../moment.ts'
 import { bytes } from '../numbers.ts'
 

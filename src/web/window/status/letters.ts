@@ -1,14 +1,14 @@
 /** The last editions and their letters: what went out, what waits, what is in doubt, and whether the mail server is there. */
 import { counted } from '../../../report/numbers.ts'
-import { listEditions } from '../../../store/edition-list.ts'
+import type { Db } from '../../../store/db/store.ts'
 import {
   countWaiting,
   type DoubtfulLetter,
   listDoubtful,
   listRefused,
-} from '../../../store/letter-trouble.ts'
-import { listMailOutages, type MailOutage } from '../../../store/mail-outage.ts'
-import type { Db } from '../../../store/open.ts'
+} from '../../../store/outbox/delivery-problems.ts'
+import { listMailOutages, type MailOutage } from '../../../store/outbox/smtp-circuit.ts'
+import { listEditions } from '../../../store/reports/issue-list.ts'
 import { type EditionLine, editionHref, editionLine } from '../edition-line.ts'
 import type { Clock, Moment } from '../moment.ts'
 

@@ -1,8 +1,8 @@
 /** The sync under way, and how far it is. */
 import { counted } from '../../../report/numbers.ts'
-import { countLeads } from '../../../store/lead.ts'
-import type { Db } from '../../../store/open.ts'
-import { findSyncUnderWay, type SyncUnderWay } from '../../../store/sync-progress.ts'
+import type { Db } from '../../../store/db/store.ts'
+import { countLeads } from '../../../store/leads/lead.ts'
+import { findSyncUnderWay, type SyncUnderWay } from '../../../store/sync/sync-progress.ts'
 import type { Clock, Moment } from '../moment.ts'
 import { count } from '../numbers.ts'
 

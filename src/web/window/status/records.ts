@@ -1,8 +1,8 @@
 /** What could not be read of the upstream, and how its records have changed. */
 import { counted } from '../../../report/numbers.ts'
-import { listDrift, listGoneFields } from '../../../store/field-drift.ts'
-import { countHeldRows, listLastHeld } from '../../../store/held-row.ts'
-import type { Db } from '../../../store/open.ts'
+import type { Db } from '../../../store/db/store.ts'
+import { countHeldRows, listLastHeld } from '../../../store/leads/quarantined-record.ts'
+import { listDrift, listGoneFields } from '../../../store/sync/field-drift.ts'
 import type { Clock, Moment } from '../moment.ts'
 import { count } from '../numbers.ts'
 

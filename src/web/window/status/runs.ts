@@ -1,8 +1,8 @@
 /** The syncs of the last day as a strip, and the last of them one by one. */
 import type { Instant } from '../../../model.ts'
 import { counted } from '../../../report/numbers.ts'
-import type { Db } from '../../../store/open.ts'
-import { listRuns, listRunsSince, type RunBrief, type RunSummary } from '../../../store/sync-run.ts'
+import type { Db } from '../../../store/db/store.ts'
+import { listRuns, listRunsSince, type RunBrief, type RunSummary } from '../../../store/sync/sync-run.ts'
 import type { Clock, Moment } from '../moment.ts'
 import { count, duration } from '../numbers.ts'
 import { type Said, said } from '../said.ts'

@@ -2,7 +2,7 @@
 
 import type { Installation } from '../../../jobs/health/installation.ts'
 import { readHealth } from '../../../jobs/health.ts'
-import type { Store } from '../../../store/open.ts'
+import type { Store } from '../../../store/db/store.ts'
 import { type Button, fullSyncButton, syncButton } from '../buttons.ts'
 import { clockOf, type Moment } from '../moment.ts'
 import { type EventsView, readEvents } from './events.ts'

@@ -1,7 +1,7 @@
 /** The workers that share a store, what each has in hand, and the jobs that wait for them. */
-import { listWorkers } from '../../../jobs/worker-list.ts'
+import { listWorkers } from '../../../jobs/schedule/worker-list.ts'
 import { countJobs, type QueueCounts } from '../../../queue/look.ts'
-import type { Store } from '../../../store/open.ts'
+import type { Store } from '../../../store/db/store.ts'
 import type { Clock, Moment } from '../moment.ts'
 import { count } from '../numbers.ts'
 

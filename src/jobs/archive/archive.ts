@@ -1,0 +1,177 @@
+/**
+ * The archive: a folder an edition, with its mail as everybody sees it and how each figure is made (index.html), its
+ * text, its figures as JSON and its attachments; and a page that lists all editions. Plain files that need nothing but
+ * a browser.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { faultText, LeadsheetError } from '../../errors.ts'
+import type { Instant, LetterFile, Period, Rendered } from '../../model.ts'
+import type { AboutView, ArchivePages, NavView } from '../../report/archive-pages.ts'
+import { localDates } from '../../report/period.ts'
+
+export interface Archive {
+  readonly folder: string
+  readonly pages: ArchivePages
+}
+
+/** An edition as it goes into the archive. */
+export interface ArchivedEdition extends Rendered {
+  readonly report: string
+  readonly period: Period
+  /** Which leads it is about; empty for all. Only compared. */
+  readonly variant: string
+  readonly renderedAt: Instant
+  readonly figures: object
+  /** The pictures of its mail, and every attachment made of it. */
+  readonly files: readonly LetterFile[]
+  readonly about: Omit<AboutView, 'files'>
+}
+
+const PAGE = 'index.html'
+const FIGURES = 'figures.json'
+/** A folder by its name: the dates, and for other leads than all of them a mark. */
+const FOLDER = /^(\d{4}-\d\d-\d\d(?:--\d{4}-\d\d-\d\d)?)(-[\da-f]{8})?$/
+
+/**
+ * Keeps an edition, in the place of an earlier one; whole or not at all.
+ * @returns the path of its page
+ * @throws LeadsheetError data_unwritable
+ */
+export async function archiveEdition(archive: Archive, edition: ArchivedEdition): Promise<string> {
+  const report = join(archive.folder, edition.report)
+  const name = folderNameOf(edition)
+  const page = join(report, name, PAGE)
+  await writable(page, async () => {
+    await mkdir(report, { recursive: true })
+    const others = await listSeries(report, name)
+    const series = [...new Set([...others, name])].sort()
+    const navOf = (folder: string) => navIn(series, edition.report, folder)
+    await replaceFolder(join(report, name), contentsOf(archive.pages, edition, navOf(name)))
+    const at = series.indexOf(name)
+    for (const folder of [series[at - 1], series[at + 1]].filter((each) => each !== undefined)) {
+      const file = join(report, folder, PAGE)
+      await replaceFile(file, archive.pages.withNav(await readFile(file, 'utf8'), navOf(folder)))
+    }
+  })
+  return page
+}
+
+/**
+ * Writes a file of the archive itself, in the place of the one before.
+ * @returns its path
+ * @throws LeadsheetError data_unwritable
+ */
+export async function writeArchiveFile(archive: Archive, name: string, content: string): Promise<string> {
+  const file = join(archive.folder, name)
+  await writable(file, async () => {
+    await mkdir(archive.folder, { recursive: true })
+    await replaceFile(file, content)
+  })
+  return file
+}
+
+/** The page of an edition, from the folder of the archive; it may not be there. */
+export function archivedPage(edition: Pick<ArchivedEdition, 'report' | 'period' | 'variant'>): string {
+  return join(edition.report, folderNameOf(edition), PAGE)
+}
+
+/** Whether its folder is there, and not one of an earlier edition in whose place it came. */
+export async function isArchived(
+  { folder }: Pick<Archive, 'folder'>,
+  edition: Pick<ArchivedEdition, 'report' | 'period' | 'variant' | 'renderedAt'>,
+): Promise<boolean> {
+  const page = join(folder, archivedPage(edition))
+  const figures = join(dirname(page), FIGURES)
+  if (!existsSync(page) || !existsSync(figures)) return false
+  return (await readFile(figures, 'utf8')).includes(`"renderedAt":${JSON.stringify(edition.renderedAt)}`)
+}
+
+function folderNameOf({ period, variant }: Pick<ArchivedEdition, 'period' | 'variant'>): string {
+  const dates = localDates(period)
+  if (variant === '') return dates
+  return `${dates}-${createHash('sha256').update(variant).digest('hex').slice(0, 8)}`
+}
+
+/** The folders of a report's editions that are about the same leads. */
+async function listSeries(report: string, name: string): Promise<string[]> {
+  const mark = markOf(name)
+  const entries = await readdir(report)
+  return entries.filter(
+    (each) => FOLDER.test(each) && markOf(each) === mark && existsSync(join(report, each, PAGE)),
+  )
+}
+
+function markOf(folder: string): string | undefined {
+  return FOLDER.exec(folder)?.[2]
+}
+
+/** @param series folders in order of time */
+function navIn(series: readonly string[], report: string, folder: string): NavView {
+  const at = series.indexOf(folder)
+  const neighbour = (index: number) => {
+    const found = series[index]
+    return found === undefined ? null : { href: `../${found}/${PAGE}`, dates: datesOf(found) }
+  }
+  return { report, current: datesOf(folder), previous: neighbour(at - 1), next: neighbour(at + 1) }
+}
+
+function datesOf(folder: string): string {
+  return (FOLDER.exec(folder)?.[1] ?? folder).replace('--', ' to ')
+}
+
+function contentsOf(
+  pages: ArchivePages,
+  edition: ArchivedEdition,
+  nav: NavView,
+): ReadonlyMap<string, string | Uint8Array> {
+  const { report, period, subject, html, text, renderedAt, figures, files, about } = edition
+  const attached = files.filter(({ cid }) => cid === null)
+  const names = ['mail.txt', FIGURES, ...attached.map((file) => file.name)]
+  return new Map<string, string | Uint8Array>([
+    ['mail.txt', text],
+    [FIGURES, `${JSON.stringify({ report, period, subject, renderedAt, figures })}\n`],
+    ...attached.map(({ name, content }) => [name, content] as const),
+    [PAGE, pages.edition({ html, files }, nav, { ...about, files: names })],
+  ])
+}
+
+/** Another process may be writing the same one. */
+async function replaceFolder(
+  folder: string,
+  contents: ReadonlyMap<string, string | Uint8Array>,
+): Promise<void> {
+  const unfinished = `${folder}.${process.pid}.part`
+  const before = `${folder}.${process.pid}.old`
+  const clear = () =>
+    Promise.all([unfinished, before].map((each) => rm(each, { recursive: true, force: true })))
+  await clear()
+  try {
+    await mkdir(unfinished)
+    for (const [name, content] of contents) await writeFile(join(unfinished, name), content)
+    if (existsSync(folder)) await rename(folder, before)
+    await rename(unfinished, folder)
+  } finally {
+    if (!existsSync(folder) && existsSync(before)) await rename(before, folder)
+    await clear()
+  }
+}
+
+async function replaceFile(file: string, content: string): Promise<void> {
+  const unfinished = `${file}.${process.pid}.part`
+  await writeFile(unfinished, content)
+  await rename(unfinished, file)
+}
+
+async function writable(path: string, write: () => Promise<void>): Promise<void> {
+  await write().catch((cause: unknown) => {
+    const isOfFile = cause instanceof Error && 'syscall' in cause
+    if (!isOfFile) throw cause
+    throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${faultText(cause)}`, {
+      hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
+      cause,
+    })
+  })
+}

@@ -1,0 +1,25 @@
+/** How each figure of an edition is made, by what was known when it was: what its page in the archive shows. */
+import type { ReportFigures } from '../../figures.ts'
+import type { Instant } from '../../model.ts'
+import type { ExplainedFigure } from '../../report/archive-about.ts'
+import { explainReport } from '../../store/figures/explain-report.ts'
+import type { ReportRequest } from '../../store/figures/report-figures.ts'
+import { explainReportQuery } from '../../store/queries/report-query.ts'
+
+/**
+ * @param request by which the figures were read
+ * @param readAt when that was
+ */
+export function explainEdition(
+  request: ReportRequest,
+  figures: ReportFigures,
+  readAt: Instant,
+): ExplainedFigure[] {
+  const queries = figures.queries.map(
+    ({ title, note, sql }): ExplainedFigure => ({
+      ...{ block: 'queries', figure: null, title, meaning: note ?? 'as the report’s own folder asks' },
+      ...{ sql: explainReportQuery(sql, request), priorSql: null },
+    }),
+  )
+  return [...explainReport({ ...request, asKnownAt: readAt }, figures), ...queries]
+}

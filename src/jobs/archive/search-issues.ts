@@ -1,0 +1,97 @@
+/**
+ * What somebody types to find editions: words, addresses, numbers as they were written, and dates. A date is looked for
+ * in the periods, on the clock of each report.
+ */
+import { periodBetween } from '../../report/period.ts'
+import { oneLine } from '../../report/text.ts'
+import { DAY_MS, dateOf, firstOfMonth } from '../../schedule/calendar.ts'
+import type { Db } from '../../store/db/store.ts'
+import { type ListedEdition, listEditionsOf } from '../../store/reports/issue-list.ts'
+import {
+  type EditionQuestion,
+  type EditionTerm,
+  findEditions,
+  listEditionZones,
+  readEditionTexts,
+} from '../../store/reports/issue-search.ts'
+
+export interface EditionWish extends Omit<EditionQuestion, 'terms'> {
+  /** As typed; nothing for all. */
+  readonly text: string
+}
+
+const TEXT_MAX = 200
+const TERMS_MAX = 8
+/** Characters of an excerpt, before what was found and from there on. */
+const EXCERPT_BEFORE = 40
+const EXCERPT_AFTER = 80
+/** `2026-11-20`, `2026-11` or `2026`. */
+const DATE = /^(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?$/
+
+/** The newest first. */
+export async function searchEditions(
+  db: Db,
+  { text, ...wish }: EditionWish,
+  limit: number,
+): Promise<ListedEdition[]> {
+  const words = wordsIn(text)
+  const zones = words.some((each) => DATE.test(each)) ? await listEditionZones(db) : []
+  const terms = words.map((each): EditionTerm => {
+    const days = datesIn(each)
+    return days === null ? { words: each } : { days: zones.map((zone) => periodBetween(...days, zone)) }
+  })
+  return listEditionsOf(db, await findEditions(db, { ...wish, terms }, limit))
+}
+
+/** Where a text holds what was typed: every second part is what was found, and the first is before it. */
+export type Excerpt = readonly string[]
+
+/** Of those of these editions whose text holds any of it, where it first does. */
+export async function findExcerpts(
+  db: Db,
+  ids: readonly string[],
+  text: string,
+): Promise<ReadonlyMap<string, Excerpt>> {
+  const words = wordsIn(text).filter((each) => !DATE.test(each))
+  if (words.length === 0) return new Map()
+  const pattern = new RegExp(`(${words.map(patternOf).join('|')})`, 'giu')
+  const texts = await readEditionTexts(db, ids)
+  return new Map([...texts].flatMap(([id, each]) => excerptOf(each, pattern).map((found) => [id, found])))
+}
+
+/** As the index takes a phrase: whatever is neither letter nor digit stands for all that is neither. */
+function patternOf(word: string): string {
+  const tokens = word.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== '')
+  return `(?<![\\p{L}\\p{N}])${tokens.join('[^\\p{L}\\p{N}]+')}`
+}
+
+/** One, or none. */
+function excerptOf(text: string, pattern: RegExp): Excerpt[] {
+  const plain = text.replace(/\s+/g, ' ')
+  const at = plain.search(pattern)
+  if (at < 0) return []
+  const from = Math.max(0, plain.lastIndexOf(' ', at - EXCERPT_BEFORE) + 1)
+  const end = plain.indexOf(' ', at + EXCERPT_AFTER)
+  const cut = plain.slice(from, end < 0 ? undefined : end)
+  return [`${from > 0 ? '…' : ''}${cut}${end < 0 ? '' : '…'}`.split(pattern)]
+}
+
+/** What stands between spaces, or between quotation marks; without what has neither letter nor digit. */
+export function wordsIn(text: string): string[] {
+  const found = oneLine(text.slice(0, TEXT_MAX), TEXT_MAX).matchAll(/"([^"]*)"?|[^\s"]+/g)
+  return [...found]
+    .map(([whole, quoted]) => (quoted ?? whole).trim())
+    .filter((word) => /[\p{L}\p{N}]/u.test(word))
+    .slice(0, TERMS_MAX)
+}
+
+type Dates = readonly [first: string, after: string]
+
+/** Null of what is no date. */
+function datesIn(word: string): Dates | null {
+  const [, year, month, day] = DATE.exec(word) ?? []
+  if (year === undefined) return null
+  const first = Date.UTC(Number(year), Number(month ?? 1) - 1, Number(day ?? 1)) / DAY_MS
+  const after = day !== undefined ? first + 1 : firstOfMonth(first, month !== undefined ? 1 : 12)
+  return [dateOf(first), dateOf(after)]
+}

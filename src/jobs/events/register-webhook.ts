@@ -1,0 +1,226 @@
+/**
+ * The webhook that this installation registers for itself. Each step is kept before the next one is taken, so that a
+ * kill at any instant leaves nothing unknown: what was asked for is asked for again under the same key, and a secret
+ * that the upstream signs with is known before the one before it is forgotten.
+ */
+import { randomUUID } from 'node:crypto'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import type { Source } from '../../upstream/source.ts'
+import type {
+  WebhookOrder,
+  WireWebhook,
+  WireWebhookWithSecret,
+} from '../../upstream/webhooks/registered-webhooks.ts'
+import {
+  type PendingRequest,
+  type Registration,
+  type RegistrationState,
+  readState,
+  saveState,
+} from './webhook-registration.ts'
+
+export interface OwnWebhook {
+  readonly source: Pick<Source, 'webhooks'>
+  /** As `registrationFile` has it. */
+  readonly file: string
+  readonly now: () => Date
+}
+
+export interface SelfRegistration {
+  readonly registration: Registration
+  readonly outcome: 'registered' | 'replaced' | 'already'
+  /** A webhook that is not needed any more, and that the upstream offers no way to remove. */
+  readonly leftOver: string | null
+}
+
+/** So long the upstream signs with both secrets. */
+const BOTH_SECRETS_MS = 24 * 60 * 60_000
+
+/**
+ * Registers the address, unless that is done and the webhook is active. The new one is there before the old one goes.
+ * @throws LeadsheetError api_*, webhook_unreadable, data_unwritable
+ */
+export async function registerSelf(
+  own: OwnWebhook & Pick<WebhookOrder, 'url' | 'events'>,
+  signal: AbortSignal,
+): Promise<SelfRegistration> {
+  const { url, events } = own
+  const { state, leftOver, finished } = await recover(own, signal)
+  const before = state.registration
+  if (before !== null && isSame(before, own)) {
+    if (finished === 'register') return { registration: before, outcome: 'registered', leftOver }
+    if (await isActive(own, before, signal)) return { registration: before, outcome: 'already', leftOver }
+  }
+  const pending = { action: 'register', ...askedNow(own), url, events } as const
+  const done = await removeReplaced(own, await request(own, state, pending, signal), signal)
+  const registration = requireOwn(done.state)
+  return {
+    registration,
+    outcome: before === null ? 'registered' : 'replaced',
+    leftOver: done.leftOver ?? leftOver,
+  }
+}
+
+/**
+ * Has the upstream sign with a new secret; the one before is believed as long as it signs with that, too.
+ * @throws LeadsheetError as {@link registerSelf}, and usage_invalid where nothing is registered
+ */
+export async function rotateSelf(own: OwnWebhook, signal: AbortSignal): Promise<Registration> {
+  const { state, finished } = await recover(own, signal)
+  const before = requireOwn(state)
+  if (finished === 'rotate') return before
+  const pending = { action: 'rotate', ...askedNow(own), id: before.id } as const
+  return requireOwn(await request(own, state, pending, signal))
+}
+
+/**
+ * @returns the webhook, and whether the upstream has removed it, had none of it, or offers no way to
+ * @throws LeadsheetError as {@link rotateSelf}
+ */
+export async function removeSelf(
+  own: OwnWebhook,
+  signal: AbortSignal,
+): Promise<{ readonly id: string; readonly outcome: 'removed' | 'gone' | 'left' }> {
+  const { state } = await recover(own, signal)
+  const { id } = requireOwn(state)
+  const outcome = await remove(own, id, signal)
+  await saveState(own.file, { registration: null, pending: null, replaced: null })
+  return { id, outcome }
+}
+
+/** @throws LeadsheetError usage_invalid where nothing is registered */
+export function requireOwn({ registration }: RegistrationState): Registration {
+  if (registration !== null) return registration
+  throw new LeadsheetError('usage_invalid', 'no webhook is registered for this installation', {
+    hint: `${shellCommand('webhooks register --self')} registers one; ${shellCommand('webhooks list')} shows others, to be named by their ID.`,
+  })
+}
+
+/** What was under way when a process was killed. */
+async function recover(own: OwnWebhook, signal: AbortSignal) {
+  const state = readState(own.file)
+  const { pending } = state
+  let done = state
+  let finished: PendingRequest['action'] | null = null
+  if (pending !== null) {
+    try {
+      done = await finish(own, state, pending, signal)
+      finished = pending.action
+    } catch (thrown) {
+      // It is not wanted any more where the upstream has said no.
+      if (!isRefusal(thrown)) throw thrown
+      done = { ...state, pending: null }
+    }
+  }
+  return { ...(await removeReplaced(own, done, signal)), finished }
+}
+
+async function request(
+  own: OwnWebhook,
+  before: RegistrationState,
+  pending: PendingRequest,
+  signal: AbortSignal,
+): Promise<RegistrationState> {
+  const state = { ...before, pending }
+  await saveState(own.file, state)
+  return finish(own, state, pending, signal)
+}
+
+async function finish(
+  own: OwnWebhook,
+  state: RegistrationState,
+  pending: PendingRequest,
+  signal: AbortSignal,
+): Promise<RegistrationState> {
+  try {
+    const webhook = await ask(own, pending, signal)
+    const done = stateWith(webhook, state, pending, own.now())
+    await saveState(own.file, done)
+    return done
+  } catch (thrown) {
+    if (isRefusal(thrown)) await saveState(own.file, { ...state, pending: null })
+    throw thrown
+  }
+}
+
+function ask(
+  { source }: OwnWebhook,
+  pending: PendingRequest,
+  signal: AbortSignal,
+): Promise<WireWebhookWithSecret> {
+  if (pending.action === 'rotate') return source.webhooks.rotate(pending.id, pending.key, signal)
+  return source.webhooks.register({ url: pending.url, events: pending.events }, pending.key, signal)
+}
+
+function stateWith(
+  { id, secret }: WireWebhookWithSecret,
+  { registration: before }: RegistrationState,
+  pending: PendingRequest,
+  now: Date,
+): RegistrationState {
+  const about =
+    pending.action === 'register'
+      ? { url: pending.url, events: pending.events, registeredAt: now.toISOString() }
+      : before
+  if (about === null) throw new TypeError('the secret of a webhook is renewed that is not registered')
+  const registration = {
+    ...about,
+    ...{ id, secret, oldSecret: before?.secret ?? null },
+    oldSecretUntil: before && new Date(now.getTime() + BOTH_SECRETS_MS).toISOString(),
+  }
+  // An upstream may know one webhook an address, and give the same again.
+  return { registration, pending: null, replaced: before === null || before.id === id ? null : before.id }
+}
+
+async function removeReplaced(own: OwnWebhook, state: RegistrationState, signal: AbortSignal) {
+  if (state.replaced === null) return { state, leftOver: null }
+  const outcome = await remove(own, state.replaced, signal)
+  const done = { ...state, replaced: null }
+  await saveState(own.file, done)
+  return { state: done, leftOver: outcome === 'left' ? state.replaced : null }
+}
+
+async function remove({ source }: OwnWebhook, id: string, signal: AbortSignal) {
+  try {
+    return (await source.webhooks.remove(id, signal)) ? 'removed' : 'gone'
+  } catch (thrown) {
+    if (!isUnoffered(thrown)) throw thrown
+    return 'left'
+  }
+}
+
+/** Where the upstream does not tell, what is kept is believed. */
+async function isActive({ source }: OwnWebhook, own: Registration, signal: AbortSignal): Promise<boolean> {
+  let webhooks: readonly WireWebhook[]
+  try {
+    webhooks = await source.webhooks.list(signal)
+  } catch (thrown) {
+    if (!isUnoffered(thrown)) throw thrown
+    return true
+  }
+  return webhooks.some(
+    ({ id, url, status }) => id === own.id && isSameUrl(url, own.url) && status === 'active',
+  )
+}
+
+function isSame(own: Registration, { url, events }: Pick<WebhookOrder, 'url' | 'events'>): boolean {
+  return isSameUrl(own.url, url) && String([...own.events].sort()) === String([...events].sort())
+}
+
+/** However it is written. */
+export function isSameUrl(one: string, other: string): boolean {
+  return URL.parse(one)?.href === URL.parse(other)?.href
+}
+
+function askedNow({ now }: OwnWebhook): Pick<PendingRequest, 'key' | 'at'> {
+  return { key: randomUUID(), at: now().toISOString() }
+}
+
+function isUnoffered(thrown: unknown): boolean {
+  return thrown instanceof LeadsheetError && thrown.code === 'api_not_found'
+}
+
+/** The upstream has understood it, and not done it; of all else nobody knows. */
+function isRefusal(thrown: unknown): boolean {
+  return isUnoffered(thrown) || (thrown instanceof LeadsheetError && thrown.code === 'api_rejected')
+}

@@ -1,0 +1,103 @@
+/**
+ * Where events are taken in: on disk before their sender is told so. What comes while the disk is busy goes in by the
+ * next transaction together, so that ten thousand a minute cost a few commits a second.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { UpstreamEvent } from '../../model.ts'
+import type { Store } from '../../store/db/store.ts'
+import { saveEvents } from '../../store/events/event.ts'
+
+/** What may wait to be written, messages and their events and the characters of these: a burst fits into memory. */
+const MESSAGES_MAX = 1000
+const EVENTS_MAX = 10_000
+const CHARACTERS_MAX = 32 * 1024 * 1024
+/** Events of one transaction, but for a message that has more: others want to write, too. */
+const EVENTS_AT_ONCE = 200
+/** The longest rest after a transaction, else as long as that took: what comes meanwhile goes in by the next one. */
+const REST_MAX_MS = 20
+
+export interface InboxDeps {
+  readonly store: Store
+  readonly now: () => Date
+  /** Called when there is something new to follow. */
+  readonly poke: () => void
+}
+
+export interface Inbox {
+  /**
+   * The events of one message. Resolves once they are on disk; false where too many wait to be written: come again
+   * later.
+   * @throws LeadsheetError data_unwritable and the like: they are not on disk
+   */
+  take(events: readonly UpstreamEvent[]): Promise<boolean>
+}
+
+interface Message {
+  readonly events: readonly UpstreamEvent[]
+  readonly characters: number
+  readonly onWritten: () => void
+  readonly onFailed: (reason: unknown) => void
+}
+
+export function createInbox({ store, now, poke }: InboxDeps): Inbox {
+  const waiting: Message[] = []
+  let events = 0
+  let characters = 0
+  let isWriting = false
+
+  async function writeWaiting(): Promise<void> {
+    isWriting = true
+    while (waiting.length > 0) {
+      const began = performance.now()
+      await write(takeSome())
+      await delay(Math.min(REST_MAX_MS, performance.now() - began))
+    }
+    isWriting = false
+  }
+
+  function takeSome(): Message[] {
+    let taken = 0
+    let count = 0
+    for (const message of waiting) {
+      if (count > 0 && taken + message.events.length > EVENTS_AT_ONCE) break
+      taken += message.events.length
+      count++
+    }
+    return waiting.splice(0, count)
+  }
+
+  async function write(messages: readonly Message[]): Promise<void> {
+    try {
+      const all = messages.flatMap((message) => message.events)
+      const hasNew = await store.write((trx) => saveEvents(trx, all, now().toISOString()))
+      for (const message of messages) message.onWritten()
+      if (hasNew) poke()
+    } catch (thrown) {
+      for (const message of messages) message.onFailed(thrown)
+    }
+    for (const message of messages) {
+      events -= message.events.length
+      characters -= message.characters
+    }
+  }
+
+  return {
+    async take(arrived) {
+      if (arrived.length === 0) return true
+      const isFull = waiting.length >= MESSAGES_MAX || events > EVENTS_MAX || characters > CHARACTERS_MAX
+      if (isFull) return false
+      await new Promise<void>((onWritten, onFailed) => {
+        const message = { events: arrived, characters: charactersOf(arrived), onWritten, onFailed }
+        waiting.push(message)
+        events += arrived.length
+        characters += message.characters
+        if (!isWriting) void writeWaiting()
+      })
+      return true
+    },
+  }
+}
+
+function charactersOf(events: readonly UpstreamEvent[]): number {
+  return events.reduce((sum, { record }) => sum + (record?.length ?? 0), 0)
+}

@@ -1,0 +1,170 @@
+/**
+ * What is known of the webhook that is registered at the upstream for this installation: one JSON file for its owner
+ * alone, since it holds the secret, which no database does. What is about to be asked of the upstream stands in it
+ * before it is asked, so that after a kill the same is asked again and the secret is told once more.
+ */
+import { randomUUID } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { errorText, faultText, LeadsheetError, shellCommand } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+
+const registrationSchema = z.strictObject({
+  /** At the upstream. */
+  id: z.string(),
+  url: z.string(),
+  events: z.array(z.string()).readonly(),
+  secret: z.string().min(1),
+  /** Still believed until then: what was signed before the new one was known may come late. */
+  oldSecret: z.string().min(1).nullable(),
+  oldSecretUntil: z.iso.datetime().nullable(),
+  registeredAt: z.iso.datetime(),
+})
+export type Registration = Readonly<z.output<typeof registrationSchema>>
+
+/** Asked for under this key, and not known to be done. */
+const asked = { key: z.string(), at: z.iso.datetime() }
+const pendingSchema = z.discriminatedUnion('action', [
+  z.strictObject({
+    action: z.literal('register'),
+    ...asked,
+    url: z.string(),
+    events: z.array(z.string()).readonly(),
+  }),
+  z.strictObject({ action: z.literal('rotate'), ...asked, id: z.string() }),
+])
+export type PendingRequest = Readonly<z.output<typeof pendingSchema>>
+
+const stateSchema = z.strictObject({
+  registration: registrationSchema.nullable(),
+  pending: pendingSchema.nullable(),
+  /** The webhook in whose place the registration came, until it is removed at the upstream. */
+  replaced: z.string().nullable(),
+})
+export type RegistrationState = Readonly<z.output<typeof stateSchema>>
+
+const NOT_THERE: readonly string[] = ['ENOENT', 'ENOTDIR']
+const UNREGISTERED: RegistrationState = { registration: null, pending: null, replaced: null }
+
+export function registrationFile(dataDir: string): string {
+  return join(dataDir, 'webhook.json')
+}
+
+/** @throws LeadsheetError webhook_unreadable */
+export async function readRegistration(file: string): Promise<Registration | null> {
+  return readState(file).registration
+}
+
+/**
+ * Nothing is registered where there is no such file.
+ * @throws LeadsheetError webhook_unreadable
+ */
+export function readState(file: string): RegistrationState {
+  try {
+    return parseState(readFileSync(file, 'utf8'))
+  } catch (thrown) {
+    // Nor is there one where the data directory cannot be made, which has a check of its own.
+    if (thrown instanceof Error && 'code' in thrown && NOT_THERE.includes(String(thrown.code)))
+      return UNREGISTERED
+    throw new LeadsheetError('webhook_unreadable', `${file} cannot be read: ${errorText(thrown)}`, {
+      hint: `Look at who owns it. If it is broken, remove it and the webhook at the upstream (${shellCommand('webhooks list')}), and register anew: ${shellCommand('webhooks register --self')}.`,
+    })
+  }
+}
+
+/** Nothing of the text is quoted: half a secret is one, too. */
+function parseState(text: string): RegistrationState {
+  let data: unknown
+  try {
+    data = JSON.parse(text)
+  } catch {
+    throw new Error('it is not JSON')
+  }
+  const parsed = stateSchema.safeParse(data)
+  if (parsed.success) return parsed.data
+  const places = parsed.error.issues.map(({ path }) => path.join('.') || 'the whole')
+  throw new Error(`it is of another shape: ${[...new Set(places)].join(', ')}`)
+}
+
+/**
+ * On the disk when it resolves, whole or as before at any instant. There is no file where there is nothing to keep.
+ * @throws LeadsheetError data_unwritable
+ */
+export async function saveState(file: string, state: RegistrationState): Promise<void> {
+  const unfinished = `${file}.${randomUUID()}.part`
+  try {
+    await mkdir(dirname(file), { recursive: true })
+    if (state.registration === null && state.pending === null && state.replaced === null) {
+      await rm(file, { force: true })
+    } else {
+      const text = `${JSON.stringify(state, null, 2)}\n`
+      await writeFile(unfinished, text, { flag: 'wx', mode: 0o600, flush: true })
+      await rename(unfinished, file)
+    }
+    const folder = await open(dirname(file), 'r')
+    await folder.sync().finally(() => folder.close())
+  } catch (cause) {
+    await rm(unfinished, { force: true })
+    throw new LeadsheetError('data_unwritable', `${file} cannot be written: ${faultText(cause)}`, {
+      hint: 'Call it as the user that the daemon runs as.',
+      cause,
+    })
+  }
+}
+
+/** Every secret in it, also those that are not believed any more. */
+export function secretsIn({ registration }: RegistrationState): string[] {
+  return [registration?.secret, registration?.oldSecret].filter((secret) => typeof secret === 'string')
+}
+
+/**
+ * With what messages may be signed, the newest first. The file is read again whenever it is another one, so that a
+ * daemon knows a secret from the moment at which it is kept.
+ * @param configured those of the settings
+ */
+export function watchSecrets(
+  file: string,
+  configured: readonly string[],
+  { now, log }: { readonly now: () => Date; readonly log: Pick<Log, 'error'> },
+): () => readonly string[] {
+  const watched = watchState(file, (problem) => log.error(problem.message))
+  return () => {
+    const { registration } = watched()
+    const isOldBelieved = (registration?.oldSecretUntil ?? '') > now().toISOString()
+    const own = [registration?.secret, isOldBelieved ? registration?.oldSecret : null]
+    return [...own.filter((secret) => typeof secret === 'string'), ...configured]
+  }
+}
+
+/** @param tellProblem once for each time that the file was changed; what it held before goes on to count then */
+export function watchState(
+  file: string,
+  tellProblem: (problem: LeadsheetError) => void,
+): () => RegistrationState {
+  let state = UNREGISTERED
+  let seen = ''
+  return () => {
+    const mark = markOf(file)
+    if (mark === seen) return state
+    seen = mark
+    try {
+      state = readState(file)
+    } catch (thrown) {
+      if (!(thrown instanceof LeadsheetError)) throw thrown
+      tellProblem(thrown)
+    }
+    return state
+  }
+}
+
+/** Another one for each file that takes its place. */
+function markOf(file: string): string {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false, bigint: true })
+    return found === undefined ? '' : `${found.ino} ${found.mtimeNs} ${found.size} ${found.mode}`
+  } catch (thrown) {
+    return errorText(thrown)
+  }
+}

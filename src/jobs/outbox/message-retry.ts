@@ -1,0 +1,101 @@
+/** What becomes of a letter that could not be handed over, and of the server that could not be talked to: pure. */
+import type { InDoubtPolicy } from '../../choices.ts'
+import type { FailedSend } from '../../mail/smtp-failure.ts'
+import type { Instant } from '../../model.ts'
+import { type Delivery, type DeliveryMove, DOUBTS_MAX } from '../../store/outbox/delivery.ts'
+import type { MailOutage } from '../../store/outbox/smtp-circuit.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MINUTES = 60
+/** After the first failure, the second …; the last one repeats. */
+const RETRY_MINUTES = [1, 5, 15, HOUR_MINUTES] as const
+/** A wait is up to so much longer or shorter, so that many who wait do not come back at once. */
+const JITTER = 0.2
+/** A letter that is put off for so long, or so often, has failed. */
+const PUT_OFF_HOURS = 48
+const ATTEMPTS_MAX = 24
+
+/** A moment, and a number from 0 up to 1 that was drawn for it. */
+export interface Drawn {
+  readonly now: Date
+  readonly random: number
+}
+
+/** How often a letter may be in doubt before it is left to a person. */
+export function doubtsMaxOf(inDoubt: InDoubtPolicy): number {
+  return inDoubt === 'hold' ? 1 : DOUBTS_MAX
+}
+
+/** When to try again after so many failures in a row. */
+export function retryAt(failures: number, { now, random }: Drawn): Date {
+  const minutes = RETRY_MINUTES[failures - 1] ?? HOUR_MINUTES
+  return new Date(now.getTime() + minutes * MINUTE_MS * (1 + JITTER * (2 * random - 1)))
+}
+
+/** Times that have come, and those that no wait is long enough for: a clock that was ahead noted them. */
+export interface DueTimes {
+  readonly upTo: Instant
+  readonly beyond: Instant
+}
+
+export function dueTimesAt(now: Date): DueTimes {
+  const longest = HOUR_MINUTES * MINUTE_MS * (1 + JITTER)
+  return { upTo: now.toISOString(), beyond: new Date(now.getTime() + longest).toISOString() }
+}
+
+export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
+  return at <= upTo || at > beyond
+}
+
+/**
+ * The step of a letter that an attempt has failed with. Where the server is to blame it is as if there had been none;
+ * but one that made the server end the session goes behind all that wait.
+ */
+export function afterFailure(
+  one: Delivery,
+  failed: FailedSend,
+  drawn: Drawn,
+  inDoubt: InDoubtPolicy,
+): DeliveryMove {
+  const at = drawn.now.toISOString()
+  const said = { at, replyCode: failed.replyCode, response: failed.said }
+  if (failed.concerns === 'server') {
+    return { state: 'pending', at, isNoAttempt: true, ...(failed.isInLetter ? { nextAttemptAt: at } : {}) }
+  }
+  const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
+  if (failed.kind === 'unknown') {
+    const isLeft = one.doubts + 1 >= doubtsMaxOf(inDoubt)
+    return { ...said, state: 'in_doubt', nextAttemptAt: isLeft ? null : nextAttemptAt }
+  }
+  if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }
+  // A connection that is lost may be the server's fault: the letter is not given up for it, but told of.
+  const reason = failed.replyCode === null ? null : reasonToGiveUp(one, drawn.now)
+  if (reason === null) return { ...said, state: 'pending', nextAttemptAt, isPutOff: true }
+  return { ...said, state: 'failed', nextAttemptAt: null, response: `${reason}: ${failed.said}` }
+}
+
+function reasonToGiveUp({ attempts, putOffAt }: Delivery, now: Date): string | null {
+  if (attempts + 1 >= ATTEMPTS_MAX) return `given up after ${attempts + 1} attempts`
+  const since = putOffAt === null ? 0 : now.getTime() - Date.parse(putOffAt)
+  return since >= PUT_OFF_HOURS * HOUR_MINUTES * MINUTE_MS ? `given up after ${PUT_OFF_HOURS} hours` : null
+}
+
+/** What is known of a server that has failed once more. A setting is not mended in a minute. */
+export function outageAfter(
+  before: MailOutage | undefined,
+  server: string,
+  failed: FailedSend,
+  drawn: Drawn,
+): MailOutage {
+  const failures = (before?.failures ?? 0) + 1
+  const isSetting = failed.kind === 'configuration'
+  return {
+    server,
+    kind: isSetting ? 'configuration' : 'transient',
+    beganAt: before?.beganAt ?? drawn.now.toISOString(),
+    failures,
+    nextAttemptAt: retryAt(isSetting ? RETRY_MINUTES.length : failures, drawn).toISOString(),
+    replyCode: failed.replyCode,
+    response: failed.said,
+  }
+}

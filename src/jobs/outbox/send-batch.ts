@@ -1,0 +1,143 @@
+/**
+ * Who sends letters, and how: one after the other, under a lease, so that what a killed process had in hand is known.
+ * With a store in a file one process sends at a time; with PostgreSQL several do, each what it has in hand.
+ */
+import { randomUUID } from 'node:crypto'
+import type { InDoubtPolicy } from '../../choices.ts'
+import { LeadsheetError } from '../../errors.ts'
+import type { FailedSend } from '../../mail/smtp-failure.ts'
+import { wait } from '../../retry.ts'
+import type { Store } from '../../store/db/store.ts'
+import { type Delivery, recoverDeliveries, SENDER_LEASE } from '../../store/outbox/delivery.ts'
+import {
+  deleteMailOutages,
+  findMailOutage,
+  listMailOutages,
+  type MailOutage,
+  saveMailOutage,
+} from '../../store/outbox/smtp-circuit.ts'
+import { claimLease, type Lease } from '../../store/schedule/lease.ts'
+import { doubtsMaxOf, outageAfter } from './message-retry.ts'
+import type { Pace } from './rate.ts'
+import { type HandOverDeps, handOver } from './send-one.ts'
+
+export interface DeliveryPolicy {
+  readonly inDoubt: InDoubtPolicy
+  /** Shared by all that sends to the same server. */
+  readonly pace: Pace
+}
+
+export interface DeliverDeps extends HandOverDeps {
+  readonly policy: DeliveryPolicy
+}
+
+export interface Sender extends AsyncDisposable {
+  readonly lease: Lease
+  /** Letters in a row in whose midst the connection was lost. */
+  lostInRow: number
+}
+
+/** Connections lost in the midst of so many letters in a row are put down to the server. */
+const LOST_IN_ROW = 2
+
+/**
+ * What senders that are gone left half-way is put right before anything is sent.
+ * @returns null where another process sends, and only one may
+ */
+export async function openSender(deps: DeliverDeps): Promise<Sender | null> {
+  const lease = await claimLease(deps.store, leaseName(deps.store), deps.now).catch((thrown: unknown) => {
+    if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return null
+    throw thrown
+  })
+  if (lease === null) return null
+  const sender = { lease, lostInRow: 0, [Symbol.asyncDispose]: lease.release }
+  try {
+    await recoverLetters(deps)
+  } catch (thrown) {
+    await lease.release()
+    throw thrown
+  }
+  return sender
+}
+
+function leaseName({ place }: Store): string {
+  return place.kind === 'sqlite' ? SENDER_LEASE : `${SENDER_LEASE}:${randomUUID()}`
+}
+
+/** Of senders that are gone. */
+export async function recoverLetters({
+  store,
+  now,
+  policy,
+}: Pick<DeliverDeps, 'store' | 'now' | 'policy'>): Promise<void> {
+  await store.write((trx) => recoverDeliveries(trx, now(), doubtsMaxOf(policy.inDoubt)))
+}
+
+export interface SendOptions {
+  readonly signal: AbortSignal
+  /** Ends then; with null it waits until each letter may go. */
+  readonly until: Date | null
+}
+
+/** A server that cannot be talked to ends it: the other letters would only meet the same. */
+export async function sendAll(
+  deps: DeliverDeps,
+  sender: Sender,
+  letters: readonly Delivery[],
+  options: SendOptions,
+): Promise<void> {
+  const outages = await listMailOutages(deps.store.db)
+  const signal = AbortSignal.any([options.signal, sender.lease.lost])
+  let isOver = outages.length === 0
+  for (const one of letters) {
+    if (!(await waitForTurn(deps, { ...options, signal }))) return
+    const end = await handOver(deps, sender.lease, one, signal)
+    if (signal.aborted) return
+    if (end === 'passed_over') continue
+    sender.lostInRow = end !== 'sent' && end.concerns === 'either' ? sender.lostInRow + 1 : 0
+    if (end !== 'sent' && (end.concerns === 'server' || sender.lostInRow >= LOST_IN_ROW)) {
+      const before = isOver ? undefined : outages.find(({ server }) => server === deps.transport.name)
+      sender.lostInRow = 0
+      return noteOutage(deps, sender, before, end)
+    }
+    if (isOver || sender.lostInRow > 0) continue
+    await deps.store.write(deleteMailOutages)
+    isOver = true
+  }
+}
+
+/** @returns false where it ends instead */
+async function waitForTurn(
+  { policy: { pace }, now }: DeliverDeps,
+  { signal, until }: SendOptions,
+): Promise<boolean> {
+  const isOver = (inMs = 0): boolean =>
+    signal.aborted || (until !== null && now().getTime() + inMs >= until.getTime())
+  while (!isOver()) {
+    const ms = await pace.tryTake(now())
+    if (ms === 0) return true
+    if (isOver(ms)) return false
+    await wait(ms, signal).catch(() => {})
+  }
+  return false
+}
+
+/** Of several that find it out at once, one notes it. */
+async function noteOutage(
+  { store, transport, now, log }: DeliverDeps,
+  { lease }: Sender,
+  before: MailOutage | undefined,
+  failed: FailedSend,
+): Promise<void> {
+  const outage = outageAfter(before, transport.name, failed, { now: now(), random: Math.random() })
+  const isNew = await store.write(async (trx) => {
+    await lease.renew(trx, now())
+    const known = await findMailOutage(trx, transport.name)
+    if (known?.failures !== before?.failures) return false
+    await saveMailOutage(trx, outage)
+    return true
+  })
+  if (!isNew) return
+  const { failures, nextAttemptAt } = outage
+  log.warn({ server: transport.name, failures, nextAttemptAt }, `no letter can be sent: ${failed.said}`)
+}

@@ -1,0 +1,94 @@
+/**
+ * Delivery: one letter a recipient, each step in the ledger before it is taken. A letter that was sent is never sent
+ * again; one that may have arrived is sent once more under the same Message-ID, or left to a person.
+ */
+import type { Letter } from '../../model.ts'
+import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'
+import { findMailOutage } from '../../store/outbox/smtp-circuit.ts'
+import { dueTimesAt, isDue } from './message-retry.ts'
+import { type DeliverDeps, openSender, type Sender, sendAll } from './send-batch.ts'
+
+/** What became of a letter. */
+export interface DeliverySummary {
+  readonly recipient: string
+  readonly state: Delivery['state']
+  readonly response: string | null
+  /** False where it had been sent before this call. */
+  readonly isNew: boolean
+}
+
+/** So that whatever else is to be done gets its turn. */
+const BATCH_MS = 60_000
+const BATCH_LETTERS = 1_000
+
+/**
+ * Sends what is not sent of these editions, whatever the time since the last attempt; where another process is
+ * sending, that one does it when their time comes.
+ * @param only the Message-IDs of the letters that are meant; all of them unless given
+ * @returns those letters, edition by edition
+ * @throws LeadsheetError job_busy where another process has taken over meanwhile
+ */
+export async function deliverEditions(
+  deps: DeliverDeps,
+  editions: readonly { readonly id: string }[],
+  signal: AbortSignal,
+  only?: ReadonlySet<string>,
+): Promise<DeliverySummary[]> {
+  const list = async (): Promise<Delivery[]> => {
+    const lists: Delivery[] = []
+    for (const { id } of editions) lists.push(...(await listDeliveries(deps.store.db, id)))
+    return only === undefined ? lists : lists.filter(({ messageId }) => only.has(messageId))
+  }
+  const before = new Map((await list()).map((one) => [one.messageId, one.state]))
+  const isOurs = await whileSender(deps, async (sender) => {
+    const isUnsent = (one: Delivery): boolean => one.nextAttemptAt !== null
+    await sendAll(deps, sender, (await list()).filter(isUnsent), { signal, until: null })
+  })
+  const outage = await findMailOutage(deps.store.db, deps.transport.name)
+  const whyNot = isOurs ? outage && `${outage.server}: ${outage.response}` : 'another process is sending'
+  return (await list()).map((one) => ({
+    recipient: one.recipient,
+    state: one.state,
+    response: one.state === 'pending' ? (whyNot ?? one.response) : one.response,
+    isNew: before.get(one.messageId) !== 'sent',
+  }))
+}
+
+/**
+ * Sends the letters of whatever edition whose next attempt is due, for a minute at most; nothing while the server is
+ * not to be tried yet, or another process sends.
+ * @returns whether there were any
+ */
+export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<boolean> {
+  const { db } = deps.store
+  const from = deps.now()
+  const outage = await findMailOutage(db, deps.transport.name)
+  const isAway = outage !== undefined && !isDue(outage.nextAttemptAt, dueTimesAt(from))
+  const isAnyDue = !isAway && (await listWaiting(db, dueTimesAt(from), 1)).length > 0
+  // Of those that a process left half-way it is to be known also while none is sent.
+  if (!isAnyDue && !(await isAnyOnItsWay(db))) return false
+  const until = new Date(from.getTime() + BATCH_MS)
+  return whileSender(deps, async (sender) => {
+    if (isAway) return
+    const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_LETTERS)
+    await sendAll(deps, sender, due, { signal, until })
+  })
+}
+
+/** Sends a letter to somebody who wants to look at it: outside the ledger, and said in the subject. */
+export async function sendTest(
+  { transport }: Pick<DeliverDeps, 'transport'>,
+  letter: Letter,
+  signal: AbortSignal,
+): Promise<string> {
+  const { response } = await transport.send({ ...letter, subject: `[Test] ${letter.subject}` }, { signal })
+  return response
+}
+
+/** @returns false where another process is at it */
+async function whileSender(deps: DeliverDeps, work: (sender: Sender) => Promise<void>): Promise<boolean> {
+  await using sender = await openSender(deps)
+  if (sender === null) return false
+  await work(sender)
+  return true
+}

@@ -1,0 +1,94 @@
+/**
+ * One letter handed over, each step in the ledger before it is taken, so that a crash at any moment leaves what is known.
+ */
+import type { InDoubtPolicy } from '../../choices.ts'
+import { errorText } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { type FailedSend, failedSendOf } from '../../mail/smtp-failure.ts'
+import type { Transport } from '../../mail/transport.ts'
+import type { Store } from '../../store/db/store.ts'
+import { type Delivery, type DeliveryMove, moveDelivery, takeInHand } from '../../store/outbox/delivery.ts'
+import { readLetter } from '../../store/outbox/message.ts'
+import { withdrawIfUnwanted } from '../../store/outbox/message-cancel.ts'
+import type { Lease } from '../../store/schedule/lease.ts'
+import { createStopSignal } from './abort-after-data.ts'
+import { afterFailure, retryAt } from './message-retry.ts'
+
+export interface HandOverDeps {
+  readonly store: Store
+  readonly transport: Transport
+  readonly log: Log
+  readonly now: () => Date
+  readonly policy: { readonly inDoubt: InDoubtPolicy }
+}
+
+/** How long the answer to a letter that has left is waited for when all is to stop: without it nobody knows. */
+const ANSWER_MS = 5_000
+
+/**
+ * @param signal breaks it off, unless it is just leaving
+ * @returns the failure; `passed_over` where somebody else has it, or its recipient wants it no more
+ * @throws LeadsheetError of the store, such as job_busy where another process has taken over
+ */
+export async function handOver(
+  deps: HandOverDeps,
+  lease: Lease,
+  one: Delivery,
+  signal: AbortSignal,
+): Promise<FailedSend | 'sent' | 'passed_over'> {
+  const { messageId, recipient } = one
+  const isOurs = await deps.store.write(async (trx) => {
+    const at = deps.now()
+    await lease.renew(trx, at)
+    if (await withdrawIfUnwanted(trx, messageId, at.toISOString())) return false
+    return takeInHand(trx, one, lease.holder, at.toISOString())
+  })
+  if (!isOurs) return 'passed_over'
+  const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>): Promise<boolean> =>
+    deps.store.write(async (trx) => {
+      const at = deps.now()
+      await lease.renew(trx, at)
+      return moveDelivery(trx, messageId, from, { ...to, at: at.toISOString() })
+    })
+  const stop = createStopSignal(signal, ANSWER_MS)
+  let report: string | undefined
+  let response: string
+  try {
+    const letter = await readLetter(deps.store.db, messageId)
+    report = letter.report
+    const onData = async (): Promise<void> => {
+      stop.leaves()
+      if (!(await move(['sending'], { state: 'data' }))) throw new Error(`${messageId} is sent no more`)
+    }
+    response = (await deps.transport.send(letter, { signal: stop.signal, onData })).response
+  } catch (thrown) {
+    const drawn = { now: deps.now(), random: Math.random() }
+    const failed = failedSendOf(thrown)
+    if (failed === null) {
+      // No fault of the server; but the letters behind this one are not to wait for it.
+      const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
+      await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
+      throw thrown
+    }
+    const isStopped = signal.aborted && failed.kind === 'transient'
+    const to = isStopped
+      ? ({ state: 'pending', isNoAttempt: true } as const)
+      : afterFailure(one, failed, drawn, deps.policy.inDoubt)
+    await move(['sending', 'data'], to)
+    if (!isStopped) deps.log.error({ recipient, report, state: to.state }, errorText(thrown))
+    return failed
+  } finally {
+    stop.end()
+  }
+  // Not inside the try: a store that fails here says nothing about the letter, which has been taken.
+  const replyCode = replyCodeIn(response)
+  await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, replyCode, response })
+  deps.log.info({ recipient, report, response }, 'mail sent')
+  return 'sent'
+}
+
+/** A folder has none. */
+function replyCodeIn(response: string): number | null {
+  const [code] = /^\d{3}(?=[ -])/.exec(response) ?? []
+  return code === undefined ? null : Number(code)
+}

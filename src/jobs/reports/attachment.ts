@@ -1,0 +1,110 @@
+/** The lists and the trend of an edition as files to go with its mails. The same figures and reader give the same bytes. */
+import { ATTACHED_LISTS } from '../../choices.ts'
+import { LeadsheetError } from '../../errors.ts'
+import type { LetterFile } from '../../model.ts'
+import type { ListTable } from '../../report/list-columns.ts'
+import { composeList, type ListedFigures, type ListOptions } from '../../report/lists.ts'
+import { localDates } from '../../report/period.ts'
+import type { Voice } from '../../report/voice.ts'
+import { encodeCsv } from '../snapshot/export-csv.ts'
+import { encodeXlsx } from '../snapshot/export-xlsx.ts'
+
+/** By it Excel knows that a CSV is UTF-8. */
+const BYTE_ORDER_MARK = '\ufeff'
+
+const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+/** Widths of the columns of a sheet, in characters. */
+const WIDTH = { least: 8, most: 48, gap: 2 } as const
+
+/** A file to go with a mail, and what of the report it holds: a list, a query of its own, or `charts`. */
+export interface Attachment {
+  readonly of: string
+  readonly file: LetterFile
+}
+
+export interface AttachmentRequest extends ListOptions {
+  /** Name of the report, for those of the files. */
+  readonly report: string
+  readonly figures: ListedFigures
+  /** The pictures of the edition, by the names of their files. */
+  readonly charts: readonly Pick<LetterFile, 'name' | 'content'>[]
+  /** Whose language the headings are in, and whose clock the times are on. */
+  readonly voice: Voice
+}
+
+/**
+ * @param wanted such as `stalled.xlsx`, `charts` or, of a query of the report's own, `by-industry.csv`
+ * @throws LeadsheetError config_invalid where the report has no such list
+ */
+export async function makeAttachments(
+  wanted: readonly string[],
+  request: AttachmentRequest,
+): Promise<Attachment[]> {
+  const attachments: Attachment[] = []
+  for (const name of wanted) {
+    if (name === 'charts') attachments.push(...attachCharts(request))
+    else attachments.push(await attachList(name, request))
+  }
+  return attachments
+}
+
+/** None where there are too few days for a trend. */
+function attachCharts({ report, figures, charts }: AttachmentRequest): Attachment[] {
+  const trend = charts.find((chart) => chart.name === 'trend-light.png')
+  if (trend === undefined) return []
+  const name = `${report}-trend-${localDates(figures.period)}.png`
+  return [{ of: 'charts', file: { name, contentType: 'image/png', content: trend.content, cid: null } }]
+}
+
+async function attachList(
+  wanted: string,
+  { report, figures, voice, leadUrl }: AttachmentRequest,
+): Promise<Attachment> {
+  const [list, format] = splitName(wanted)
+  const table = composeList(list, figures, voice, { leadUrl })
+  if (table === undefined) throw unknownList(wanted, figures)
+  const name = `${report}-${list.replaceAll('_', '-')}-${localDates(figures.period)}.${format}`
+  const file =
+    format === 'csv'
+      ? { contentType: 'text/csv; charset=utf-8', content: csvOf(table) }
+      : { contentType: EXCEL, content: await xlsxOf(table) }
+  return { of: list, file: { name, ...file, cid: null } }
+}
+
+/** `by-industry.csv` -> `by-industry` and `csv`; the settings have checked the format. */
+function splitName(wanted: string): [list: string, format: string] {
+  const dot = wanted.lastIndexOf('.')
+  return [wanted.slice(0, dot), wanted.slice(dot + 1)]
+}
+
+function csvOf({ columns, rows }: ListTable): Buffer {
+  return Buffer.from(BYTE_ORDER_MARK + [...encodeCsv(columns, [rows])].join(''))
+}
+
+async function xlsxOf({ title, columns, rows }: ListTable): Promise<Buffer> {
+  const sheet = {
+    name: title,
+    rows: rows.length,
+    columns: columns.map((column, index) => ({
+      ...column,
+      width: widthOf([column.name, ...rows.map((row) => row[index] ?? null)]),
+    })),
+  }
+  const pieces: Uint8Array[] = []
+  // Nothing is cut here: the texts of a list are shorter than what a cell can hold.
+  for await (const piece of encodeXlsx(sheet, [rows], () => {})) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+function widthOf(cells: readonly (string | number | null)[]): number {
+  const longest = cells.reduce<number>((most, cell) => Math.max(most, String(cell ?? '').length), WIDTH.least)
+  return Math.min(longest + WIDTH.gap, WIDTH.most)
+}
+
+function unknownList(wanted: string, { queries }: ListedFigures): LeadsheetError {
+  const lists = [...ATTACHED_LISTS, ...queries.map((query) => query.name)]
+  return new LeadsheetError('config_invalid', `The report has no list for the attachment ${wanted}`, {
+    hint: `Its lists are ${lists.join(', ')}.`,
+  })
+}

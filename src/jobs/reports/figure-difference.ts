@@ -1,0 +1,94 @@
+/**
+ * The figures of a kept edition beside the same ones asked for again. Compared is what a period tells; not what only
+ * tells how things stood when it was asked (agents, freshness, the service's own numbers), nor what leads are called.
+ */
+import type { BlockName } from '../../choices.ts'
+import type { ReportFigures } from '../../figures.ts'
+
+export interface FigureDifference {
+  /** Such as `new_leads.current`, `won_value.prior.USD` or `stalled.rows.lead-17`. */
+  readonly figure: string
+  /** Null where there was none. */
+  readonly kept: string | number | null
+  readonly now: string | number | null
+}
+
+/** What is compared, and the block that says so where it could not be read; the headline's never fails alone. */
+const COMPARED = {
+  leads: 'headline',
+  newLeads: 'headline',
+  won: 'headline',
+  lost: 'headline',
+  wonValue: 'headline',
+  winRate: 'headline',
+  openValue: 'headline',
+  sparklines: 'kpis',
+  trend: 'trend',
+  changes: 'changes',
+  topLeads: 'top_leads',
+  stalled: 'stalled',
+  byPipeline: 'pipelines',
+  bySource: 'sources',
+} as const satisfies Partial<Record<keyof ReportFigures, BlockName>>
+
+/** Entries of two lists are the same where the first of these that they have is. */
+const KEYS = ['id', 'day', 'kind', 'source', 'currency']
+
+/** Of a lead or a pipeline as it is now, whatever the period; so is a status of which none was known then. */
+const DESCRIPTIONS = new Set([
+  ...['companyName', 'companyOneLiner', 'companyDomain', 'companyCountry', 'contactName', 'contactTitle'],
+  ...['pipelineName', 'name', 'source', 'status', 'changedAt'],
+])
+
+type ComparedFigures = Pick<ReportFigures, keyof typeof COMPARED | 'failed'>
+type Fields = Readonly<Record<string, unknown>>
+
+/** Empty where all are equal. What could not be read on one side is not compared. */
+export function compareFigures(kept: ComparedFigures, now: ComparedFigures): FigureDifference[] {
+  const failed = new Set([...kept.failed, ...now.failed].map(({ block }) => block))
+  const names = Object.keys(COMPARED) as (keyof typeof COMPARED)[]
+  return names
+    .filter((name) => !failed.has(COMPARED[name]))
+    .flatMap((name) => compareValues(snakeCase(name), kept[name], now[name]))
+}
+
+function compareValues(figure: string, kept: unknown, now: unknown): FigureDifference[] {
+  const [before, after] = [fieldsOf(kept), fieldsOf(now)]
+  if (before === null || after === null) {
+    return kept === now ? [] : [{ figure, kept: shown(kept), now: shown(now) }]
+  }
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].flatMap((name) => compareValues(`${figure}.${name}`, before[name], after[name]))
+}
+
+/** What is compared one by one: the fields of an object, or the entries of a list by their key; null of anything else. */
+function fieldsOf(value: unknown): Fields | null {
+  if (Array.isArray(value))
+    return Object.fromEntries(value.map((each, index) => [keyOf(each) ?? index, each]))
+  if (!isObject(value)) return null
+  const told = Object.entries(value).filter(([name]) => !DESCRIPTIONS.has(name))
+  return Object.fromEntries(told.map(([name, field]) => [snakeCase(name), field]))
+}
+
+function keyOf(entry: unknown): string | null {
+  if (!isObject(entry)) return null
+  const key = KEYS.find((name) => name in entry)
+  return key === undefined ? null : String(entry[key])
+}
+
+/** A whole entry that only one side has is told by its amount or its name. */
+function shown(value: unknown): string | number | null {
+  if (typeof value === 'string' || typeof value === 'number') return value
+  if (!isObject(value)) return null
+  const { amount, companyName, name, total } = value
+  return shown(amount ?? companyName ?? name ?? total)
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null
+}
+
+/** `newLeads` -> `new_leads` */
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

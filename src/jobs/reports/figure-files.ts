@@ -1,0 +1,59 @@
+/** The figures of a kept edition as CSV files: the numbers, the trend, and each of its lists whole. */
+import { ATTACHED_LISTS } from '../../choices.ts'
+import type { LetterFile } from '../../model.ts'
+import { type FigureTable, figureTable, trendTable } from '../../report/figure-table.ts'
+import { localDates } from '../../report/period.ts'
+import type { Edition } from '../../store/reports/issue.ts'
+import { encodeCsv } from '../snapshot/export-csv.ts'
+import { makeAttachments } from './attachment.ts'
+import { voiceOf } from './issue-page.ts'
+
+const FIGURES = 'figures'
+const TREND = 'trend'
+
+export interface FigureFile {
+  /** In an address. */
+  readonly name: string
+  readonly title: string
+}
+
+const TITLES: Readonly<Record<(typeof ATTACHED_LISTS)[number], string>> = {
+  top_leads: 'Top leads',
+  stalled: 'Stalled leads',
+  changes: 'Changes',
+  pipelines: 'Pipelines',
+  sources: 'Sources',
+}
+
+/** Of what there are files; without what could not be made, and of an older program without any. */
+export function listFigureFiles({ figures, programVersion }: Edition): FigureFile[] {
+  if (programVersion === null) return []
+  const failed = new Set<string>(figures.failed.map(({ block, query }) => query ?? block))
+  const files: readonly FigureFile[] = [
+    { name: FIGURES, title: 'Key figures' },
+    { name: TREND, title: 'Trend by day' },
+    ...ATTACHED_LISTS.map((name) => ({ name, title: TITLES[name] })),
+    ...figures.queries.map(({ name, title }) => ({ name, title })),
+  ]
+  return files.filter(({ name }) => !failed.has(name))
+}
+
+/** @returns null where the edition has none of that name */
+export async function makeFigureFile(edition: Edition, name: string): Promise<LetterFile | null> {
+  if (!listFigureFiles(edition).some((file) => file.name === name)) return null
+  const { report, figures } = edition
+  if (name === FIGURES) return fileOf(edition, name, figureTable(figures, report))
+  if (name === TREND) return fileOf(edition, name, trendTable(figures))
+  const request = { report, figures, charts: [], voice: voiceOf(edition), leadUrl: null }
+  const [made] = await makeAttachments([`${name}.csv`], request)
+  return made?.file ?? null
+}
+
+function fileOf({ report, period }: Edition, name: string, { columns, rows }: FigureTable): LetterFile {
+  return {
+    name: `${report}-${name}-${localDates(period)}.csv`,
+    contentType: 'text/csv; charset=utf-8',
+    content: Buffer.from([...encodeCsv(columns, [rows])].join('')),
+    cid: null,
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The gate before a report: whether the data that it needs are there. Until they are it waits for a sync, which it
+ * triggers itself; after that the settings say whether it goes out with a banner, is held, or skipped. Nothing is
+ * written here, so that it can be asked again and again.
+ */
+import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
+import type { UnusualWarning } from '../../figures.ts'
+import type { Freshness, Instant, Period } from '../../model.ts'
+import { listOld, type Resource } from '../../report/coverage.ts'
+import type { Db } from '../../store/db/store.ts'
+import { readFreshness } from '../../store/figures/freshness-figures.ts'
+import { readFigure } from '../../store/figures/query.ts'
+import { findLastSent } from '../../store/reports/issue.ts'
+import { findLastRun, type LastRun } from '../../store/sync/sync-run.ts'
+import { readWatermark } from '../../store/sync/watermark.ts'
+import { type DueSlot, type SlotEnd, tellInstant } from '../schedule/schedule.ts'
+import { SYNC_PARTS, sync } from '../sync/run-sync.ts'
+import type { Work } from '../work.ts'
+import { findPeriod } from './make-issue.ts'
+import { type Reader, type Report, variantOf } from './report-definition.ts'
+import { findUnusual } from './volume-anomaly.ts'
+
+/** How the data of a report are, for its period. */
+interface DataState {
+  readonly period: Period
+  readonly freshness: Freshness
+  /** What was last read before its end, of what anybody is shown. */
+  readonly old: readonly Resource[]
+}
+
+/** A report has nothing of the details, and must not wait for them. */
+const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
+const MINUTE_MS = 60_000
+/** After a sync that failed, until the next one for the sake of a report. */
+const RETRY_MINUTES = 5
+/** Where the key is refused, or nothing is waited for any longer: as often as the syncs of the settings. */
+const RARE_RETRY_MINUTES = 15
+const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
+
+/**
+ * Null where the report may be made now; else what becomes of its slot meanwhile.
+ * @param next the due time after this one, whose report would end the wait of this one; null where there is none
+ * @throws LeadsheetError store_busy and such; what a sync meets is only logged
+ */
+export async function passGate(
+  work: Work,
+  report: Report,
+  readers: readonly Reader[],
+  due: DueSlot,
+  next: Date | null,
+  signal: AbortSignal,
+): Promise<SlotEnd | null> {
+  if (due.isReleased) return null
+  let state = await readState(work, report, readers, due.slot)
+  const deadline = deadlineOf(report, due, next)
+  if (state.old.length > 0 && (await nextTry(work, deadline)) <= work.now()) {
+    await syncQuietly(work, signal)
+    state = await readState(work, report, readers, due.slot)
+  }
+  if (state.old.length > 0 && work.now() < deadline && !signal.aborted) {
+    const until = new Date(Math.min((await nextTry(work, deadline)).getTime(), deadline.getTime()))
+    const message = `waits until ${tellInstant(deadline.toISOString())} for data: ${tellOld(state)}`
+    return {
+      state: 'again',
+      isWait: true,
+      message,
+      notBefore: until > work.now() ? until.toISOString() : null,
+    }
+  }
+  return judge(work, report, readers, state)
+}
+
+function deadlineOf({ gate }: Report, { notedAt }: DueSlot, next: Date | null): Date {
+  const last = next === null ? Number.POSITIVE_INFINITY : next.getTime() - MINUTE_MS
+  return new Date(Math.min(notedAt.getTime() + gate.waitMinutes * MINUTE_MS, last))
+}
+
+/**
+ * For a report that is sent by hand, which waits for nothing.
+ * @throws LeadsheetError report_held where the settings would not have it sent
+ */
+export async function requireGoodData(
+  deps: Pick<Work, 'store'>,
+  report: Report,
+  readers: readonly Reader[],
+  at: Date,
+): Promise<void> {
+  const state = await readState(deps, report, readers, at)
+  const end = await judge(deps, report, readers, state)
+  if (end === null) return
+  const first = state.old.length > 0 ? `Run ${shellCommand('sync')} first` : 'See whether that is so'
+  throw new LeadsheetError(
+    'report_held',
+    `The report ${report.name} is ${end.state} as its settings say: ${end.message}`,
+    { hint: `${first}; with --force it goes out as it is, and says so.` },
+  )
+}
+
+async function readState(
+  { store }: Pick<Work, 'store'>,
+  report: Report,
+  readers: readonly Reader[],
+  at: Date,
+): Promise<DataState> {
+  const period = await findPeriod(store, report, at)
+  const freshness = await readFreshness(store.db, period.to)
+  const old = new Set(readers.flatMap(({ filter, blocks }) => listOld({ freshness, period, filter }, blocks)))
+  return { period, freshness, old: [...old] }
+}
+
+/** As the settings say, when nothing is waited for any longer. */
+async function judge(
+  { store }: Pick<Work, 'store'>,
+  report: Report,
+  readers: readonly Reader[],
+  state: DataState,
+): Promise<{ readonly state: 'held' | 'skipped'; readonly message: string } | null> {
+  const { ifStale, ifUnusual } = report.gate
+  if (state.old.length > 0 && ifStale !== 'send_with_banner') {
+    return { state: ifStale === 'hold' ? 'held' : 'skipped', message: tellOld(state) }
+  }
+  if (ifUnusual !== 'hold') return null
+  const unusual = await readUnusual(store.db, report, readers, state.period)
+  return unusual.length === 0 ? null : { state: 'held', message: unusual.map(tellUnusual).join('; ') }
+}
+
+/** What any of its editions would say, each once. */
+async function readUnusual(
+  db: Db,
+  report: Report,
+  readers: readonly Reader[],
+  { from, to }: Period,
+): Promise<UnusualWarning[]> {
+  const { name, kind, stalledDays } = report
+  const found = new Map<string, UnusualWarning>()
+  for (const [variant, [reader]] of Map.groupBy(readers, (one) => variantOf(report, one))) {
+    if (reader === undefined) continue
+    const { filter } = reader
+    const [leads] = await readFigure(db, 'leads', { from, to, filter, stalledDays, asKnownAt: null })
+    const last = await findLastSent(db, { report: name, kind, variant }, to)
+    const now = { leads: leads?.value ?? 0, filter }
+    for (const warning of await findUnusual(db, now, last?.figures ?? null))
+      found.set(JSON.stringify(warning), warning)
+  }
+  return [...found.values()]
+}
+
+/** When the next sync may be begun for the sake of a report: an upstream that is in trouble is not stormed. */
+async function nextTry({ store, now }: Pick<Work, 'store' | 'now'>, deadline: Date): Promise<Date> {
+  const { notBefore } = await readWatermark(store.db)
+  const last = await findLastRun(store.db)
+  // Noted by a clock that was ahead, it says nothing.
+  const isKnown = last !== null && last.at <= now().toISOString()
+  const at = isKnown ? Date.parse(last.at) + pauseMinutes(last, now() < deadline) * MINUTE_MS : 0
+  return new Date(Math.max(at, notBefore === null ? 0 : Date.parse(notBefore)))
+}
+
+/** One that went well has only begun too early; one without an outcome still runs elsewhere, or was killed. */
+function pauseMinutes({ outcome, problems }: LastRun, isWaiting: boolean): number {
+  if (outcome === null || outcome === 'ok' || outcome === 'ok_no_change') return 0
+  const isRefused = problems.some(({ code }) => REFUSALS.includes(code))
+  return isRefused || !isWaiting ? RARE_RETRY_MINUTES : RETRY_MINUTES
+}
+
+async function syncQuietly(work: Work, signal: AbortSignal): Promise<void> {
+  try {
+    await sync(work, { ...work.syncOptions(signal), parts: REPORTED_PARTS })
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    work.log.warn({ code: thrown.code }, errorText(thrown))
+  }
+}
+
+/** `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC; the last sync: …` */
+function tellOld({ freshness, old, period }: DataState): string {
+  const { dataAsOf, statsAsOf, agentsAsOf, lastFailure } = freshness
+  const asOf: Readonly<Record<Resource, Instant | null>> = {
+    leads: dataAsOf,
+    stats: statsAsOf,
+    agents: agentsAsOf,
+  }
+  const names = { leads: 'leads', stats: 'statistics', agents: 'agents' }
+  // Where the leads are old, so is all else.
+  const named: readonly Resource[] = old.includes('leads') ? ['leads'] : old
+  const told = named.map((resource) => {
+    const at = asOf[resource]
+    return at === null
+      ? `no sync has read all ${names[resource]} yet`
+      : `the ${names[resource]} are of ${tellInstant(at)}`
+  })
+  const failure = lastFailure === null ? '' : `; the last sync: ${lastFailure.message}`
+  return `${told.join(', ')}, the report ends ${tellInstant(period.to)}${failure}`
+}
+
+function tellUnusual({ what, was, is }: UnusualWarning): string {
+  switch (what) {
+    case 'scope':
+      return `the report is about ${is} leads, and was about ${was} when it was last sent`
+    case 'scan':
+      return `the last whole reading of the list met ${is} leads, the one before it ${was}`
+    case 'removal':
+      return `the last whole reading of the list met only ${is} of ${was} leads`
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * An edition: the figures of a period for some readers, read first, then composed, rendered and kept, in the store
+ * and as a folder of the archive. Made once a report, period and choice of leads; asked for again it is the same.
+ */
+
+import { join } from 'node:path'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import type { FailedSection, LateWarning, ReportFigures } from '../../figures.ts'
+import type { LetterFile, Period } from '../../model.ts'
+import { composeAbout } from '../../report/archive-about.ts'
+import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../report/period.ts'
+import type { Store, Trx } from '../../store/db/store.ts'
+import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
+import { runReportQueries } from '../../store/queries/report-query.ts'
+import {
+  type Edition,
+  findEdition,
+  findLastSent,
+  findLastSentEnd,
+  type SentEdition,
+  type SeriesKey,
+  saveEdition,
+  toldUpTo,
+  type UnsavedEdition,
+} from '../../store/reports/issue.ts'
+import { type Archive, archivedPage, archiveEdition, isArchived } from '../archive/archive.ts'
+import { explainEdition } from '../archive/explain-issue.ts'
+import { findRequest } from './recompute-issue.ts'
+import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
+import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report-definition.ts'
+import { findUnusual } from './volume-anomaly.ts'
+
+/** Those whose letters are of one edition: the leads are the same for all. */
+export type Audience = readonly [Reader, ...Reader[]]
+
+export interface EditionDeps extends ContentDeps {
+  readonly store: Store
+  readonly archive: Archive
+  /** Version of this program. */
+  readonly program: string
+  readonly now: () => Date
+}
+
+export interface MadeEdition {
+  readonly edition: Edition
+  /** Path of its page in the archive. */
+  readonly page: string
+}
+
+/** An edition with all that can be said of it; kept by {@link keepEdition}. */
+export interface ComposedEdition {
+  readonly edition: UnsavedEdition
+  /** As it was mailed and stands; null where it was not. */
+  readonly mailed: Edition | null
+  /** What of it could not be made, as the archive shows it. */
+  readonly failed: readonly FailedSection[]
+  readonly findContent: FindContent
+}
+
+/** Of the trend 90 days are shown, and the mean of the first needs six more. */
+const TREND_DAYS = 96
+/** Rows of each list, where nobody wants it as a file: more than any mail shows. */
+const ROWS_SHOWN = 50
+
+/** What a report that is due at an instant covers for readers of these leads; all that it is about unless given. */
+export async function findPeriod(
+  store: Pick<Store, 'db'>,
+  report: Report,
+  at: Date,
+  reader: Pick<Reader, 'filter'> = report,
+): Promise<Period> {
+  const { kind, timeZone, holidays } = report
+  const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
+  if (kind !== 'since_last') return never
+  // Before its end, so that a report of today that was sent already is found, and not followed by an empty one.
+  const lastEnd = await findLastSentEnd(store.db, seriesOf(report, reader), never.to)
+  return periodOf(kind, at, timeZone, { holidays, lastEnd })
+}
+
+/**
+ * Composes the edition of a period, and keeps it in the store and in the archive: to be looked at, since no letter of
+ * it is written.
+ * @throws LeadsheetError report_no_data, report_failed, report_template, data_unwritable
+ */
+export async function makeEdition(
+  deps: EditionDeps,
+  report: Report,
+  period: Period,
+  audience: Audience,
+  signal: AbortSignal,
+): Promise<MadeEdition> {
+  const composed = await composeEdition(deps, report, period, audience, signal)
+  const edition = await deps.store.write((trx) => keepEdition(trx, composed))
+  return { edition, page: await putInArchive(deps, report, edition, audience, composed.findContent) }
+}
+
+/**
+ * The edition of a period for readers of the same leads, as the archive shows it: in the report's own language, with
+ * its blocks and files. One that was mailed stands as it was mailed; one that was only looked at is made anew from the
+ * data of now.
+ * @param late where it is made later than it was due
+ * @throws LeadsheetError report_no_data, report_failed, report_template
+ */
+export async function composeEdition(
+  deps: EditionDeps,
+  report: Report,
+  period: Period,
+  audience: Audience,
+  signal: AbortSignal,
+  late: LateWarning | null = null,
+): Promise<ComposedEdition> {
+  const key = { ...keyOf(report, audience[0]), period }
+  const mailed = await findEdition(deps.store.db, key)
+  if (mailed?.isMailed) {
+    const { failed } = mailed.figures
+    return { edition: mailed, mailed, failed, findContent: contentsOf(deps, report, mailed) }
+  }
+  const renderedAt = deps.now().toISOString()
+  const read = await readEditionFigures(deps, report, period, audience, signal)
+  const figures = late === null ? read : { ...read, warnings: [late, ...read.warnings] }
+  const findContent = createContents(deps, report, { figures, renderedAt })
+  const { subject, html, text, failed } = await findContent(report, null)
+  const programVersion = deps.program
+  const edition = { ...key, renderedAt, figures, subject, html, text, programVersion }
+  return { edition, mailed: null, failed, findContent }
+}
+
+/**
+ * What a preview or a test shows: always made from the data of now, also where the edition stands as it was mailed.
+ * @throws LeadsheetError report_no_data, report_failed
+ */
+export async function contentsOfNow(
+  deps: EditionDeps,
+  report: Report,
+  edition: Edition,
+  audience: Audience,
+  signal: AbortSignal,
+): Promise<FindContent> {
+  if (!edition.isMailed) return contentsOf(deps, report, edition)
+  const figures = await readEditionFigures(deps, report, edition.period, audience, signal)
+  return createContents(deps, report, { figures, renderedAt: deps.now().toISOString() })
+}
+
+/** Keeps it in the store, unless it stands there as it was mailed. */
+export async function keepEdition(trx: Trx, { edition, mailed }: ComposedEdition): Promise<Edition> {
+  return mailed ?? (await saveEdition(trx, edition))
+}
+
+/**
+ * Puts its folder into the archive. What was mailed stays there as it is, and is put there again only where it was
+ * lost, or a kill came before it.
+ * @returns the path of its page
+ * @throws LeadsheetError data_unwritable
+ */
+export async function putInArchive(
+  { archive, store }: EditionDeps,
+  report: Report,
+  edition: Edition,
+  audience: Audience,
+  findContent: FindContent,
+): Promise<string> {
+  const { isMailed, figures, renderedAt, programVersion } = edition
+  // Older programs kept other figures.
+  if (isMailed && (programVersion === null || (await isArchived(archive, edition)))) {
+    return join(archive.folder, archivedPage(edition))
+  }
+  const explained = explainEdition(await findRequest(store.db, edition), figures, renderedAt)
+  const about = composeAbout({ figures, renderedAt, program: programVersion, explained })
+  const pictures = (await findContent(report, null)).files.filter(({ cid }) => cid !== null)
+  const files = [...pictures, ...(await attachmentsFor(findContent, report, audience))]
+  return archiveEdition(archive, { ...edition, files, about })
+}
+
+/** Every file that anybody gets with the report, also those that are too large for their mail. */
+async function attachmentsFor(
+  findContent: FindContent,
+  report: Report,
+  audience: Audience,
+): Promise<readonly LetterFile[]> {
+  const wanted = new Set([report, ...audience].flatMap(({ attachments }) => attachments))
+  const { files, leftOut } = await findContent({ ...report, attachments: [...wanted] }, null)
+  return [...files.filter(({ cid }) => cid === null), ...leftOut]
+}
+
+/**
+ * The figures that such an edition would have now, and what is unusual about them.
+ * @throws LeadsheetError report_no_data, report_failed
+ */
+export async function readEditionFigures(
+  deps: Pick<EditionDeps, 'store'>,
+  report: Report,
+  period: Period,
+  audience: Audience,
+  signal: AbortSignal,
+): Promise<ReportFigures> {
+  const last = await findLastSent(deps.store.db, seriesOf(report, audience[0]), period.to)
+  const figures = await readFigures(deps, report, requestFor(report, period, audience, last), signal)
+  const warnings = await findUnusual(deps.store.db, figures, last?.figures ?? null)
+  return { ...figures, warnings }
+}
+
+function requestFor(
+  report: Report,
+  period: Period,
+  audience: Audience,
+  last: SentEdition | null,
+): ReportRequest {
+  const { kind, stalledDays, topScore } = report
+  const { filter } = audience[0]
+  const hasFiles = [report, ...audience].some(({ attachments }) => attachments.length > 0)
+  return {
+    kind,
+    period,
+    prior: priorOf(kind, period),
+    filter,
+    stalledDays,
+    topScore,
+    rowsMax: hasFiles ? LIST_ROWS_MAX : ROWS_SHOWN,
+    since: last && toldUpTo(last),
+    sparkPeriods: periodsUpTo(kind, period),
+    trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
+    asKnownAt: null,
+  }
+}
+
+function seriesOf(report: Report, reader: Pick<Reader, 'filter'>): SeriesKey {
+  return { ...keyOf(report, reader), kind: report.kind }
+}
+
+function keyOf(report: Report, reader: Pick<Reader, 'filter'>): { report: string; variant: string } {
+  return { report: report.name, variant: variantOf(report, reader) }
+}
+
+async function readFigures(
+  { store }: Pick<EditionDeps, 'store'>,
+  report: Report,
+  request: ReportRequest,
+  signal: AbortSignal,
+): Promise<ReportFigures> {
+  const figures = await readReportFigures(store.db, request)
+  if (figures.freshness.dataAsOf === null) {
+    throw new LeadsheetError(
+      'report_no_data',
+      `The report ${report.name} has no data: no sync has read all leads yet`,
+      { hint: `Run ${shellCommand('sync')} first.` },
+    )
+  }
+  const { tables, failed } = await runReportQueries(store.place, report.queries, request, { signal })
+  return { ...figures, queries: tables, failed: [...figures.failed, ...failed] }
+}

@@ -1,0 +1,78 @@
+/**
+ * Who gets a report that is due, and as what: subscriptions laid over what the settings say. Who wants it weekly gets,
+ * with the first report of an ISO week that goes out, an edition of the week before in the place of the usual one.
+ */
+import { periodOf } from '../../report/period.ts'
+import type { Store } from '../../store/db/store.ts'
+import { hasGoneOut } from '../../store/reports/issue.ts'
+import { findSubscription, listSubscriptions, type Subscription } from '../../store/reports/preference.ts'
+import { findPeriod } from './make-issue.ts'
+import type { Recipient, Report } from './report-definition.ts'
+
+export interface Attendance {
+  /** The usual report, and that of the week; each only where somebody gets it. */
+  readonly groups: readonly { readonly report: Report; readonly recipients: readonly Recipient[] }[]
+  readonly leftOut: readonly LeftOut[]
+}
+
+export interface LeftOut {
+  readonly address: string
+  /** Such as `paused by the operator on 2026-11-20: on leave`. */
+  readonly why: string
+}
+
+/** @param at when the report is due */
+export async function findAttendance(
+  { db }: Pick<Store, 'db'>,
+  report: Report,
+  recipients: readonly Recipient[],
+  at: Date,
+): Promise<Attendance> {
+  const subscriptions = new Map((await listSubscriptions(db, report.name)).map((one) => [one.address, one]))
+  const isWeekDue = await isFirstOfWeek({ db }, report, at)
+  const [usual, weekly, leftOut]: [Recipient[], Recipient[], LeftOut[]] = [[], [], []]
+  for (const recipient of recipients) {
+    const { address } = recipient
+    const subscription = subscriptions.get(address.toLowerCase())
+    if (subscription === undefined) usual.push(recipient)
+    else if (subscription.state !== 'active') leftOut.push({ address, why: subscriptionText(subscription) })
+    else if (subscription.cadence === 'as_scheduled') usual.push(recipient)
+    else if (isWeekDue) weekly.push(recipient)
+    else leftOut.push({ address, why: 'weekly: that of this week has gone out' })
+  }
+  const groups = [
+    { report, recipients: usual },
+    { report: weeklyReport(report), recipients: weekly },
+  ]
+  return { groups: groups.filter((group) => group.recipients.length > 0), leftOut }
+}
+
+/** The report as a recipient gets it; as everybody does where no address is given. */
+export async function reportAs(
+  { db }: Pick<Store, 'db'>,
+  report: Report,
+  address: string | null,
+): Promise<Report> {
+  const subscription =
+    address === null ? undefined : await findSubscription(db, { address, report: report.name })
+  return subscription?.cadence === 'weekly' ? weeklyReport(report) : report
+}
+
+function weeklyReport(report: Report): Report {
+  return { ...report, kind: 'week' }
+}
+
+/** `paused by the operator on 2026-11-20: on leave` */
+export function subscriptionText({ state, cadence, changedAt, changedBy, reason }: Subscription): string {
+  if (state === 'active') return cadence === 'weekly' ? 'weekly' : 'active'
+  const by = { recipient: 'themselves', operator: 'the operator', leadsheet: 'leadsheet' }[changedBy]
+  return `${state} by ${by} on ${changedAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`
+}
+
+/** Whether no report of an earlier day of the ISO week has gone out, so that one that was missed is made up for. */
+export async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
+  const { name, timeZone, holidays } = report
+  const { to: monday } = periodOf('week', at, timeZone, { holidays, lastEnd: null })
+  const { to: today } = await findPeriod({ db }, report, at)
+  return !(await hasGoneOut(db, name, { from: monday, to: today }))
+}

@@ -1,0 +1,114 @@
+/** A report to look at: of real figures or made-up ones, and neither kept nor sent. */
+
+import type { ReportFigures } from '../../figures.ts'
+import { periodOf, priorOf } from '../../report/period.ts'
+import { checkRendered } from '../../report/rendered.ts'
+import { composeReport } from '../../report/report.ts'
+import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts'
+import type { Templates } from '../../report/templates.ts'
+import { createVoice } from '../../report/voice.ts'
+import type { StorePlace } from '../../store/db/place.ts'
+import { tryReportQueries } from '../../store/queries/report-query.ts'
+import type { LetterContent } from '../outbox/message.ts'
+import { type EditionDeps, findPeriod, readEditionFigures } from './make-issue.ts'
+import { createContents } from './report-content.ts'
+import type { Reader, Recipient, Report } from './report-definition.ts'
+
+export type PreviewDeps = Omit<EditionDeps, 'archive' | 'program'>
+
+/** Whose eyes it is looked at with: a recipient, or nobody's but those of the archive. */
+export interface PreviewReader extends Reader {
+  readonly address: string | null
+}
+
+const HOUR_MS = 60 * 60_000
+
+/**
+ * @param data real figures are those of now, also where an edition was sent
+ * @throws LeadsheetError report_no_data, report_template, query_failed
+ */
+export async function renderPreview(
+  deps: PreviewDeps,
+  report: Report,
+  reader: PreviewReader,
+  data: 'sample' | 'real',
+  signal: AbortSignal,
+): Promise<LetterContent> {
+  const edition =
+    data === 'real'
+      ? await readReal(deps, report, reader, signal)
+      : await makeUp({ place: deps.store.place, now: deps.now }, report, signal)
+  return createContents(deps, report, edition)(reader, reader.address)
+}
+
+/**
+ * Whether a report could be sent: its SQL is understood, and its templates can be filled in, be there much to tell or
+ * next to nothing.
+ * @param deps.place of a store, of which nothing is read but its schema
+ * @throws LeadsheetError report_template, report_failed, query_failed
+ */
+export async function tryReport(
+  { templates, ...deps }: TrialDeps,
+  report: Report,
+  recipients: readonly Recipient[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { figures, renderedAt } = await makeUp(deps, report, signal)
+  const voice = createVoice(report.locale, report.timeZone, renderedAt)
+  for (const each of [figures, emptyFigures(figures)]) {
+    const view = composeReport(each, voice, {
+      title: report.title ?? voice.words.title(report.name),
+      recipient: null,
+      blocks: [...new Set([report, ...recipients].flatMap(({ blocks }) => blocks))],
+      leadUrl: report.leadUrl,
+      charts: new Map(),
+      attached: new Map(),
+      leftOut: [],
+      notMade: [],
+      failed: [],
+      resend: null,
+      moreUrl: null,
+      unsubscribe: null,
+    })
+    checkRendered(templates.render(report.template, view), view, report.name)
+  }
+}
+
+interface TrialDeps {
+  readonly templates: Templates
+  readonly place: StorePlace
+  readonly now: () => Date
+}
+
+/** Figures, and when the report is made of them. */
+type Making = { readonly figures: ReportFigures; readonly renderedAt: string }
+
+async function readReal(
+  deps: PreviewDeps,
+  report: Report,
+  reader: Reader,
+  signal: AbortSignal,
+): Promise<Making> {
+  const now = deps.now()
+  const period = await findPeriod(deps.store, report, now, reader)
+  const figures = await readEditionFigures(deps, report, period, [reader], signal)
+  return { figures, renderedAt: now.toISOString() }
+}
+
+/** Made soon after the end of the period, so that the made-up data are not old. */
+async function makeUp(
+  { place, now }: Pick<TrialDeps, 'place' | 'now'>,
+  report: Report,
+  signal: AbortSignal,
+): Promise<Making> {
+  const { kind, timeZone, holidays, stalledDays, topScore } = report
+  const tables = await tryReportQueries(place, report.queries, { signal })
+  const period = periodOf(kind, now(), timeZone, { holidays, lastEnd: null })
+  const prior = priorOf(kind, period)
+  const figures = sampleFigures({
+    ...{ kind, period, prior, stalledDays, topScore },
+    queries: tables.map(sampleTable),
+  })
+  const readAt = Date.parse(figures.freshness.dataAsOf ?? period.to)
+  return { figures, renderedAt: new Date(readAt + HOUR_MS).toISOString() }
+}

@@ -1,0 +1,145 @@
+/**
+ * What an edition says to its readers: words, pictures and files, each as they want it. Pictures are drawn once a
+ * language, files made once for those who want the same.
+ */
+import type { BlockName } from '../../choices.ts'
+import type { FailedSection, ReportFigures } from '../../figures.ts'
+import { fitFiles } from '../../mail/fit-files.ts'
+import { unsubscribeLink } from '../../mail/unsubscribe.ts'
+import type { Instant, LetterFile } from '../../model.ts'
+import { type ChartFile, type DrawnCharts, drawCharts, findCharts } from '../../report/charts/draw.ts'
+import { chartLabels } from '../../report/charts/labels.ts'
+import type { Resend } from '../../report/context.ts'
+import { checkRendered } from '../../report/rendered.ts'
+import { composeReport } from '../../report/report.ts'
+import type { Templates } from '../../report/templates.ts'
+import { createVoice, type Voice } from '../../report/voice.ts'
+import type { Edition } from '../../store/reports/issue.ts'
+import { type LetterContent, type Sender, unsubscribeFor } from '../outbox/message.ts'
+import { type Attachment, makeAttachments } from './attachment.ts'
+import type { Reader, Report } from './report-definition.ts'
+
+export interface ContentDeps {
+  readonly templates: Templates
+  /** Of a whole message, as it is sent. */
+  readonly maxBytes: number
+  readonly sender: Pick<Sender, 'unsubscribe'>
+  /** Of the window, where it is reached from outside; null or absent where it is not. */
+  readonly windowUrl?: string | null
+}
+
+export interface EditionContent extends LetterContent {
+  /** Attachments that would have made the mail too large; it says so. */
+  readonly leftOut: readonly LetterFile[]
+  /** What of it could not be made, as it says itself. */
+  readonly failed: readonly FailedSection[]
+}
+
+/**
+ * The edition as a reader gets it; of nobody for the archive, with null.
+ * @param resend where the reader has had a letter of it before
+ * @throws LeadsheetError report_template, report_failed
+ */
+export type FindContent = (
+  reader: Reader,
+  recipient: string | null,
+  resend?: Resend | null,
+) => Promise<EditionContent>
+
+const MEGABYTE = 1_000_000
+
+/** Of an edition that is kept. Older programs kept other figures: of theirs everybody gets what was made then. */
+export function contentsOf(deps: ContentDeps, report: Report, edition: Edition): FindContent {
+  if (edition.programVersion !== null) return createContents(deps, report, edition)
+  const { subject, html, text } = edition
+  return async () => ({ subject, html, text, lang: 'en', files: [], leftOut: [], failed: [] })
+}
+
+export function createContents(
+  deps: ContentDeps,
+  report: Report,
+  edition: { readonly figures: ReportFigures; readonly renderedAt: Instant },
+): FindContent {
+  const { figures, renderedAt } = edition
+  const pictures = new Map<string, Promise<DrawnCharts>>()
+  const files = new Map<string, Promise<readonly Attachment[]>>()
+  const draw = (voice: Voice) => once(pictures, voice.locale, () => drawCharts(figures, chartLabels(voice)))
+  const attach = (voice: Voice, wanted: readonly string[]) =>
+    once(files, JSON.stringify([voice.locale, voice.timeZone, wanted]), async () => {
+      const { name, leadUrl } = report
+      const { files: charts } = await draw(voice)
+      return makeAttachments(wanted, { report: name, figures, charts, voice, leadUrl })
+    })
+  return async (reader, recipient, resend = null) => {
+    const voice = createVoice(reader.locale, reader.timeZone, renderedAt)
+    const { files: charts, failed } = await draw(voice)
+    const notMade = reader.attachments.filter((name) => isOfFailed(name, [...figures.failed, ...failed]))
+    const attachments = await attach(
+      voice,
+      reader.attachments.filter((name) => !notMade.includes(name)),
+    )
+    const shown = charts.map(pictureOf)
+    const { left } = fitFiles([...shown, ...attachments.map(({ file }) => file)], deps.maxBytes)
+    const kept = attachments.filter(({ file }) => !left.includes(file))
+    const view = composeReport(figures, voice, {
+      title: report.title ?? voice.words.title(report.name),
+      recipient,
+      blocks: left.length > 0 ? withAttention(reader.blocks) : reader.blocks,
+      leadUrl: report.leadUrl,
+      moreUrl: recipient === null ? null : moreUrlOf(deps, report),
+      charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
+      attached: attachedLists(kept),
+      leftOut: left.map(({ name, content }) => ({ name, megabytes: content.length / MEGABYTE })),
+      ...{ notMade, failed, resend },
+      unsubscribe:
+        recipient && unsubscribeLink(unsubscribeFor(deps.sender, report.name, recipient), report.name),
+    })
+    const rendered = deps.templates.render(report.template, view)
+    checkRendered(rendered, view, report.name)
+    const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))
+    const lang = new Intl.Locale(reader.locale).language
+    const shownFiles = [...used, ...kept.map(({ file }) => file)]
+    return { ...rendered, lang, files: shownFiles, leftOut: left, failed: view.failed }
+  }
+}
+
+/** The pictures that mails of these figures show, in a language. */
+export async function drawPictures(figures: ReportFigures, voice: Voice): Promise<LetterFile[]> {
+  const { files } = await drawCharts(figures, chartLabels(voice))
+  return files.map(pictureOf)
+}
+
+function moreUrlOf({ windowUrl = null }: ContentDeps, { name }: Report): string | null {
+  return windowUrl === null ? null : `${windowUrl}/archive?report=${encodeURIComponent(name)}`
+}
+
+/** It tells of files that were left out, also to those who do not want it otherwise. */
+function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
+  return blocks.includes('attention') ? blocks : ['attention', ...blocks]
+}
+
+/** Whether what `charts`, `stalled.xlsx` or such would hold is not known. */
+function isOfFailed(attachment: string, failed: readonly FailedSection[]): boolean {
+  const list = attachment === 'charts' ? 'trend' : attachment.replace(/\.\w+$/, '')
+  return failed.some(({ block, query }) => (query ?? block) === list)
+}
+
+/** The file that holds a list whole, where one does; of two formats the first. */
+function attachedLists(attachments: readonly Attachment[]): ReadonlyMap<string, string> {
+  return new Map(attachments.toReversed().map(({ of, file }) => [of, file.name]))
+}
+
+function once<T>(made: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const known = made.get(key) ?? make()
+  made.set(key, known)
+  return known
+}
+
+function pictureOf({ name, content }: ChartFile): LetterFile {
+  return { name, contentType: 'image/png', content, cid: cidOf(name) }
+}
+
+/** `trend-light.png` -> `trend-light@leadsheet` (RFC 2392: an address, of which the mail is the host). */
+function cidOf(name: string): string {
+  return `${name.replace(/\.png$/, '')}@leadsheet`
+}

@@ -1,0 +1,40 @@
+/** What the daemon does when a report is due: it first sees to it that the data of the period is there. */
+import { nextSlot } from '../../schedule/slots.ts'
+import { writeArchiveIndex } from '../archive/archive-index.ts'
+import type { Schedule, ScheduleSettings, SlotEnd } from '../schedule/schedule.ts'
+import { publishQuietly, type Work } from '../work.ts'
+import { enqueueReport, mailingText } from './enqueue-report.ts'
+import { passGate } from './freshness-gate.ts'
+import type { Recipient, Report } from './report-definition.ts'
+
+export function reportSchedule(
+  work: Work,
+  report: Report,
+  { recipients, ...settings }: ScheduleSettings & { readonly recipients: readonly Recipient[] },
+): Schedule {
+  return {
+    ...settings,
+    leaseName: settings.name,
+    runsAtFirstSight: false,
+    async run(due, lease, signal) {
+      const { slot: at } = due
+      const late = due.late && { kind: 'late' as const, ...due.late }
+      const kept = await passGate(work, report, recipients, due, nextSlot(settings.timing, at), signal)
+      if (signal.aborted) return stopped('stopped before the report was made')
+      if (kept !== null) return kept
+      const enqueued = await enqueueReport(work, report, recipients, { at, lease, late }, signal)
+      if (signal.aborted) return stopped('stopped before all letters were written')
+      work.poke()
+      for (const { block, query, message } of enqueued.mailings.flatMap(({ failed }) => failed))
+        work.log.error({ report: report.name, block, query }, `could not be made: ${message}`)
+      if (enqueued.archiveFault !== null) throw enqueued.archiveFault
+      await writeArchiveIndex(work.archive, work.store.db)
+      await publishQuietly(work, signal)
+      return { state: 'done', message: mailingText(enqueued) }
+    },
+  }
+}
+
+function stopped(message: string): SlotEnd {
+  return { state: 'again', message, notBefore: null }
+}

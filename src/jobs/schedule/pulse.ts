@@ -1,0 +1,57 @@
+/**
+ * The daemon's signs of life. A tick that comes late by minutes is told, and whether the process was kept from its
+ * work or the clock was set; the gap stays in the store, so that what was missed in it can be explained.
+ */
+import type { Log } from '../../log.ts'
+import type { Store } from '../../store/db/store.ts'
+import { addSpan, endSpan, touchSpan } from '../../store/schedule/uptime.ts'
+
+/** Ticks come each minute; one that node-cron drops is nothing to tell of. */
+const LATE_MS = 150_000
+/** Clocks are put right by seconds all the time. */
+const CLOCK_STEP_MS = 60_000
+
+export interface PulseDeps {
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+  /** A clock that nobody sets, and that stands while the machine sleeps: `performance.now`. */
+  readonly monotonicMs: () => number
+}
+
+export interface Pulse {
+  /** To be called before anything else of a tick. */
+  beat(): Promise<void>
+  end(): Promise<void>
+}
+
+export async function openPulse({ store, log, now, monotonicMs }: PulseDeps): Promise<Pulse> {
+  const begin = (at: Date, after: 'down' | 'blocked' | 'clock') =>
+    store.write((trx) => addSpan(trx, { at: at.toISOString(), after }))
+  let last = { at: now(), monotonicMs: monotonicMs() }
+  let span = await begin(last.at, 'down')
+  return {
+    async beat() {
+      const beat = { at: now(), monotonicMs: monotonicMs() }
+      const passedMs = beat.at.getTime() - last.at.getTime()
+      const isClockSet = Math.abs(passedMs - (beat.monotonicMs - last.monotonicMs)) > CLOCK_STEP_MS
+      if (passedMs >= -CLOCK_STEP_MS && passedMs <= LATE_MS) {
+        await store.write((trx) => touchSpan(trx, span, beat.at.toISOString()))
+      } else {
+        span = await begin(beat.at, isClockSet ? 'clock' : 'blocked')
+        log.warn({ from: last.at.toISOString(), to: beat.at.toISOString() }, tell(passedMs, isClockSet))
+      }
+      // Only now: a gap that could not be noted is seen again.
+      last = beat
+    },
+    end: () => store.write((trx) => endSpan(trx, span, now().toISOString())),
+  }
+}
+
+function tell(passedMs: number, isClockSet: boolean): string {
+  const minutes = `${Math.round(Math.abs(passedMs) / 60_000)} minutes`
+  if (passedMs < 0) return `The clock was set back by ${minutes}; what ran in that time does not run again`
+  return isClockSet
+    ? `The clock went on by ${minutes} at once: it was set, or the machine slept`
+    : `Nothing could be done for ${minutes}: the process was kept from its work`
+}

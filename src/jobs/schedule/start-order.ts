@@ -1,0 +1,35 @@
+/**
+ * Which slots may be begun beside what other workers do: as in the one lane of a single daemon, no report runs beside
+ * the sync that it needs, and what is due waits for the sync that is due before it.
+ */
+
+import type { Db } from '../../store/db/store.ts'
+import { listHeldLeases } from '../../store/schedule/lease.ts'
+import { isAnyOpen } from '../../store/schedule/scheduled-run.ts'
+import { SYNC_LEASE } from '../sync/run-sync.ts'
+import type { Schedule } from './schedule.ts'
+
+/** Leases of the schedules that have something to begin now, each once. */
+export async function listDueLeases(
+  db: Db,
+  schedules: readonly Schedule[],
+  now: Date,
+): Promise<readonly string[]> {
+  const due = new Set<string>()
+  for (const { name, leaseName } of schedules)
+    if (await isAnyOpen(db, name, now.toISOString())) due.add(leaseName)
+  return due.has(SYNC_LEASE) ? [SYNC_LEASE] : [...due]
+}
+
+export async function mayBegin(
+  db: Db,
+  schedules: readonly Schedule[],
+  { leaseName }: Schedule,
+  now: Date,
+): Promise<boolean> {
+  if (leaseName !== SYNC_LEASE) return !(await listDueLeases(db, schedules, now)).includes(SYNC_LEASE)
+  const others = new Set(
+    schedules.map((schedule) => schedule.leaseName).filter((name) => name !== SYNC_LEASE),
+  )
+  return !(await listHeldLeases(db, now)).some(({ name }) => others.has(name))
+}

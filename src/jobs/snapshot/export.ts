@@ -1,0 +1,110 @@
+/**
+ * Exports: a table or view of the snapshot as a file of another format, streamed. The file appears under its name
+ * when it is whole, so that nobody reads half of it.
+ */
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { faultText, LeadsheetError } from '../../errors.ts'
+import type { Row, SnapshotTable } from '../../store/queries/snapshot-table.ts'
+import { encodeCsv } from './export-csv.ts'
+import { encodeNdjson } from './export-ndjson.ts'
+import { encodeParquet } from './export-parquet.ts'
+import { encodeXlsx } from './export-xlsx.ts'
+
+export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet', 'xlsx'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+const CHUNK_ROWS = 500
+
+export interface ExportOptions {
+  readonly signal: AbortSignal
+  readonly onProgress: (rows: number) => void
+}
+
+export interface ExportResult {
+  readonly rows: number
+  readonly bytes: number
+  /** Texts that were cut to what a cell of the format can hold. */
+  readonly cut: number
+}
+
+/**
+ * A file that is there is replaced.
+ * @throws LeadsheetError data_unwritable, export_too_large, and the reason of the signal
+ */
+export async function exportToFile(
+  table: SnapshotTable,
+  format: ExportFormat,
+  file: string,
+  options: ExportOptions,
+): Promise<ExportResult> {
+  const unfinished = `${file}.tmp-${process.pid}`
+  try {
+    const result = await exportToStream(
+      table,
+      format,
+      createWriteStream(unfinished, { flush: true }),
+      options,
+    )
+    await rename(unfinished, file)
+    return result
+  } catch (thrown) {
+    await rm(unfinished, { force: true })
+    options.signal.throwIfAborted()
+    throw writeFailure(file, thrown) ?? thrown
+  }
+}
+
+/** Ends the stream, but for standard output. */
+export async function exportToStream(
+  table: SnapshotTable,
+  format: ExportFormat,
+  stream: NodeJS.WritableStream,
+  { signal, onProgress }: ExportOptions,
+): Promise<ExportResult> {
+  const result = { rows: 0, bytes: 0, cut: 0 }
+  const rows = readRows()
+  try {
+    await pipeline(Readable.from(counted(encode())), stream, { signal, end: stream !== process.stdout })
+    return result
+  } finally {
+    // Stopped half-way, an encoder may let go of the rows later than whoever opened the table closes it.
+    rows.return()
+  }
+
+  function encode(): Iterable<string> | AsyncIterable<Uint8Array> {
+    if (format === 'csv') return encodeCsv(table.columns, rows)
+    if (format === 'ndjson') return encodeNdjson(table.columns, rows)
+    if (format === 'parquet') return encodeParquet(table, rows)
+    return encodeXlsx(table, rows, () => void result.cut++)
+  }
+
+  function* readRows(): Generator<Row[], void, void> {
+    for (const chunk of table.readRows(CHUNK_ROWS)) {
+      yield chunk
+      result.rows += chunk.length
+      onProgress(result.rows)
+    }
+  }
+
+  async function* counted(pieces: Iterable<string> | AsyncIterable<Uint8Array>) {
+    for await (const piece of pieces) {
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
+      result.bytes += bytes.length
+      yield bytes
+    }
+  }
+}
+
+/** Null for what is not the file system's. */
+function writeFailure(file: string, thrown: unknown): LeadsheetError | null {
+  const isOfFile = thrown instanceof Error && 'syscall' in thrown
+  if (!isOfFile) return null
+  return new LeadsheetError('data_unwritable', `${resolve(file)} cannot be written: ${faultText(thrown)}`, {
+    hint: 'Choose a file in a folder that is there, is writable and has space.',
+    cause: thrown,
+  })
+}

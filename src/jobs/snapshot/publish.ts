@@ -1,0 +1,126 @@
+/**
+ * Publishing: the snapshot that analysts open, and beside it what Datasette shows of it. After a sync it is made anew
+ * where there is something new to see, so that an idle upstream costs no copying.
+ */
+
+import { existsSync } from 'node:fs'
+import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { faultText, LeadsheetError, shellCommand } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Instant } from '../../model.ts'
+import type { Store } from '../../store/db/store.ts'
+import { claimLease } from '../../store/schedule/lease.ts'
+import {
+  makeSnapshot,
+  readSnapshotDictionary,
+  readSnapshotInfo,
+  type SnapshotInfo,
+} from '../../store/snapshot/snapshot.ts'
+import { readSnapshotNews, type SnapshotNews } from '../../store/snapshot/unpublished-changes.ts'
+import type { Profile } from '../../upstream/profile/profile.ts'
+import { sourcePathsOf } from '../sync/source-paths.ts'
+import { composeMetadata } from './datasette.ts'
+import { readQueries } from './ready-queries.ts'
+
+export interface PublishDeps {
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+  readonly profile: Profile
+  readonly files: {
+    readonly snapshot: string
+    readonly metadata: string
+    /** Folder of the ready queries. */
+    readonly queries: string
+  }
+  /** Of this leadsheet. */
+  readonly version: string
+  /** How many of the last snapshots also stay under names with their times. */
+  readonly keep: number
+}
+
+export interface Published {
+  readonly file: string
+  readonly bytes: number
+  readonly durationMs: number
+  /** Every lead that changed upstream before this instant is in it. */
+  readonly leadsAsOf: Instant | null
+}
+
+/** Where no lead has changed, the statistics and the state of the agents in the snapshot may be this old. */
+const IDLE_MS = 60 * 60_000
+
+/**
+ * @throws LeadsheetError report_no_data before the first sync that read all leads, job_busy while another process
+ * publishes, data_unwritable
+ */
+export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
+  const { wholeRunId } = await readSnapshotNews(deps.store.db, null)
+  if (wholeRunId === null) {
+    throw new LeadsheetError('report_no_data', 'no sync has read all leads yet, so there is no snapshot', {
+      hint: `Run ${shellCommand('sync')} first.`,
+    })
+  }
+  const lease = await claimLease(deps.store, leaseNameOf(deps), deps.now)
+  try {
+    return await publish(deps, AbortSignal.any([signal, lease.lost]))
+  } finally {
+    await lease.release()
+  }
+}
+
+/** Workers on other machines make their own meanwhile. */
+function leaseNameOf({ store, files }: PublishDeps): string {
+  return store.place.kind === 'sqlite' ? 'snapshot' : `snapshot:${hostname()}:${files.snapshot}`
+}
+
+/** As {@link publishSnapshot}, where the one that is there lacks something; null where it does not. */
+export async function publishIfDue(deps: PublishDeps, signal: AbortSignal): Promise<Published | null> {
+  const info = readSnapshotInfo(deps.files.snapshot)
+  const news = await readSnapshotNews(deps.store.db, info)
+  return isDue(deps, info, news) ? publishSnapshot(deps, signal) : null
+}
+
+function isDue({ files, version, now }: PublishDeps, info: SnapshotInfo | null, news: SnapshotNews): boolean {
+  if (news.wholeRunId === null) return false
+  if (info === null || info.schema !== news.schema || info.version !== version) return true
+  if (!existsSync(files.metadata)) return true
+  if (news.editions + news.details > 0) return true
+  if (news.wholeRunId === info.runId) return false
+  return news.changes > 0 || now().getTime() - Date.parse(info.madeAt) >= IDLE_MS
+}
+
+async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
+  const { store, files, version, keep } = deps
+  const started = performance.now()
+  const madeAt = deps.now().toISOString()
+  const info = await makeSnapshot(
+    store,
+    { madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
+    files.snapshot,
+    { keep, signal },
+  )
+  await writeMetadata(files, info)
+  const { size: bytes } = await stat(files.snapshot)
+  const durationMs = Math.round(performance.now() - started)
+  const published = { file: files.snapshot, bytes, durationMs, leadsAsOf: info.leadsAsOf }
+  deps.log.debug(published, 'snapshot made')
+  return published
+}
+
+async function writeMetadata(files: PublishDeps['files'], info: SnapshotInfo): Promise<void> {
+  const dictionary = readSnapshotDictionary(files.snapshot) ?? { tables: [], columns: [] }
+  const metadata = composeMetadata(info, dictionary, await readQueries(files.queries))
+  const unfinished = `${files.metadata}.${process.pid}.part`
+  try {
+    await writeFile(unfinished, `${JSON.stringify(metadata, null, 2)}\n`)
+    await rename(unfinished, files.metadata)
+  } catch (cause) {
+    await rm(unfinished, { force: true })
+    throw new LeadsheetError('data_unwritable', `${files.metadata} cannot be written: ${faultText(cause)}`, {
+      hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
+      cause,
+    })
+  }
+}

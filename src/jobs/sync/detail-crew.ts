@@ -1,0 +1,191 @@
+/**
+ * Details of leads, read for a sync by several workers beside each other. Who runs the sync lays out batches and offers
+ * so many of them as may be read at once, over all workers; any worker takes one and reads its leads one by one.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { LeadsheetError } from '../../errors.ts'
+import type { Queue } from '../../queue/queue.ts'
+import type { WaitingLead } from '../../store/leads/detail.ts'
+import {
+  beginReading,
+  countWanted,
+  endReading,
+  findReading,
+  type ReadingEnd,
+} from '../../store/sync/detail-reading.ts'
+import type { RunUsage } from '../../store/sync/sync-run.ts'
+import type { Source } from '../../upstream/source.ts'
+import { logFailure } from '../schedule/job-failure.ts'
+import type { Lane } from '../schedule/lane.ts'
+import { aborted } from '../schedule/shared-lane.ts'
+import { type DetailBatchDeps, readBatch } from './detail-batch.ts'
+import {
+  type DetailCrew,
+  type DetailOptions,
+  type DetailsDone,
+  type SyncRun,
+  writeHolding,
+} from './sync-context.ts'
+import { hasUsedUpItsTime } from './sync-details.ts'
+
+export interface DetailCrewDeps extends DetailBatchDeps {
+  readonly source: Pick<Source, 'fetchDetail' | 'usage'>
+  readonly queue: Pick<Queue, 'sendAll' | 'work'>
+  /** How many batches this worker reads at once. */
+  readonly concurrency: number
+}
+
+/** What a worker is for the others, and what they are for the sync that it may run. */
+export interface CrewMember extends DetailCrew, Lane {}
+
+/** At most, and fewer where not all who may read would get one. */
+const BATCH_LEADS = 20
+const LOOK_MS = 200
+/** One whose job is a dead letter, or was lost with a database, is offered again. */
+const OFFER_AGAIN_MS = 30_000
+
+export function createDetailCrew(deps: DetailCrewDeps): CrewMember {
+  const { queue, log } = deps
+  /** Their requests are counted by the run itself. */
+  const ownRuns = new Set<string>()
+  const usage = createUsageCounter(deps.source)
+  let inHand = 0
+  let opened: AbortSignal | null = null
+  let ended: Promise<void> | null = null
+
+  const takeUntil = async (signal: AbortSignal): Promise<void> => {
+    const taking = await queue.work('detail', { concurrency: deps.concurrency }, async (job) => {
+      inHand++
+      try {
+        const takeUsage = usage.begin()
+        const countUsage = (): RunUsage => (ownRuns.has(job.data.runId) ? NO_USAGE : takeUsage())
+        await readBatch(deps, job, countUsage)
+      } finally {
+        usage.end()
+        inHand--
+      }
+    })
+    await aborted(signal)
+    await taking.stop()
+  }
+  return {
+    batchLeads: BATCH_LEADS,
+    async read(run, leads, options) {
+      ownRuns.add(run.runId)
+      try {
+        return await readShared(run, queue, leads, options)
+      } finally {
+        ownRuns.delete(run.runId)
+      }
+    },
+    open(signal) {
+      opened = signal
+      ended = takeUntil(signal).catch((thrown: unknown) => logFailure(log, thrown, { queue: 'detail' }))
+    },
+    poke: () => undefined,
+    isBusy: () => inHand > 0,
+    async idle() {
+      if (opened?.aborted) await ended
+    },
+  }
+}
+
+/** For who runs the sync: until all are read, or there is a reason to end. */
+async function readShared(
+  run: SyncRun,
+  queue: DetailCrewDeps['queue'],
+  leads: readonly WaitingLead[],
+  { concurrency }: DetailOptions,
+): Promise<DetailsDone> {
+  const { runId, store, options } = run
+  const batchLeads = Math.min(BATCH_LEADS, Math.ceil(leads.length / concurrency))
+  await writeHolding(run, (trx) => beginReading(trx, runId, leads, batchLeads))
+  const offer = createOffer(queue, runId, concurrency)
+  let end: unknown = null
+  try {
+    for (;;) {
+      options.signal.throwIfAborted()
+      run.lease.lost.throwIfAborted()
+      const left = await countWanted(store.db, runId)
+      const reading = await findReading(store.db, runId)
+      tellProgress(run, leads.length, left)
+      if (reading === undefined) throw new Error(`the details of ${runId} are read by another sync`)
+      if (reading.ended !== null) throw errorOf(reading.ended)
+      if (left.size === 0 || (await options.isOtherDue?.())) break
+      await offer([...left.keys()].toSorted((a, b) => a - b))
+      await delay(LOOK_MS, undefined, { signal: options.signal })
+    }
+  } catch (thrown) {
+    const { signal } = options
+    if (signal.aborted) end = hasUsedUpItsTime(signal) ? null : signal.reason
+    else end = thrown
+  }
+  const held = await writeHolding(run, async (trx) => {
+    const reading = await findReading(trx, runId)
+    await endReading(trx, runId)
+    if (reading !== undefined) addUsage(run.helped, reading)
+    return reading?.held ?? 0
+  })
+  return { held, end }
+}
+
+/** Offers as many of the batches that are left as may be read at once, the best first. */
+function createOffer(
+  queue: DetailCrewDeps['queue'],
+  runId: string,
+  concurrency: number,
+): (left: readonly number[]) => Promise<void> {
+  const offered = new Map<number, number>()
+  return async (left) => {
+    const atMs = performance.now()
+    const due = left
+      .slice(0, concurrency)
+      .filter((batch) => atMs - (offered.get(batch) ?? Number.NEGATIVE_INFINITY) >= OFFER_AGAIN_MS)
+    for (const batch of due) offered.set(batch, atMs)
+    await queue.sendAll(
+      'detail',
+      due.map((batch) => ({ data: { runId, batch }, key: `${runId} ${batch}` })),
+    )
+  }
+}
+
+function tellProgress({ options }: SyncRun, total: number, left: ReadonlyMap<number, number>): void {
+  const done = total - [...left.values()].reduce((sum, leads) => sum + leads, 0)
+  options.onProgress?.({ part: 'details', pages: 0, done, total })
+}
+
+function errorOf({ code, message, hint, notBefore }: ReadingEnd): Error {
+  if (code === null) return new Error(message)
+  return new LeadsheetError(code, message, {
+    ...(hint !== undefined && { hint }),
+    ...(notBefore !== undefined && { notBefore }),
+  })
+}
+
+const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
+
+/** What a client has asked of the upstream from one time to the next, while batches are in hand. */
+function createUsageCounter({ usage }: Pick<Source, 'usage'>): {
+  readonly begin: () => () => RunUsage
+  readonly end: () => void
+} {
+  let batches = 0
+  let counted: RunUsage = NO_USAGE
+  const take = (): RunUsage => {
+    const before = counted
+    counted = { ...usage }
+    return { requests: usage.requests - before.requests, retries: usage.retries - before.retries }
+  }
+  return {
+    begin() {
+      if (batches++ === 0) take()
+      return take
+    },
+    end: () => void batches--,
+  }
+}
+
+function addUsage(sum: { requests: number; retries: number }, { requests, retries }: RunUsage): void {
+  sum.requests += requests
+  sum.retries += retries
+}

@@ -1,0 +1,111 @@
+/** A page of leads made records of the model, once more where the store has come to know more meanwhile. */
+import { LeadsheetError } from '../../errors.ts'
+import type { HeldRow, Lead } from '../../model.ts'
+import type { Trx } from '../../store/db/store.ts'
+import { queueLeads } from '../../store/events/event-queue.ts'
+import { findLeadNos } from '../../store/leads/lead.ts'
+import { findReadByEvents } from '../../store/sync/scan-event.ts'
+import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
+import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
+import type { Source } from '../../upstream/source.ts'
+import { pathText } from '../../upstream/values/field-path.ts'
+import { noteEvents, type ScanMemory } from './scan-state.ts'
+import type { SyncRun } from './sync-context.ts'
+
+export interface MappedPage {
+  /** Numbers of the leads of which nothing is written: their records are as they were stored, or do not count. */
+  readonly known: readonly number[]
+  readonly leads: readonly Lead[]
+  readonly held: readonly HeldRow[]
+  /** All of the page, and that of each of the leads. */
+  readonly records: readonly RawRecord[]
+  readonly recordOf: ReadonlyMap<Lead, RawRecord>
+}
+
+/** @throws LeadsheetError api_unexpected when none of the records has an id */
+export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
+  const known = new Set<number>()
+  const leads = new Map<Lead, RawRecord>()
+  const held: HeldRow[] = []
+  for (const record of records) {
+    // Not what was known when the page came in: pages before it have been written since.
+    const no = findKnown(record.high, record.low)
+    if (no !== null) {
+      known.add(no)
+      continue
+    }
+    const mapped = source.mapLead(record.value, record.text)
+    if (isHeld(mapped)) held.push(mapped)
+    else leads.set(mapped, record)
+  }
+  const isWithoutIds = held.length === records.length && held.every((row) => row.id === null)
+  if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
+  return { known: [...known], leads: [...leads.keys()], held, records, recordOf: leads }
+}
+
+/**
+ * A page that tells of one lead twice, as it was stored and otherwise, with both of them mapped; and with those that
+ * events have read meanwhile.
+ */
+export async function mapAgain(
+  trx: Trx,
+  run: SyncRun,
+  page: MappedPage,
+  memory: ScanMemory,
+): Promise<MappedPage> {
+  await noteEvents(trx, memory)
+  const nos = page.known.length === 0 ? [] : await findLeadNos(trx, [...leadIdsOf(page), ...heldIdsOf(page)])
+  const repeated = new Set(nos.values())
+  const again = new Set(page.known.filter((no) => repeated.has(no) || memory.readByEvents.has(no)))
+  const mapped =
+    again.size === 0
+      ? page
+      : mapPage(run.source, page.records, (high, low) => {
+          const no = memory.known.find(high, low)
+          return no !== null && again.has(no) ? null : no
+        })
+  return memory.readByEvents.size === 0 ? mapped : askInstead(trx, run, mapped)
+}
+
+/**
+ * Where no time puts a record of the page before or after what an event has brought, the page may be the older one, and
+ * so does not count: the lead is asked for.
+ */
+async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
+  if (!run.source.has('lead')) return page
+  const read = await findReadByEvents(trx, leadIdsOf(page))
+  const unclear = page.leads.filter(({ id, updatedAt }) => {
+    const other = read.get(id)
+    return other !== undefined && (updatedAt === null || other.isRemoved)
+  })
+  if (unclear.length === 0) return page
+  const ids = new Set(unclear.map(({ id }) => id))
+  await queueLeads(trx, [...ids], run.now().toISOString())
+  const nos = [...ids].flatMap((id) => read.get(id)?.no ?? [])
+  return {
+    ...page,
+    known: [...new Set([...page.known, ...nos])],
+    leads: page.leads.filter(({ id }) => !ids.has(id)),
+  }
+}
+
+export function leadIdsOf(page: MappedPage): string[] {
+  return page.leads.map((lead) => lead.id)
+}
+
+export function heldIdsOf(page: MappedPage): string[] {
+  return page.held.flatMap(({ id }) => (id === null ? [] : [id]))
+}
+
+function withoutIds(source: Source, records: readonly RawRecord[]): LeadsheetError {
+  const places = (source.profile.mapping.lead.id?.from ?? []).map(pathText).join(' or ')
+  const first = records[0]?.value
+  const names = typeof first === 'object' && first !== null ? Object.keys(first).slice(0, 20).join(', ') : ''
+  return new LeadsheetError(
+    'api_unexpected',
+    `None of ${records.length} leads on a page has an id at ${places}; the first one has ${names || 'no fields'}`,
+    {
+      hint: 'Nothing of the page was stored. Correct mapping.lead.id in the profile, or look at the upstream.',
+    },
+  )
+}

@@ -1,0 +1,52 @@
+/** When another profile reads the upstream, what is stored was mapped by the one before. */
+import { createHash } from 'node:crypto'
+import { saveLeads } from '../../store/leads/lead.ts'
+import { deleteHeldRow, listHeldRows } from '../../store/leads/quarantined-record.ts'
+import { addCounts } from '../../store/sync/sync-run.ts'
+import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
+import type { Profile } from '../../upstream/profile/profile.ts'
+import { parseJson } from '../../upstream/values/json.ts'
+import type { SyncRun } from './sync-context.ts'
+
+const BATCH_ROWS = 500
+
+/** Of the parts that decide what is read and what is made of it; the key's place and the pace do not. */
+export function hashProfile(profile: Profile): string {
+  const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile
+  const parts = { endpoints, paging, envelope, filters, sort, mapping, stages }
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}
+
+/** Maps the held leads anew; those that can be mapped now go in, the others stay. Returns how many went in. */
+export async function retryHeldLeads(run: SyncRun): Promise<number> {
+  let done = 0
+  let after = ''
+  for (;;) {
+    const rows = await listHeldRows(run.store.db, 'lead', after, BATCH_ROWS)
+    const last = rows.at(-1)
+    if (last === undefined) return done
+    after = last.raw_sha256
+    const at = run.now()
+    const seen = { runId: run.runId, at: at.toISOString() }
+    const mapped = rows.flatMap(({ raw, raw_sha256 }) => {
+      const lead = run.source.mapLead(parseJson(raw), raw)
+      return isHeld(lead) ? [] : [{ lead, raw_sha256 }]
+    })
+    done += mapped.length
+    await run.store.write(async (trx) => {
+      await run.lease.renew(trx, at)
+      const saved = await saveLeads(
+        trx,
+        mapped.map(({ lead }) => lead),
+        seen,
+      )
+      for (const { raw_sha256 } of mapped) await deleteHeldRow(trx, 'lead', raw_sha256)
+      const counts = { pages: 0, seen: 0, unchanged: 0, removed: 0, held: 0 }
+      await addCounts(trx, run.runId, {
+        ...counts,
+        inserted: saved.filter(({ change }) => change === 'inserted').length,
+        updated: saved.filter(({ change }) => change === 'updated').length,
+      })
+    })
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * The sync: leads, then the statistics of each pipeline, then the agents, into the store. A run that stops
+ * half-way has kept what it read, and the next goes on from there.
+ */
+import { LeadsheetError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../../model.ts'
+import { settleWrites } from '../../store/db/dialect.ts'
+import { restoreIndexes } from '../../store/db/dropped-index.ts'
+import type { Store } from '../../store/db/store.ts'
+import { saveStages } from '../../store/leads/stage.ts'
+import { claimLease, type Lease } from '../../store/schedule/lease.ts'
+import { findVerdict } from '../../store/sync/scan-result.ts'
+import { finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
+import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
+import type { Source } from '../../upstream/source.ts'
+import { syncAgents } from './sync-agents.ts'
+import type { DetailCrew, SyncOptions, SyncRun } from './sync-context.ts'
+import { syncDetails } from './sync-details.ts'
+import { planScan, syncLeads } from './sync-leads.ts'
+import { syncStats } from './sync-stats.ts'
+
+export const SYNC_PARTS = ['leads', 'stats', 'agents', 'details'] as const satisfies readonly SyncPart[]
+
+/** Failures that the next part of the run would only meet again. */
+const ENDING = new Set([
+  'api_unreachable',
+  'api_unauthorized',
+  'api_forbidden',
+  'api_deferred',
+  'run_interrupted',
+  'job_busy',
+])
+
+/** Of the one process that may sync. */
+export const SYNC_LEASE = 'sync'
+
+export interface SyncDeps {
+  /** Without, the sync reads all by itself. */
+  readonly crew?: DetailCrew
+  readonly source: Source
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+}
+
+/**
+ * @throws LeadsheetError job_busy when another process is syncing, store_unreachable. What the upstream does wrong is
+ * not thrown but told in the result.
+ */
+export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
+  const lease = await claimLease(deps.store, SYNC_LEASE, deps.now)
+  try {
+    return await syncUnder(lease, deps, options)
+  } finally {
+    await lease.release()
+  }
+}
+
+/**
+ * As {@link sync}, for who holds the lease of that name already.
+ * @throws LeadsheetError job_busy when another process took it over
+ */
+export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
+  const started = deps.now()
+  // Put aside by a first load that was killed: without them no part can refer to a lead.
+  await restoreIndexes(deps.store, options.signal)
+  const mode = await planScan(deps, options, started)
+  const runId = await deps.store.write(async (trx) => {
+    await saveStages(trx, deps.source.stages)
+    return startRun(trx, { mode, parts: options.parts, at: started.toISOString() })
+  })
+  const before = { ...deps.source.usage }
+  const helped = { requests: 0, retries: 0 }
+  const spent = () => ({
+    requests: deps.source.usage.requests - before.requests + helped.requests,
+    retries: deps.source.usage.retries - before.retries + helped.retries,
+  })
+  const done = await runParts({ ...deps, lease, runId, mode, options, spent, helped })
+  const counts = await readCounts(deps.store.db, runId)
+  const result: SyncResult = {
+    runId,
+    outcome: outcomeOf(done, counts),
+    complete: done.problems.length === 0,
+    leads: {
+      seen: counts.seen,
+      inserted: counts.inserted,
+      updated: counts.updated,
+      unchanged: counts.unchanged,
+      removed: counts.removed,
+      held: counts.held,
+    },
+    scan: await findVerdict(deps.store.db, runId),
+    stats: done.stats,
+    agents: done.agents,
+    details: counts.details,
+    pages: counts.pages,
+    ...spent(),
+    durationMs: deps.now().getTime() - started.getTime(),
+    problems: done.problems,
+    notBefore: done.notBefore,
+  }
+  await deps.store.write(async (trx) => {
+    await lease.renew(trx, deps.now())
+    await saveNotBefore(trx, done.notBefore)
+    await finishRun(trx, result, deps.now().toISOString())
+  })
+  await settleWrites(deps.store.db)
+  return result
+}
+
+interface Done {
+  stats: number
+  agents: number
+  readonly problems: SyncProblem[]
+  notBefore: Instant | null
+}
+
+async function runParts(run: SyncRun): Promise<Done> {
+  const done: Done = { stats: 0, agents: 0, problems: [], notBefore: null }
+  const { notBefore } = await readWatermark(run.store.db)
+  if (notBefore !== null && notBefore > run.now().toISOString()) {
+    done.notBefore = notBefore
+    done.problems.push({
+      part: 'leads',
+      code: 'api_deferred',
+      message: `the upstream asked for no request before ${notBefore}`,
+      hint: 'A later sync goes on from where this one was.',
+    })
+    return done
+  }
+  const onProblem = (problem: SyncProblem): void => void done.problems.push(problem)
+  for (const part of SYNC_PARTS.filter((wanted) => run.options.parts.includes(wanted))) {
+    try {
+      if (part === 'leads') done.problems.push(...(await syncLeads(run)))
+      if (part === 'stats') done.stats = await syncStats(run, onProblem)
+      if (part === 'agents') done.agents = await syncAgents(run, onProblem)
+      if (part === 'details') await syncDetails(run, onProblem)
+    } catch (thrown) {
+      const { signal } = run.options
+      const error = signal.aborted && thrown === signal.reason ? stopped(signal) : thrown
+      // Without a store there is no run to tell of: the next one goes on from what is committed, and closes this one.
+      if (!(error instanceof LeadsheetError) || error.code === 'store_unreachable') throw thrown
+      done.problems.push({ part, code: error.code, message: error.message, hint: error.hint ?? null })
+      done.notBefore = error.notBefore ?? null
+      if (ENDING.has(error.code)) break
+    }
+  }
+  return done
+}
+
+function stopped(signal: AbortSignal): LeadsheetError {
+  if (signal.reason instanceof LeadsheetError) return signal.reason
+  const isDeadline = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
+  return new LeadsheetError(
+    'run_interrupted',
+    isDeadline ? 'the run reached its deadline' : 'the run was told to stop',
+  )
+}
+
+/** `partial` has read something, `failed` nothing. */
+function outcomeOf(done: Done, counts: Awaited<ReturnType<typeof readCounts>>): SyncOutcome {
+  const changes = counts.inserted + counts.updated + counts.removed + counts.details.read
+  if (done.problems.length === 0) return changes === 0 ? 'ok_no_change' : 'ok'
+  if (done.notBefore !== null) return 'deferred'
+  return counts.pages + done.stats + done.agents + counts.details.read > 0 ? 'partial' : 'failed'
+}

@@ -1,0 +1,50 @@
+/** What the daemon does when a sync is due. */
+import { LeadsheetError } from '../../errors.ts'
+import type { SyncResult } from '../../model.ts'
+import { isAnyDue } from '../../store/schedule/scheduled-run.ts'
+import { mayPass, tryAgain } from '../schedule/job-failure.ts'
+import { prune } from '../schedule/retention.ts'
+import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
+import { publishQuietly, type Work } from '../work.ts'
+import { SYNC_LEASE, syncUnder } from './run-sync.ts'
+
+export function syncSchedule(
+  work: Work,
+  { full, ...settings }: ScheduleSettings & { readonly full: boolean },
+): Schedule {
+  return {
+    ...settings,
+    leaseName: SYNC_LEASE,
+    runsAtFirstSight: !full,
+    async run({ attempt }, lease, signal) {
+      const isOtherDue = () => isAnyDue(work.store.db, work.now().toISOString())
+      const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full, isOtherDue })
+      const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
+      if (signal.aborted) return { state: 'again', message, notBefore: null }
+      if (full) await pruneQuietly(work, signal)
+      await publishQuietly(work, signal)
+      if (result.outcome === 'deferred') return { state: 'again', message, notBefore: result.notBefore }
+      if (result.outcome !== 'failed') return { state: 'done', message }
+      // Of a sync of changes the next one is soon; all leads are read once a day.
+      const isWorthIt = full && result.problems.every(({ code }) => mayPass(code))
+      return isWorthIt ? tryAgain(message, attempt, work.now()) : { state: 'failed', message }
+    },
+  }
+}
+
+/** Once a day is enough, and what stays a day longer does no harm. */
+async function pruneQuietly(work: Work, signal: AbortSignal): Promise<void> {
+  try {
+    const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })
+    for (const { table, before, gone } of pruned.filter((one) => one.gone > 0))
+      work.log.info({ table, before, rows: gone }, 'pruned')
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    work.log[signal.aborted ? 'info' : 'warn']({ code: thrown.code }, thrown.message)
+  }
+}
+
+function summaryOf({ leads }: SyncResult): string {
+  const read = leads.seen === 1 ? '1 lead' : `${leads.seen} leads`
+  return `${read} read, ${leads.inserted} new, ${leads.updated} changed, ${leads.removed} gone`
+}

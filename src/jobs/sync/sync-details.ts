@@ -1,0 +1,143 @@
+/**
+ * The details part of a sync: asks for single leads that are new or have changed, open and new ones first, as many as
+ * one run may, until its time is over or something else is due. Answers are kept as they come, so that a run that
+ * stops has lost nothing; the rest waits for the next. Where there are other workers, they ask beside it.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
+import type { LeadDetail, SyncProblem } from '../../model.ts'
+import { listWaitingLeads, putOffDetail, saveDetails, type WaitingLead } from '../../store/leads/detail.ts'
+import { addDetailCounts } from '../../store/sync/sync-run.ts'
+import { type DetailOptions, type DetailsDone, type SyncRun, writePageHolding } from './sync-context.ts'
+
+/** Failures that may be the lead's own, so that the next one is worth asking for. */
+export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
+  'api_not_found',
+  'api_rejected',
+  'api_unexpected',
+  'api_unreachable',
+])
+/** After so many in a row it is the upstream, or the profile, and no lead. */
+export const FAILURES_MAX = 10
+
+/** An entry of an activity history that cannot be read is a problem; a lead that is gone or fails is only put off. */
+export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
+  const { details } = run.options
+  if (!details || !run.source.has('lead')) return
+  const leads = await listWaitingLeads(run.store.db, {
+    now: run.now().toISOString(),
+    top: details.top,
+    limit: details.perRun,
+  })
+  const isShared = run.crew !== undefined && leads.length > run.crew.batchLeads
+  const done = await (isShared ? run.crew.read(run, leads, details) : readAlone(run, leads, details))
+  if (done.held > 0) onProblem(unreadableEntries(done.held))
+  if (done.end !== null) throw done.end
+}
+
+async function readAlone(
+  run: SyncRun,
+  leads: readonly WaitingLead[],
+  { concurrency }: DetailOptions,
+): Promise<DetailsDone> {
+  const { signal, onProgress, isOtherDue = async () => false } = run.options
+  const stop = new AbortController()
+  const ended = AbortSignal.any([signal, stop.signal])
+  const rest = leads.values()
+  const keep = createKeeper(run)
+  let done = 0
+  let held = 0
+  let failuresInRow = 0
+  const readRest = async (): Promise<void> => {
+    for (const lead of rest) {
+      if (await isOtherDue()) return
+      const outcome = await fetchOne(run, lead, ended)
+      await keep({ lead, outcome })
+      if (outcome instanceof LeadsheetError) {
+        if (++failuresInRow >= FAILURES_MAX) throw allFailing(outcome)
+      } else {
+        failuresInRow = 0
+        held += outcome.held.length
+      }
+      onProgress?.({ part: 'details', pages: 0, done: ++done, total: leads.length })
+    }
+  }
+  const readers = Array.from({ length: concurrency }, () =>
+    readRest().catch((thrown: unknown) => stop.abort(thrown)),
+  )
+  await Promise.all(readers)
+  const isAsPlanned = !stop.signal.aborted || hasUsedUpItsTime(stop.signal)
+  return { held, end: isAsPlanned ? null : stop.signal.reason }
+}
+
+/** A lead, and what was read of it, or why it could not be. */
+interface Answered {
+  readonly lead: WaitingLead
+  readonly outcome: LeadDetail | LeadsheetError
+}
+
+async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): Promise<Answered['outcome']> {
+  try {
+    return await run.source.fetchDetail(lead.id, signal)
+  } catch (thrown) {
+    // Ended by another reader's failure, it throws that: this lead had no fault in it.
+    if (signal.aborted || !(thrown instanceof LeadsheetError) || !OF_ONE_LEAD.has(thrown.code)) throw thrown
+    run.log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
+    return thrown
+  }
+}
+
+/** Answers that come while others are written are kept together after them, since a commit costs more than its rows. */
+function createKeeper(run: SyncRun): (answered: Answered) => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve()
+  const next: Answered[] = []
+  return async (answered) => {
+    if (next.push(answered) === 1) {
+      last = last
+        .catch(() => undefined)
+        .then(() => nextTurn())
+        .then(() => keepAll(run, next.splice(0)))
+    }
+    await last
+  }
+}
+
+async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void> {
+  const counts = { gone: 0, failed: 0 }
+  const read = answers.flatMap(({ lead, outcome }) =>
+    outcome instanceof LeadsheetError ? [] : [{ lead, detail: outcome }],
+  )
+  await writePageHolding(run, async (trx) => {
+    await saveDetails(trx, read, { runId: run.runId, at: run.now().toISOString() })
+    for (const { lead, outcome } of answers) {
+      if (!(outcome instanceof LeadsheetError)) continue
+      await putOffDetail(trx, lead, outcome.message, run.now())
+      counts[outcome.code === 'api_not_found' ? 'gone' : 'failed']++
+    }
+    await addDetailCounts(trx, run.runId, { ...counts, read: read.length })
+  })
+}
+
+/** @param last what the last of them met */
+export function allFailing(last: unknown): Error {
+  const message = `none of ${FAILURES_MAX} leads in a row could be read, the last: ${errorText(last)}`
+  if (!(last instanceof LeadsheetError)) return new Error(message, { cause: last })
+  return new LeadsheetError(last.code, message, {
+    ...(last.hint !== undefined && { hint: last.hint }),
+    cause: last,
+  })
+}
+
+function unreadableEntries(count: number): SyncProblem {
+  return {
+    part: 'details',
+    code: 'api_unexpected',
+    message: `${count} entries of activity could not be read`,
+    hint: 'They are kept in the table held_row.',
+  }
+}
+
+/** Then the rest waits for the next run, as it does behind the last lead of this one: that is no failure. */
+export function hasUsedUpItsTime({ reason }: AbortSignal): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError'
+}

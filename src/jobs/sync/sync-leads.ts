@@ -1,0 +1,273 @@
+/**
+ * The leads part of a sync: reads the list to its end, again where rows moved under the reading, and judges
+ * what the scan is worth. Only a complete one speaks of absence and moves the watermark on.
+ */
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import type { Instant, ScanReport, ScanStop, SyncProblem } from '../../model.ts'
+import { checkLife, readLife } from '../../store/db/server-life.ts'
+import { settleLeads } from '../../store/events/event-queue.ts'
+import { outdateAllDetails } from '../../store/leads/detail.ts'
+import { findDoubtfulTimes, tellDoubtful } from '../../store/leads/doubtful-time.ts'
+import { beginFirstLoad } from '../../store/leads/first-load.ts'
+import { findLastUpdate } from '../../store/leads/lead.ts'
+import { clearScan, findScan, type Scan, startPass, startScan } from '../../store/sync/scan.ts'
+import { saveVerdict } from '../../store/sync/scan-result.ts'
+import { createMetLeads } from '../../store/sync/seen-leads.ts'
+import { recordAbsence } from '../../store/sync/soft-delete.ts'
+import { markLeadsWhole } from '../../store/sync/sync-run.ts'
+import { findProfileHash, saveProfileHash } from '../../store/sync/upstream-profile.ts'
+import { readWatermark, saveWatermark } from '../../store/sync/watermark.ts'
+import { judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
+import { hashProfile, retryHeldLeads } from './profile-change.ts'
+import { loadScanMemory, type ScanMemory } from './scan-state.ts'
+import { type SyncOptions, type SyncRun, writeHolding } from './sync-context.ts'
+import { CLOCK_SKEW_MS } from './sync-page.ts'
+import { type PassEnd, readPass } from './sync-scan.ts'
+
+/** A scan that began longer ago is not resumed: its cursor may be gone and its absences mean little. */
+const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
+
+/** So often in one sync the store may be lost and come back: what ends it each time would do so for ever. */
+const LOSSES_MAX = 20
+
+type Verdict = Pick<ScanReport, 'verdict' | 'stop'>
+
+/** Which kind of scan comes next: one under way goes on; the first of all, and of a profile, reads everything. */
+export async function planScan(
+  { store, source }: Pick<SyncRun, 'store' | 'source'>,
+  options: SyncOptions,
+  now: Date,
+): Promise<Scan['mode']> {
+  const { updatedAt } = await readWatermark(store.db)
+  if (options.full || updatedAt === null || !source.hasUpdatedSince) return 'full'
+  const profile = hashProfile(source.profile)
+  if (await isOtherProfile(store, profile)) return 'full'
+  const scan = await findScan(store.db)
+  return scan && isResumable(scan, profile, now) ? scan.mode : 'incremental'
+}
+
+/** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
+export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
+  for (let losses = 1; ; losses++) {
+    try {
+      return await readLeads(run)
+    } catch (thrown) {
+      if (!isStoreLost(thrown) || losses > LOSSES_MAX || run.options.signal.aborted) throw thrown
+      // Where the store stays away this throws.
+      await writeHolding(run, async () => undefined)
+      run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
+    }
+  }
+}
+
+function isStoreLost(thrown: unknown): thrown is LeadsheetError {
+  return thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
+}
+
+async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
+  const life = await readLife(run.store.db)
+  const begun = await beginScan(run)
+  const isFirst = begun.mode === 'full' && begun.pages === 0
+  await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
+  const memory = await loadScanMemory(run.store.db, life, begun, firstLoad)
+  const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
+    const { signal } = run.options
+    // One that is told to stop has no time for indexes, and leaves them where it has just begun with them.
+    if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
+    const isStopped = signal.aborted
+    if (isStopped || (thrown instanceof LeadsheetError && !isStoreLost(thrown))) {
+      await giveUpScan(run, begun, memory, isStopped ? 'interrupted' : 'failed')
+    }
+    throw thrown
+  })
+  if (end.error === undefined) return finishScan(run, end, memory)
+  await giveUpScan(run, begun, memory, end.stop)
+  throw end.error
+}
+
+function unlessStopped(signal: AbortSignal, error: unknown): void {
+  if (!signal.aborted) throw error
+}
+
+async function beginScan(run: SyncRun): Promise<Scan> {
+  const { store, source, options, mode } = run
+  const profile = hashProfile(source.profile)
+  const isRemap = await isOtherProfile(store, profile)
+  if (isRemap) {
+    const count = await retryHeldLeads(run)
+    run.log.info({ count }, 'the profile changed: held leads were mapped anew, and all leads are read again')
+  }
+  const underWay = await findScan(store.db)
+  if (underWay && underWay.mode === mode && isResumable(underWay, profile, run.now())) return underWay
+  const { updatedAt } = await readWatermark(store.db)
+  const since =
+    mode === 'full' || updatedAt === null ? null : instantOf(Date.parse(updatedAt) - options.overlapMs)
+  return writeHolding(run, (trx) =>
+    startScan(trx, {
+      mode,
+      updated_since: since,
+      started_at: run.now().toISOString(),
+      profile_sha256: profile,
+      is_remap: isRemap ? 1 : 0,
+    }),
+  )
+}
+
+async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<boolean> {
+  const known = await findProfileHash(store.db)
+  return known !== null && known !== sha256
+}
+
+function isResumable(scan: Scan, profile: string, now: Date): boolean {
+  // Killed between the last page and the judgement, it has no page to go on from.
+  if (scan.cursor === null && scan.pass_pages > 0) return false
+  return scan.profile_sha256 === profile && now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
+}
+
+/** Pass after pass, until what was read may be believed or is given up. */
+async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd & Verdict> {
+  const { source } = run
+  let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
+    startOver(run, begun, memory, thrown),
+  )
+  await memory.firstLoad?.end(run.options.signal)
+  for (;;) {
+    if (end.error !== undefined) return { ...end, verdict: 'incomplete' }
+    const { scan } = end
+    const judgement = judgePass(scan, source.profile.paging, source.hasUpdatedSince)
+    if (judgement.next === 'end') return { ...end, verdict: judgement.verdict }
+    const since =
+      judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
+    run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
+    const next = await writeHolding(run, async (trx) => {
+      await checkLife(trx, memory.life)
+      return startPass(trx, scan, since)
+    })
+    end = await readPass(run, next, memory)
+  }
+}
+
+/** An upstream may have forgotten the cursor of an interrupted scan. */
+async function startOver(run: SyncRun, begun: Scan, memory: ScanMemory, thrown: unknown): Promise<PassEnd> {
+  const isStaleCursor =
+    begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
+  if (!isStaleCursor) throw thrown
+  run.log.warn(
+    { cursor: begun.cursor },
+    'the upstream no longer takes the cursor of the interrupted scan; starting over',
+  )
+  const fresh = await writeHolding(run, (trx) => startScan(trx, begun))
+  memory.met = createMetLeads()
+  return readPass(run, fresh, memory)
+}
+
+/** The end was reached. Only of a complete scan: absences are judged, and the watermark and the copy's age move on. */
+async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemory): Promise<SyncProblem[]> {
+  const { scan, verdict } = end
+  const seen = { runId: run.runId, at: run.now().toISOString() }
+  const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
+  return writeHolding(run, async (trx) => {
+    await checkLife(trx, memory.life)
+    const problems: SyncProblem[] = []
+    let heldBack = 0
+    if (verdict === 'complete') {
+      const isProof = scan.mode === 'full' && provesAbsence(scan)
+      const absence = isProof
+        ? await recordAbsence(
+            trx,
+            memory.met,
+            { ...seen, startedAt: scan.started_at },
+            run.options.acceptsRemovals === true,
+          )
+        : { removed: 0, refused: null }
+      const newest = Math.min(Date.parse(lastUpdate ?? ''), Date.parse(scan.started_at) - CLOCK_SKEW_MS)
+      if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
+      await markLeadsWhole(trx, run.runId, scan.started_at, absence.removed)
+      const read = { startedAt: scan.started_at, asksForGone: run.source.has('lead') }
+      await settleLeads(trx, read, seen.at)
+      if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)
+      if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
+      if (absence.refused !== null) {
+        heldBack = absence.refused.absent
+        problems.push(massAbsence(absence.refused))
+      }
+    } else {
+      problems.push(unproven(scan))
+    }
+    const drift = await memory.watch.save(trx, seen.at)
+    const times = await findDoubtfulTimes(trx)
+    const report = {
+      ...reportOf(scan, end),
+      heldBack,
+      warnings: [...warningsOf(scan), ...times.map(tellDoubtful)],
+      drift,
+    }
+    await saveVerdict(trx, run.runId, report, seen.at)
+    await clearScan(trx)
+    return problems
+  })
+}
+
+/**
+ * The end was not reached. A later run goes on where this one failed or was interrupted; a list that goes wrong
+ * by itself is read from the start.
+ */
+async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanMemory, stop: ScanStop): Promise<void> {
+  const at = run.now().toISOString()
+  const scan = (await findScan(run.store.db)) ?? begun
+  await writeHolding(run, async (trx) => {
+    const report = reportOf(scan, { verdict: 'incomplete', stop })
+    const drift = await memory.watch.save(trx, at)
+    await saveVerdict(trx, run.runId, { ...report, drift }, at)
+    if (stop !== 'interrupted' && stop !== 'failed') await clearScan(trx)
+  })
+}
+
+function reportOf(scan: Scan, { verdict, stop }: Verdict): ScanReport {
+  return {
+    mode: scan.mode,
+    startedAt: scan.started_at,
+    verdict,
+    stop,
+    reportedTotal: scan.reported_total,
+    distinct: scan.seen,
+    pages: scan.pages,
+    passes: scan.pass,
+    moved: scan.moved,
+    mended: scan.mended,
+    cut: scan.cut,
+    heldBack: 0,
+    warnings: [],
+    drift: [],
+  }
+}
+
+function warningsOf(scan: Scan): string[] {
+  return [
+    warnOfTotal(scan),
+    scan.mended > 0 ? `leads with text that was cleaned, or times that stand for none: ${scan.mended}` : null,
+    scan.cut > 0 ? `texts of more than 64 kB that were cut: ${scan.cut}` : null,
+  ].filter((warning) => warning !== null)
+}
+
+function massAbsence({ absent, of }: { absent: number; of: number }): SyncProblem {
+  return {
+    part: 'leads',
+    code: 'api_unexpected',
+    message: `${absent} of ${of} leads were missing from a whole scan: taken for a fault, none is marked removed`,
+    hint: `Look at the upstream; the leads stay as they are. If they are really gone: ${shellCommand('sync --full --accept-removals')}.`,
+  }
+}
+
+function unproven(scan: Scan): SyncProblem {
+  return {
+    part: 'leads',
+    code: 'api_unexpected',
+    message: `the list of leads did not hold still: after ${scan.pass} readings rows still turned up anew`,
+    hint: 'What was read is kept; the next sync reads again. A sort that does not change (sort in the profile) helps.',
+  }
+}
+
+function instantOf(ms: number): Instant {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,171 @@
+/** A page of leads on its way into the store: written with the cursor after it in one transaction. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Instant, Lead } from '../../model.ts'
+import type { Observation } from '../../store/db/read-stamp.ts'
+import { checkLife } from '../../store/db/server-life.ts'
+import type { Trx } from '../../store/db/store.ts'
+import { outdateDetails } from '../../store/leads/detail.ts'
+import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
+import { countCreated, findLeadNos, insertLeads, type SavedLead, saveLeads } from '../../store/leads/lead.ts'
+import { releaseHeldRows, saveHeldRows } from '../../store/leads/quarantined-record.ts'
+import { advanceScan, type Scan, type ScanStep } from '../../store/sync/scan.ts'
+import type { Met } from '../../store/sync/seen-leads.ts'
+import { forgetAbsence } from '../../store/sync/soft-delete.ts'
+import { addCounts } from '../../store/sync/sync-run.ts'
+import { heldIdsOf, leadIdsOf, type MappedPage, mapAgain } from './page-mapping.ts'
+import type { ScanMemory } from './scan-state.ts'
+import { type SyncRun, writePageHolding } from './sync-context.ts'
+
+/** How far apart our clock and the upstream's may be. */
+export const CLOCK_SKEW_MS = 2 * 60_000
+
+/** Returns the scan after the page, and what the run has read so far. */
+export async function savePage(
+  run: SyncRun,
+  before: Scan,
+  mapped: MappedPage,
+  step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>,
+  memory: ScanMemory,
+): Promise<{ scan: Scan; pages: number; seen: number }> {
+  const seen = { runId: run.runId, at: run.now().toISOString() }
+  const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), heldIdsOf(mapped)) === true
+  if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
+  const done = await writePageHolding(run, async (trx) => {
+    await checkLife(trx, memory.life)
+    const page = isAllNew ? mapped : await mapAgain(trx, run, mapped, memory)
+    const written = await writePage(trx, before, page, isAllNew, memory, seen)
+    for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
+    const met = metOn(written)
+    const fresh = new Set(met.filter((each) => memory.met.passOf(each) === 0))
+    const absent = met.filter((each) => typeof each === 'number').filter((no) => memory.absent.has(no))
+    await forgetAbsence(trx, absent)
+    const born = bornSince(before.started_at)
+    const knownFresh = written.known.filter((no) => fresh.has(no))
+    // The first pass has met none before, so that it does not matter when they were created.
+    const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
+    const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
+    const scan = await advanceScan(trx, before, {
+      ...step,
+      met,
+      fresh: fresh.size,
+      freshInPass: met.filter((each) => memory.met.passOf(each) !== before.pass).length,
+      born: knownBorn + savedFresh.filter(({ lead }) => createdAt(lead) >= born).length,
+      withoutId: page.held.filter((row) => row.id === null).length,
+      rows: page.records.length,
+      mended: page.leads.filter((lead) => lead.mended.length > 0).length,
+      cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
+      maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
+    })
+    // Each lead counts where the scan meets it first, so that the counts add up to the leads seen.
+    const count = (change: SavedLead['change']): number =>
+      savedFresh.filter((lead) => lead.change === change).length
+    const heldFresh = written.held.filter((each) => each === null || fresh.has(each))
+    const counts = await addCounts(trx, run.runId, {
+      pages: 1,
+      seen: savedFresh.length + knownFresh.length,
+      inserted: count('inserted'),
+      updated: count('updated'),
+      unchanged: count('unchanged') + knownFresh.length,
+      removed: 0,
+      held: before.pass === 1 ? heldFresh.length : 0,
+    })
+    return { scan, met, written, ...counts }
+  })
+  remember(memory, before.pass, done.met, done.written)
+  await haveOthersServed()
+  return done
+}
+
+/** What came over the network while the page was written, since pages that are there already would follow at once. */
+async function haveOthersServed(): Promise<void> {
+  // The first is over before the network is looked at again, the second after.
+  await nextTurn()
+  await nextTurn()
+}
+
+interface Written {
+  readonly saved: readonly SavedLead[]
+  /** Numbers of the leads that needed no writing. */
+  readonly known: readonly number[]
+  /** Each record held: the lead that it is, else its id, else null. */
+  readonly held: readonly (Met | null)[]
+  readonly fingerprints: readonly Fingerprint[]
+  /** Numbers of the leads that have none. */
+  readonly unknown: readonly number[]
+}
+
+async function writePage(
+  trx: Trx,
+  scan: Scan,
+  page: MappedPage,
+  isAllNew: boolean,
+  memory: ScanMemory,
+  seen: Observation,
+): Promise<Written> {
+  const saved = isAllNew
+    ? await insertLeads(trx, page.leads, seen)
+    : await saveLeads(trx, page.leads, seen, scan.is_remap === 1)
+  const updated = saved.filter(({ change }) => change === 'updated').map(({ no }) => no)
+  await outdateDetails(trx, updated, seen.at)
+  await saveHeldRows(trx, page.held, seen.at)
+  if (page.held.length > 0) memory.hasHeld = true
+  if (memory.hasHeld) await releaseHeldRows(trx, 'lead', leadIdsOf(page))
+  const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, heldIdsOf(page))
+  const fingerprints = fingerprintsOf(scan, saved, page)
+  await saveFingerprints(trx, fingerprints)
+  // Else the record that was stored before would pass for the present one when it comes again.
+  const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
+  await forgetFingerprints(trx, unknown)
+  const savedNos = new Set(saved.map(({ no }) => no))
+  return {
+    saved,
+    known: page.known.filter((no) => !savedNos.has(no)),
+    held: page.held.map(({ id }) => (id === null ? null : (heldNos.get(id) ?? id))),
+    fingerprints,
+    unknown,
+  }
+}
+
+/** All that is there upstream, held records too, each once. */
+function metOn({ saved, known, held }: Written): Met[] {
+  const ofHeld = held.filter((each) => each !== null)
+  return [...new Set<Met>([...known, ...saved.map(({ no }) => no), ...ofHeld])]
+}
+
+/** Only once the page is in: a transaction may still fail. */
+function remember(memory: ScanMemory, pass: number, met: readonly Met[], written: Written): void {
+  for (const each of met) {
+    memory.met.note(each, pass)
+    if (typeof each === 'number') memory.absent.delete(each)
+  }
+  for (const { no, high, low } of written.fingerprints) memory.known.set(no, high, low)
+  for (const no of written.unknown) memory.known.forget(no)
+}
+
+function createdAt(lead: Lead): Instant {
+  return lead.createdAt ?? lead.updatedAt ?? ''
+}
+
+/** A lead whose record was mended or cut is read anew each time, so that each scan can tell of it. */
+function isUnknown({ lead }: SavedLead): boolean {
+  return lead.mended.length > 0 || lead.cut > 0
+}
+
+/** In a scan of changes, which knows no lead, one that is unchanged has its fingerprint already. */
+function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
+  return saved.flatMap((one) => {
+    const { no, lead, isLate, change } = one
+    const record = page.recordOf.get(lead)
+    if (record === undefined || isLate || isUnknown(one)) return []
+    if (scan.mode === 'incremental' && change === 'unchanged') return []
+    return [{ no, high: record.high, low: record.low }]
+  })
+}
+
+function bornSince(startedAt: Instant): Instant {
+  return new Date(Date.parse(startedAt) - CLOCK_SKEW_MS).toISOString()
+}
+
+function latestOf(times: readonly (Instant | null)[]): Instant | null {
+  return times.reduce((latest, at) => (at !== null && (latest === null || at > latest) ? at : latest), null)
+}

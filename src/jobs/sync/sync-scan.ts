@@ -1,0 +1,203 @@
+/**
+ * One pass over the list of leads, page by page, to its end: each page's rows and the cursor that covers them
+ * in one transaction, the next page on its way while the one before is written. A list ends with no next page,
+ * an empty one, or what numbered lists answer behind their last page; never with a short page.
+ */
+import { LeadsheetError } from '../../errors.ts'
+import type { ScanStop } from '../../model.ts'
+import type { Scan } from '../../store/sync/scan.ts'
+import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
+import { canShift, isNumbered, overlapRows, rewind } from '../../upstream/paging/page-shift.ts'
+import { readAhead } from '../../upstream/paging/read-ahead.ts'
+import type { RawPage, Source } from '../../upstream/source.ts'
+import { mapPage } from './page-mapping.ts'
+import type { ScanMemory } from './scan-state.ts'
+import type { SyncRun } from './sync-context.ts'
+import { savePage } from './sync-page.ts'
+
+/** Pages in a row without a new lead after which a list is taken to go round in circles. */
+const IDLE_PAGES_MAX = 2
+/** How often in a row a page is asked for from further back, to find where the rows moved to. */
+const REWINDS_MAX = 4
+const REWIND_FACTOR = 4
+
+export interface PassEnd {
+  readonly scan: Scan
+  readonly stop: ScanStop
+  /** With a stop that is no good end. */
+  readonly error?: LeadsheetError
+}
+
+/** @throws LeadsheetError api_*, run_interrupted; what was read before is kept */
+export async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd> {
+  const { source, options } = run
+  const { paging, limits } = source.profile
+  const stop = new AbortController()
+  const signal = AbortSignal.any([options.signal, stop.signal])
+  const filters = { updatedSince: begun.pass_since ?? undefined }
+  const fetchPage = readAhead(source, filters, options.pageSize, signal, memory.known.find)
+  const positions = new Set<string | null>([begun.cursor])
+  // How far the pass has got: behind a rewind, pages up to here bring nothing new and are no loop.
+  let frontier = Number(begun.cursor)
+  let scan = begun
+  let rewinds = 0
+  let overlap = tailOf(scan).length
+  try {
+    let ahead = fetchPage(rewind(paging, scan.cursor, overlap))
+    for (;;) {
+      const page = await ahead.catch((thrown: unknown) => {
+        if (isPastEnd(run, scan, thrown)) return null
+        throw thrown
+      })
+      // It may have come before the run was stopped.
+      options.signal.throwIfAborted()
+      if (page === null) return { scan, stop: 'past_end' }
+      const mapped = mapPage(source, page.records, memory.known.find)
+      const tail = tailOf(scan)
+      const isInPlace = begins(source, page.records, tail)
+      const isContinued = isInPlace || continues(tail, idsOf(source, page.records))
+      if (!isContinued && rewinds < REWINDS_MAX && Number(scan.cursor) > overlap) {
+        overlap *= REWIND_FACTOR
+        rewinds++
+        positions.clear()
+        ahead = fetchPage(rewind(paging, scan.cursor, overlap))
+        continue
+      }
+      const isRewound = rewinds > 0
+      const next = isRewound && page.records.length > 0 ? page.next : nextCursor(scan, page, overlap)
+      if (overlap > 0) frontier = Math.max(frontier, Number(scan.cursor))
+      const isAgain = next !== null && Number(next) <= frontier
+      if (next !== null && positions.has(next)) return { scan, stop: 'loop', error: looping(next) }
+      const overlapping = overlapRows(paging, Math.max(scan.largest_page, page.records.length))
+      const nextTail = overlapping === 0 ? [] : idsOf(source, page.records.slice(-overlapping))
+      if (next !== null) {
+        positions.add(next)
+        ahead = fetchPage(rewind(paging, next, nextTail.length))
+      }
+      memory.watch.observe(page.records)
+      const step = {
+        cursor: next,
+        tail: nextTail,
+        // Past its end some lists count 0: only a page that has records knows of how many.
+        total: page.records.length > 0 || scan.pass_pages === 0 ? page.total : null,
+        repeats: canShift(paging) ? tail.length : null,
+        hasMoved: isRewound || !isInPlace,
+        isBroken: !isContinued,
+        isAgain,
+      }
+      // What waits gets its turn: a page is mapped, and written, without a pause.
+      await new Promise(setImmediate)
+      const saved = await savePage(run, scan, mapped, step, memory)
+      const { pages, seen: done } = saved
+      options.onProgress?.({ part: 'leads', pages, done: begun.seen + done, total: page.total })
+      scan = saved.scan
+      rewinds = 0
+      overlap = nextTail.length
+      if (next === null) return endOf(run, scan, page)
+      if (scan.idle_pages > 0 && isNumbered(paging) && isAllRead(scan)) return { scan, stop: 'past_end' }
+      if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
+      if (scan.pass_pages >= limits.max_pages) return { scan, stop: 'page_cap', error: endless(scan) }
+    }
+  } finally {
+    stop.abort()
+  }
+}
+
+/** Null where the page is the last one: with an overlap, a page that shows no row behind the place in hand. */
+function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
+  if (page.records.length === 0 || page.next === null) return null
+  return overlap > 0 && Number(page.next) <= Number(scan.cursor) ? null : page.next
+}
+
+function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
+  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_held >= scan.total_low
+  if (page.records.length === 0) {
+    const isEnd = page.saysMore !== true || isReached
+    return { scan, stop: 'empty_page', ...(isEnd ? {} : { error: contradicting(scan) }) }
+  }
+  const { paging } = run.source.profile
+  const isToken = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
+  const isFull = page.records.length >= Math.min(run.options.pageSize, paging.size_max)
+  if (isToken && isFull && scan.total_low !== null && !isReached && scan.pass_pages === 1) {
+    return { scan, stop: 'no_cursor', error: withoutCursor(scan) }
+  }
+  return { scan, stop: 'end' }
+}
+
+/** Whether a page begins with the records that the one before it ended with. */
+function begins(source: Source, records: readonly RawRecord[], tail: readonly string[]): boolean {
+  if (tail.length === 0) return true
+  const ids = idsOf(source, records.slice(0, tail.length))
+  return tail.every((id, index) => ids[index] === id)
+}
+
+/** Of the records that have one. To be asked for few records of a page: it has to map them. */
+function idsOf(source: Source, records: readonly RawRecord[]): string[] {
+  return records.flatMap((record) => source.mapLead(record.value, record.text).id ?? [])
+}
+
+/** Of two or more ids at the end of a page, two must be on the next, or rows between may have been passed by. */
+function continues(tail: readonly string[], ids: readonly string[]): boolean {
+  const there = new Set(ids)
+  return tail.filter((id) => there.has(id)).length >= Math.min(2, tail.length)
+}
+
+/** Whether a refusal is how this upstream says that there is no such page: not while its total says more. */
+function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
+  const isRefused =
+    thrown instanceof LeadsheetError && (thrown.code === 'api_rejected' || thrown.code === 'api_not_found')
+  const { paging } = run.source.profile
+  if (!isRefused || scan.pass_pages === 0 || !isNumbered(paging)) return false
+  const isShort = scan.last_rows < Math.min(run.options.pageSize, paging.size_max)
+  return isAllRead(scan) || (scan.total_low === null && isShort)
+}
+
+/** Whether the total is reached, or the page before was not full. */
+function isAllRead(scan: Scan): boolean {
+  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_held >= scan.total_low
+  return isReached || scan.last_rows < scan.largest_page
+}
+
+function tailOf(scan: Scan): string[] {
+  return JSON.parse(scan.tail)
+}
+
+function looping(cursor: string): LeadsheetError {
+  return fault(
+    `The list of leads repeats the cursor ${JSON.stringify(cursor)}, so it would never end`,
+    'What was read is kept. This is a fault of the upstream: tell its operator.',
+  )
+}
+
+function standing(scan: Scan): LeadsheetError {
+  return fault(
+    `The list of leads brought nothing new on ${scan.idle_pages} pages in a row (${scan.pass_pages} read), so it would never end`,
+    'What was read is kept. Check the paging of the profile: the upstream may not know its parameter.',
+  )
+}
+
+function endless(scan: Scan): LeadsheetError {
+  return fault(
+    `The list of leads goes on after ${scan.pass_pages} pages, which is where limits.max_pages ends it`,
+    'What was read is kept. If there are so many leads, raise limits.max_pages in the profile.',
+  )
+}
+
+function contradicting(scan: Scan): LeadsheetError {
+  const of = scan.total_low === null ? '' : ` of ${scan.total_low}`
+  return fault(
+    `The list of leads gave an empty page that says that more follow, after ${scan.pass_seen}${of} leads`,
+    'What was read is kept, and the next sync reads anew. If the upstream always says so, remove paging.has_more from the profile.',
+  )
+}
+
+function withoutCursor(scan: Scan): LeadsheetError {
+  return fault(
+    `The first page of the list of leads is full (${scan.last_rows}) and names no next page, but the total is ${scan.total_low}`,
+    'What was read is kept. Check paging.next of the profile: the upstream may have renamed the field.',
+  )
+}
+
+function fault(message: string, hint: string): LeadsheetError {
+  return new LeadsheetError('api_unexpected', message, { hint })
+}

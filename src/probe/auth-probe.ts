@@ -1,0 +1,141 @@
+/**
+ * How the upstream wants the key: read from its challenge, then tried. The forms that the refusal itself
+ * names come first; none is tried before a request without a key was refused.
+ */
+
+import { basicOf } from '../upstream/client/auth.ts'
+import type { Asker, Auth, Reply } from './ask.ts'
+import { evidenceOf, type Finding } from './evidence.ts'
+import { findRecords } from './json-shape.ts'
+
+const AUTHORIZATION = 'Authorization'
+const ANOTHER_KEY = 'leadsheet-probes-with-a-wrong-key'
+const HEADER_FORMS = [
+  'X-Api-Key',
+  'Api-Key',
+  'X-Auth-Token',
+  'X-Api-Token',
+  'X-Access-Token',
+  'X-Token',
+] as const
+const QUERY_FORMS = ['api_key', 'apikey', 'api_token', 'key', 'access_token', 'token', 'apiKey'] as const
+const REFUSED_TEXT =
+  /unauthori[sz]ed|unauthenticated|not authenticated|authentication (is )?required|(missing|invalid|no|provide|requires?)( an?| your| valid)? ?(api)?[ _-]?(key|token|credentials)|access denied/i
+
+/** Whether an answer says that a key is wanted, also where it says so with another status than 401 and 403. */
+export function wantsKey({ status, headers, body }: Reply): boolean {
+  if (status === 401 || status === 403 || status === 407) return true
+  if (status >= 300 && status < 400) return /log-?in|sign-?in|auth/i.test(headers.location ?? '')
+  if (status === 404 || status >= 500 || findRecords(body) !== null) return false
+  return REFUSED_TEXT.test(shortText(body))
+}
+
+/** The forms to try, those that the challenge names first. `key` decides whether Basic comes early. */
+export function authForms(challenge: Reply, key: string): Auth[] {
+  const said = shortText(`${challenge.headers['www-authenticate'] ?? ''} ${shortText(challenge.body)}`)
+  const scheme = /^\s*([A-Za-z][\w-]*)/.exec(String(challenge.headers['www-authenticate'] ?? ''))?.[1]
+  const named = [...said.matchAll(/\b(x-[a-z]+(?:-[a-z]+)*|[a-z]+(?:-[a-z]+)*-(?:key|token))\b/gi)]
+    .map((match) => match[1] ?? '')
+    .filter((name) => /key|token|auth|secret|app/i.test(name) && !/request|correlation|trace/i.test(name))
+  const queries = QUERY_FORMS.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(said))
+  const standard = [
+    inHeader(AUTHORIZATION, 'Bearer {key}'),
+    inHeader(AUTHORIZATION, '{key}'),
+    inHeader(AUTHORIZATION, 'Token {key}'),
+    inHeader(HEADER_FORMS[0]),
+    inHeader(HEADER_FORMS[1]),
+    inHeader(AUTHORIZATION, 'ApiKey {key}'),
+    inHeader(AUTHORIZATION, 'Token token={key}'),
+    ...['Zoho-oauthtoken', 'Api-Token', 'OAuth-Token'].map((scheme) =>
+      inHeader(AUTHORIZATION, `${scheme} {key}`),
+    ),
+    inHeader(AUTHORIZATION, 'Basic {basic}'),
+    ...HEADER_FORMS.slice(2).map((name) => inHeader(name)),
+    ...QUERY_FORMS.map(inQuery),
+  ]
+  const first = [
+    ...(key.includes(':') ? [inHeader(AUTHORIZATION, 'Basic {basic}')] : []),
+    ...(scheme === undefined ? [] : schemeForms(scheme)),
+    ...[...new Set(named)].map((name) => inHeader(name)),
+    ...queries.flatMap((name) => (/header/i.test(said) ? [inHeader(name), inQuery(name)] : [inQuery(name)])),
+  ]
+  return distinct([...first, ...standard])
+}
+
+/** Tries the forms on an address that was refused without a key; leaves the asker with the one that is taken. */
+export async function findAuth(
+  asker: Asker,
+  challenge: Reply,
+  key: string,
+): Promise<{ finding: Finding; reply: Reply } | null> {
+  for (const form of authForms(challenge, key)) {
+    asker.auth = form
+    const reply = await asker.get(challenge.url)
+    if (wantsKey(reply) || reply.status >= 500) continue
+    // The form may be what such an answer refuses: then it refuses any key in it alike.
+    const isOdd = reply.status >= 400 && reply.status !== 404
+    if (isOdd && !(await refusesAnother(asker, challenge, form))) continue
+    asker.auth = form
+    return {
+      reply,
+      finding: {
+        place: 'auth',
+        value: authText(form),
+        confidence: reply.status < 300 || isOdd ? 'proved' : 'likely',
+        evidence: `${challenge.request} -> ${challenge.status} ${isOdd ? 'with another key' : 'without a key'}, ${reply.status} with it in this form`,
+      },
+    }
+  }
+  asker.auth = 'none'
+  return null
+}
+
+/** Whether a key that there cannot be is refused as such, in a form of which ours has another answer. */
+async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promise<boolean> {
+  if (form === 'none') return false
+  const url = new URL(challenge.url)
+  if (form.query !== undefined) url.searchParams.set(form.query, ANOTHER_KEY)
+  const value = form.value.replace('{key}', ANOTHER_KEY).replace('{basic}', basicOf(ANOTHER_KEY))
+  asker.auth = form.query === undefined ? { ...form, value } : 'none'
+  return wantsKey(await asker.get(url))
+}
+
+/** For an upstream that answers without a key. */
+export function openFinding(reply: Reply): Finding {
+  return {
+    place: 'auth',
+    value: 'none',
+    confidence: 'proved',
+    evidence: `${evidenceOf(reply)} without any key: whoever reaches this address can read it`,
+  }
+}
+
+export function authText(auth: Auth): string {
+  if (auth === 'none') return 'none'
+  return auth.query === undefined ? `${auth.header}: ${auth.value}` : `?${auth.query}={key}`
+}
+
+function schemeForms(scheme: string): Auth[] {
+  const form = /^basic$/i.test(scheme) ? 'Basic {basic}' : `${scheme} {key}`
+  return [inHeader(AUTHORIZATION, form)]
+}
+
+function inHeader(header: string, value = '{key}'): Auth {
+  return { header, value, headers: {} }
+}
+
+function inQuery(query: string): Auth {
+  return { header: AUTHORIZATION, value: '{key}', query, headers: {} }
+}
+
+function distinct(forms: readonly Auth[]): Auth[] {
+  // Names of headers are the same in any case, those of parameters are not.
+  const keyOf = (form: Auth): string =>
+    form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form)
+  const first = new Map(forms.toReversed().map((form) => [keyOf(form), form]))
+  return [...new Set(forms.map(keyOf))].flatMap((key) => first.get(key) ?? [])
+}
+
+function shortText(body: unknown): string {
+  return (typeof body === 'string' ? body : (JSON.stringify(body) ?? '')).slice(0, 2_000)
+}

@@ -1,0 +1,227 @@
+/** Which fields of a record are what: by their names and by all the values that were seen. Pure. */
+
+import { toText } from '../upstream/profile/field-rule.ts'
+import type { LEAD_FIELDS } from '../upstream/profile/profile.ts'
+import { type FieldPath, pathText, readPath } from '../upstream/values/field-path.ts'
+import { toInstant } from '../upstream/values/instant.ts'
+import { toNumber } from '../upstream/values/number.ts'
+import type { Confidence } from './evidence.ts'
+import {
+  FIRST_NAMES,
+  type FieldSign,
+  FUNNEL_WORDS,
+  LAST_NAMES,
+  LEAD_SIGNS,
+  OUTCOME_WORDS,
+} from './field-names.ts'
+import { fieldsOf } from './json-shape.ts'
+
+const STATUSES_MAX = 30
+
+type LeadField = (typeof LEAD_FIELDS)[number]
+/** As a profile writes it. */
+export type RuleInput =
+  | string
+  | string[]
+  | { all: (string | string[])[]; transform: 'join' }
+  | { from: string; transform: 'domain' }
+
+export interface FoundField {
+  readonly field: LeadField
+  readonly rule: RuleInput
+  readonly confidence: Confidence
+  /** What was seen there, short. */
+  readonly evidence: string
+}
+
+interface Column {
+  readonly path: FieldPath
+  /** Of the records that have one. */
+  readonly values: readonly unknown[]
+  readonly of: number
+}
+
+/** Every field that was recognised but the id, which is chosen by being unique. */
+export function findFields(records: readonly unknown[], id: FieldPath): FoundField[] {
+  const columns = columnsOf(records).filter(({ path }) => pathText(path) !== pathText(id))
+  const found: FoundField[] = []
+  const taken = new Set<string>()
+  for (const [field, sign] of Object.entries(LEAD_SIGNS) as [LeadField, FieldSign][]) {
+    if (field === 'contact_name') {
+      const joined = joinedName(columns)
+      if (joined !== null) {
+        found.push(joined)
+        continue
+      }
+    }
+    const column = bestColumn(columns, sign, taken)
+    const isLikely = column !== null && sign.names.indexOf(nameOf(column.path, sign.names)) < 10
+    if (column === null || (!isLikely && isConstant(column))) continue
+    taken.add(pathText(column.path))
+    found.push({
+      field,
+      rule:
+        sign.kind === 'domain' && !isDomain(column.values[0])
+          ? { from: pathText(column.path), transform: 'domain' }
+          : pathText(column.path),
+      confidence: isLikely ? 'likely' : 'guessed',
+      evidence: field.startsWith('contact_') ? countOf(column) : sampleOf(column),
+    })
+  }
+  return nameOfCompany(found, columns)
+}
+
+export interface FoundStage {
+  readonly status: string
+  readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
+}
+
+/** The statuses that were met, in the order of a usual funnel; the outcome is guessed from the words. */
+export function findStages(records: readonly unknown[], path: FieldPath): FoundStage[] {
+  const statuses = [...new Set(records.flatMap((record) => toText(readPath(record, path)) ?? []))]
+  return statuses
+    .map((status, index) => ({ status, outcome: outcomeOf(status), rank: funnelRank(status), index }))
+    .sort((a, b) => a.rank - b.rank || a.index - b.index)
+    .map(({ status, outcome }) => ({ status, outcome }))
+}
+
+/** Every path of every record, with the values that stand there. */
+export function columnsOf(records: readonly unknown[]): Column[] {
+  const byPath = new Map<string, { path: FieldPath; values: unknown[]; of: number }>()
+  for (const record of records) {
+    for (const { path, value } of fieldsOf(record)) {
+      const key = JSON.stringify(path)
+      const column = byPath.get(key) ?? { path, values: [], of: records.length }
+      if (value !== null && value !== '') column.values.push(value)
+      byPath.set(key, column)
+    }
+  }
+  return [...byPath.values()]
+}
+
+function bestColumn(columns: readonly Column[], sign: FieldSign, taken: ReadonlySet<string>): Column | null {
+  const fitting = columns
+    .filter(({ path }) => !taken.has(pathText(path)) && nameOf(path, sign.names) !== '')
+    .filter((column) => column.values.length > 0 && hasKind(column, sign.kind))
+    // Where open ones have it too, it is a day that is hoped for.
+    .filter(({ path, values, of }) => !/close_?date$/i.test(path.at(-1) ?? '') || values.length < of)
+    .sort(
+      (a, b) =>
+        sign.names.indexOf(nameOf(a.path, sign.names)) - sign.names.indexOf(nameOf(b.path, sign.names)) ||
+        a.path.length - b.path.length,
+    )
+  return fitting[0] ?? null
+}
+
+/** The name of the sign that the path has: its last name, or its last two. Empty where it has none. */
+function nameOf(path: FieldPath, names: readonly string[]): string {
+  const plain = path.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
+  const last = plain.at(-1) ?? ''
+  const two = `${plain.at(-2) ?? ''}.${last}`
+  const isOfAnother =
+    path.length > 1 &&
+    !/^(attributes|fields|properties|data|node|doc|document|resource|item|values|payload|metadata|lead|record|custom|details|info|profile|meta|times|dates|timestamps|audit)$/.test(
+      plain.at(-2) ?? '',
+    )
+  const candidates = isOfAnother ? [two, (plain.at(-2) ?? '') + last] : [two, last]
+  return names.find((name) => candidates.includes(name)) ?? ''
+}
+
+function hasKind({ values, of }: Column, kind: FieldSign['kind']): boolean {
+  const most = (test: (value: unknown) => boolean): boolean =>
+    values.filter(test).length >= values.length * 0.9
+  const distinct = new Set(values.map((value) => JSON.stringify(value))).size
+  switch (kind) {
+    case 'instant':
+      return most((value) => toInstant(value) !== null && !isSmallNumber(value))
+    case 'number':
+    case 'count':
+      return most((value) => toNumber(value) !== null)
+    case 'email':
+      return most((value) => typeof value === 'string' && /^[^@\s]+@[^@\s]+$/.test(value))
+    case 'domain':
+      return most(
+        (value) => typeof value === 'string' && /^(https?:\/\/)?[\w-]+(\.[\w-]+)+(\/|$)/.test(value),
+      )
+    case 'currency':
+      return most((value) => typeof value === 'string' && /^[A-Za-z]{3}$/.test(value))
+    case 'list':
+      return most((value) => Array.isArray(value) && value.every((item) => toText(item) !== null))
+    case 'few':
+      return (
+        most((value) => toText(value) !== null) && distinct <= Math.min(STATUSES_MAX, Math.max(3, of / 2))
+      )
+    case 'text':
+      return most((value) => toText(value) !== null)
+  }
+}
+
+/** A name in two parts. */
+function joinedName(columns: readonly Column[]): FoundField | null {
+  const part = (names: readonly string[]): Column | undefined =>
+    columns.find(({ path, values }) => {
+      const last = (path.at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '')
+      return names.includes(last) && values.some((value) => typeof value === 'string')
+    })
+  const first = part(FIRST_NAMES)
+  const last = part(LAST_NAMES)
+  if (first === undefined || last === undefined) return null
+  return {
+    field: 'contact_name',
+    rule: { all: [pathText(first.path), pathText(last.path)], transform: 'join' },
+    confidence: 'likely',
+    evidence: `${countOf(first)}, in two parts`,
+  }
+}
+
+/** A bare `name` beside an e-mail address is a person's; of a record without one it is the company's. */
+function nameOfCompany(found: readonly FoundField[], columns: readonly Column[]): FoundField[] {
+  const has = (field: LeadField): boolean => found.some((each) => each.field === field)
+  const bare = columns.find(
+    ({ path, values }) => /^(name|title)$/i.test(path.at(-1) ?? '') && path.length <= 2 && values.length > 0,
+  )
+  if (bare === undefined || isConstant(bare) || has('company_name')) return [...found]
+  const path = pathText(bare.path)
+  const isPerson =
+    has('contact_email') && found.some(({ field, rule }) => field === 'contact_name' && rule === path)
+  if (isPerson) return [...found]
+  const others = found.filter(({ field, rule }) => field !== 'contact_name' || rule !== path)
+  return [...others, { field: 'company_name', rule: path, confidence: 'guessed', evidence: sampleOf(bare) }]
+}
+
+/** What is the same in all records tells none from another: its name alone is no reason. */
+function isConstant({ values }: Column): boolean {
+  return values.length > 1 && new Set(values.map((value) => JSON.stringify(value))).size === 1
+}
+
+function outcomeOf(status: string): FoundStage['outcome'] {
+  return OUTCOME_WORDS.find(({ words }) => words.test(status))?.outcome ?? 'open'
+}
+
+/** Open stages by their words, unknown ones in the middle, ends last. */
+function funnelRank(status: string): number {
+  const outcome = outcomeOf(status)
+  if (outcome !== 'open') return 20 + ['won', 'lost', 'disqualified'].indexOf(outcome)
+  const at = FUNNEL_WORDS.findIndex((words) => words.test(status))
+  return at < 0 ? 5.5 : at
+}
+
+/** Ages and counts are numbers too, but no times. */
+function isSmallNumber(value: unknown): boolean {
+  return typeof value === 'number' && value < 500_000_000
+}
+
+function isDomain(value: unknown): boolean {
+  return typeof value === 'string' && /^(?!www\.)[\w-]+(\.[\w-]+)+$/.test(value)
+}
+
+/** Without a sample: what people are called does not belong into a file of settings. */
+function countOf({ values, of }: Column): string {
+  return `in ${values.length} of ${of} records`
+}
+
+function sampleOf({ values, of }: Column): string {
+  const text = JSON.stringify(values[0]) ?? ''
+  const share = values.length === of ? '' : `, in ${values.length} of ${of}`
+  return `${text.length > 40 ? `${text.slice(0, 39)}…` : text}${share}`
+}

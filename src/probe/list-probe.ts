@@ -1,0 +1,284 @@
+/** Where the list of leads is: the address that was given, the usual paths, or what an index document names. */
+import type { Asker, Auth, Reply } from './ask.ts'
+import { authText, findAuth, openFinding, wantsKey } from './auth-probe.ts'
+import { INDEX_PATHS, LIST_PATHS, LIST_WORDS } from './candidates.ts'
+import { evidenceOf, type Finding, type Gap } from './evidence.ts'
+import { pickId } from './id-field.ts'
+import { findRecords, isEmptyList } from './json-shape.ts'
+import { whyNoList } from './no-list.ts'
+import type { List, Page } from './probed-page.ts'
+import { pageOf } from './probed-page.ts'
+
+const INDEX_CANDIDATES_MAX = 6
+const BESIDE_THE_POINT =
+  /health|log-?in|log-?out|auth|token|docs?|status|metrics|version|openapi|swagger|schema|ping|\.(html|js|css|png|ico)$/i
+const BEARER: Auth = { header: 'Authorization', value: 'Bearer {key}', headers: {} }
+
+export interface FoundList {
+  readonly list: List
+  readonly first: Page
+  readonly findings: readonly Finding[]
+}
+
+export interface Missed {
+  /** What was learnt of the key on the way. */
+  readonly findings: readonly Finding[]
+  readonly gaps: readonly Gap[]
+  /** What was asked, and what came back. */
+  readonly tried: readonly string[]
+}
+
+/**
+ * @param path of the list where the user knows it
+ * @param auth how the key goes along where the user knows it
+ */
+export async function findList(
+  asker: Asker,
+  base: URL,
+  { path, key, auth = null }: { path: string | null; key: string; auth?: Auth | null },
+): Promise<FoundList | Missed> {
+  const search = new Search(asker, key, auth)
+  const queue =
+    path === null ? [base, ...LIST_PATHS.slice(0, 4).map((each) => below(base, each))] : [below(base, path)]
+  const later =
+    path === null ? [...INDEX_PATHS.slice(0, 1), ...LIST_PATHS.slice(4), ...INDEX_PATHS.slice(1)] : []
+  queue.push(...later.map((each) => below(base, each)))
+  const found = await walk(search, queue, base)
+  if (found !== null || search.isRefused || key === '') return found ?? search.missed()
+  // Some hide what they have from those without a key, and say 404.
+  asker.auth = BEARER
+  return (await walk(search, queue.slice(0, 5), base)) ?? search.missed()
+}
+
+async function walk(search: Search, candidates: readonly URL[], base: URL): Promise<FoundList | null> {
+  const queue = [...candidates]
+  const seen = new Set<string>()
+  let index: FoundList | null = null
+  for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
+    if (seen.has(url.href)) continue
+    seen.add(url.href)
+    const reply = await search.ask(url)
+    if (search.isShutOut) return null
+    const found = search.listIn(reply)
+    if (found !== null && !isRoot(url, base)) return found
+    index ??= found
+    queue.unshift(...search.hintsIn(reply, base).slice(0, INDEX_CANDIDATES_MAX))
+  }
+  return index
+}
+
+/** At the root of an API stands what it is made of, which may look like records: only where there is no other. */
+function isRoot(url: URL, base: URL): boolean {
+  return url.href === base.href && /^\/?((api|rest|v\d+(\.\d+)?)\/?)*$/i.test(url.pathname.slice(1))
+}
+
+/** One search: what was tried, and what was learnt of the key on the way. */
+class Search {
+  readonly #asker: Asker
+  readonly #key: string
+  readonly #given: Auth | null
+  readonly #tried: string[] = []
+  #auth: Finding | null = null
+  #refused: Reply | null = null
+  #empty: Reply | null = null
+  #withoutId: Reply | null = null
+  #why: string | null = null
+  #page: string | null = null
+
+  get isRefused(): boolean {
+    return this.#refused !== null
+  }
+
+  /** Whether the address that was given lets nobody in: others behind it are not asked then. */
+  get isShutOut(): boolean {
+    return this.#refused !== null && this.#auth === null && this.#tried.length === 1
+  }
+
+  constructor(asker: Asker, key: string, given: Auth | null) {
+    this.#asker = asker
+    this.#key = key
+    this.#given = given
+    if (given !== null) asker.auth = given
+  }
+
+  /** Asks; where a key is wanted and none was found yet, finds out how it goes along. */
+  async ask(url: URL): Promise<Reply> {
+    const reply = await this.#asker.get(url)
+    if (!wantsKey(reply)) return this.#noted(reply)
+    const isFirst = this.#refused === null
+    this.#refused ??= reply
+    if (this.#key === '' || this.#given !== null || this.#auth !== null || !isFirst) return this.#noted(reply)
+    const found = await findAuth(this.#asker, reply, this.#key)
+    if (found === null) return this.#noted(reply)
+    this.#auth = found.finding
+    return this.#noted(found.reply)
+  }
+
+  listIn(reply: Reply): FoundList | null {
+    if (reply.status < 200 || reply.status > 299) return null
+    const found = findRecords(reply.body)
+    if (found === null) {
+      if (isEmptyList(reply.body)) this.#empty ??= reply
+      return null
+    }
+    if (isDescription(reply.body)) return null
+    const id = pickId(found.records)
+    if (id === null) {
+      this.#withoutId ??= reply
+      return null
+    }
+    const list: List = { url: reply.url, envelope: found.path, id: id.path, isStrict: false }
+    const first = pageOf(reply, list)
+    return (
+      first && {
+        list,
+        first,
+        findings: [this.#auth ?? this.#authFinding(reply)],
+      }
+    )
+  }
+
+  /** Other addresses that an answer points to: a redirect, or the paths of an index. */
+  hintsIn(reply: Reply, base: URL): URL[] {
+    const { location } = reply.headers
+    if (reply.status >= 300 && reply.status < 400 && location !== undefined) {
+      const to = URL.parse(location, reply.url.href)
+      return to !== null && to.origin === base.origin ? [to] : []
+    }
+    return reply.status < 300
+      ? listPathsIn(reply.body, reply.url).filter((url) => url.origin === base.origin)
+      : []
+  }
+
+  missed(): Missed {
+    const gaps: Gap[] = []
+    if (this.#refused !== null && this.#auth === null) {
+      gaps.push({
+        place: 'auth',
+        problem:
+          this.#key === ''
+            ? `${evidenceOf(this.#refused)}: a key is wanted, and none was given (LEADSHEET_API_KEY or --key-file)`
+            : this.#given === null
+              ? `${evidenceOf(this.#refused)}: the key was taken in none of the usual forms`
+              : `${evidenceOf(this.#refused)}: the key was not taken as ${authText(this.#given)}`,
+        remedy: `name the header that the upstream wants: --auth 'Name: value {key}', and others by --header 'Name: value'`,
+      })
+    }
+    if (this.isShutOut) return { findings: [], gaps, tried: this.#tried }
+    const hint = this.#empty ?? this.#withoutId
+    const why = this.#why ?? this.#page
+    gaps.push({
+      place: 'endpoints.leads',
+      problem:
+        hint === null
+          ? `no list of records was found${why === null ? '' : `; ${why}`}${this.#auth === null ? '' : '; the key is taken'}`
+          : `${evidenceOf(hint)}: ${hint === this.#empty ? 'an empty list teaches nothing; put a few records there first' : 'records without an id that is unique'}`,
+      remedy: 'name the path of the list with --path, with the parameters that it wants: /leads?fields=name',
+    })
+    return { findings: this.#auth === null ? [] : [this.#auth], gaps, tried: this.#tried }
+  }
+
+  #noted(reply: Reply): Reply {
+    this.#tried.push(evidenceOf(reply))
+    // A page for people says less than any answer of an API.
+    if (/html/i.test(reply.headers['content-type'] ?? '')) this.#page ??= whyNoList(reply)
+    else this.#why ??= whyNoList(reply)
+    return reply
+  }
+
+  #authFinding(reply: Reply): Finding {
+    if (this.#asker.auth === 'none') return openFinding(reply)
+    if (this.#given === null) return bearerFinding(reply)
+    const evidence = `${evidenceOf(reply)} with the key as --auth says`
+    return { place: 'auth', value: authText(this.#given), confidence: 'likely', evidence }
+  }
+}
+
+/** The paths of an OpenAPI document or of an index, those that sound like leads first. */
+export function listPathsIn(body: unknown, from: URL): URL[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
+  const document = body as { paths?: unknown; basePath?: unknown; servers?: unknown }
+  const paths =
+    typeof document.paths === 'object' && document.paths !== null
+      ? Object.entries(document.paths)
+          .filter(
+            ([path, item]) =>
+              !path.includes('{') && typeof item === 'object' && item !== null && 'get' in item,
+          )
+          .map(([path]) => `${prefixOf(document)}${path}`)
+      : Object.entries(flat(body)).flatMap(([name, value]) => pathLike(value, name))
+  const urls = paths.flatMap((path) => URL.parse(path, from.href) ?? [])
+  return urls.filter((url) => !BESIDE_THE_POINT.test(url.pathname)).sort((a, b) => rank(a) - rank(b))
+}
+
+function prefixOf(document: { basePath?: unknown; servers?: unknown }): string {
+  if (typeof document.basePath === 'string') return document.basePath.replace(/\/$/, '')
+  const [server] = Array.isArray(document.servers) ? document.servers : []
+  const url: unknown = typeof server === 'object' && server !== null ? Reflect.get(server, 'url') : undefined
+  return typeof url === 'string' ? url.replace(/\/$/, '') : ''
+}
+
+/** Texts up to two levels deep, as in `{"leads": "/leads"}` or `{"_links": {"leads": {"href": "/leads"}}}`. */
+function flat(body: object, depth = 3): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
+      typeof value === 'object' && value !== null && depth > 0
+        ? Object.entries(flat(value, depth - 1)).map(([inner, each]): [string, unknown] => [
+            `${name}.${inner}`,
+            each,
+          ])
+        : [[name, value] as [string, unknown]],
+    ),
+  )
+}
+
+/** No path is longer, and a name may be of any length. */
+const NAME_MAX = 500
+
+function pathLike(value: unknown, name: string): string[] {
+  if (name.length <= NAME_MAX && /(^|\.)(\/[\w./-]+)$/.test(name) && !name.includes('{'))
+    return [name.replace(/^.*?(?=\/)/, '')]
+  return typeof value === 'string' && /^(https?:\/\/\S+|\/[\w./-]+)$/.test(value) && !value.includes('{')
+    ? [value]
+    : []
+}
+
+/** By the last word of the path, the best lowest. */
+function rank(url: URL): number {
+  const last =
+    url.pathname
+      .replace(/(?<!\/)\/+$/, '')
+      .split('/')
+      .at(-1)
+      ?.toLowerCase() ?? ''
+  const index = LIST_WORDS.findIndex((word) => last.includes(word))
+  return index < 0 ? LIST_WORDS.length : index
+}
+
+function isDescription(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && ('openapi' in body || 'swagger' in body)
+}
+
+function bearerFinding(reply: Reply): Finding {
+  const evidence = `${evidenceOf(reply)} with the key, and 404 without`
+  return { place: 'auth', value: 'Authorization: Bearer {key}', confidence: 'likely', evidence }
+}
+
+function below(base: URL, path: string): URL {
+  const url = new URL(base)
+  const [bare = '', query] = path.split('?')
+  url.pathname = `${base.pathname.replace(/(?<!\/)\/+$/, '')}/${bare.replace(/^\/+/, '')}`
+  for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value)
+  return url
+}
+
+/** The path of an endpoint as the profile writes it, for `api.url` = base. */
+export function endpointPath(base: URL, url: URL): string {
+  const root = base.pathname.replace(/(?<!\/)\/+$/, '')
+  if (url.pathname.replace(/(?<!\/)\/+$/, '') === root) return '.'
+  const extra = [...url.searchParams].filter(([name]) => !base.searchParams.has(name))
+  const query = extra.length === 0 ? '' : `?${new URLSearchParams(extra)}`
+  return url.pathname.startsWith(`${root}/`)
+    ? url.pathname.slice(root.length) + query
+    : url.origin + url.pathname + query
+}

@@ -1,0 +1,246 @@
+/** What stands beside the list: one lead by its id, statistics, agents. Tried with a GET each. */
+import { API_PREFIX } from '../contract/paths.ts'
+import { endpointUrl } from '../upstream/client/address.ts'
+import { toText } from '../upstream/profile/field-rule.ts'
+import type { AGENT_FIELDS, EndpointName, Profile } from '../upstream/profile/profile.ts'
+import { type FieldPath, pathText, readPath } from '../upstream/values/field-path.ts'
+import { toNumber } from '../upstream/values/number.ts'
+import type { Asker, Reply } from './ask.ts'
+import { evidenceOf, type Finding, type Gap } from './evidence.ts'
+import { columnsOf } from './field-probe.ts'
+import { pickId } from './id-field.ts'
+import { fieldsOf, findRecords } from './json-shape.ts'
+import { endpointPath } from './list-probe.ts'
+import type { List } from './probed-page.ts'
+
+const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
+const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
+
+/** Names of the statistics and of agents' fields, in lower case without signs. */
+const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {
+  name: ['name', 'pipelinename'],
+  leads: ['leads', 'totalleads', 'total', 'count', 'leadcount'],
+  open: ['open', 'openleads', 'active'],
+  won: ['won', 'wonleads', 'converted'],
+  lost: ['lost', 'lostleads'],
+  disqualified: ['disqualified', 'rejected'],
+  win_rate: ['winrate', 'conversionrate', 'conversion'],
+}
+const AGENT_NAMES: Readonly<Partial<Record<(typeof AGENT_FIELDS)[number], readonly string[]>>> = {
+  name: ['name', 'displayname', 'title'],
+  kind: ['kind', 'type', 'role'],
+  status: ['status', 'state'],
+  last_seen_at: ['lastseenat', 'lastseen', 'heartbeat', 'updatedat'],
+  task_type: ['currenttask.type', 'task', 'currenttask'],
+}
+
+export interface Beside {
+  readonly endpoints: Readonly<Partial<Record<EndpointName, string>>>
+  readonly envelope: { lead?: string; agents?: string }
+  readonly stat: Readonly<Record<string, string>>
+  readonly agent: Readonly<Record<string, string>>
+  readonly findings: readonly Finding[]
+  readonly gaps: readonly Gap[]
+}
+
+export const NOTHING_BESIDE: Beside = {
+  endpoints: { lead: 'none', pipelines: 'none', stats: 'none', webhooks: 'none', agents: 'none' },
+  ...{ envelope: {}, stat: {}, agent: {}, findings: [], gaps: [] },
+}
+
+/**
+ * @param ids of the list: an answer that has them is the list once more, whatever was asked for
+ * @param pipelineId of some lead, where leads name one
+ */
+export async function findBeside(
+  asker: Asker,
+  base: URL,
+  list: List,
+  ids: readonly string[],
+  pipelineId: string | null,
+): Promise<Beside> {
+  const findings: Finding[] = []
+  const endpoints: Partial<Record<EndpointName, string>> = { ...NOTHING_BESIDE.endpoints }
+  const envelope: Beside['envelope'] = {}
+  const lead = await findLead(asker, base, list, ids)
+  endpoints.lead = lead?.path ?? 'none'
+  if (lead) envelope.lead = pathText(lead.envelope)
+  findings.push(lead?.finding ?? none('endpoints.lead', 'no answer with that record below the list'))
+
+  const gaps: Gap[] = []
+  const isList = ({ body }: Reply): boolean => holdsAny(body, list.id, new Set(ids))
+  const stats = await findStats(asker, base, pipelineId, isList)
+  const isRead = stats !== null && 'path' in stats
+  endpoints.stats = isRead ? stats.path : 'none'
+  if (stats !== null && 'problem' in stats) gaps.push(stats)
+  findings.push(
+    isRead ? stats.finding : none('endpoints.stats', stats?.problem ?? 'no statistics at the usual paths'),
+  )
+
+  const agents = await findAgents(asker, base, isList)
+  endpoints.agents = agents?.path ?? 'none'
+  if (agents) envelope.agents = pathText(agents.envelope)
+  findings.push(agents?.finding ?? none('endpoints.agents', 'no list of agents at the usual paths'))
+  return {
+    endpoints,
+    envelope,
+    stat: isRead ? stats.mapping : {},
+    agent: agents?.mapping ?? {},
+    findings,
+    gaps,
+  }
+}
+
+/** A record by its own id, below the list; and another by its own, since some answer anything with the same. */
+async function findLead(asker: Asker, base: URL, list: List, [id, other]: readonly string[]) {
+  if (id === undefined) return null
+  // A query of the address may be the list's own, and refused here.
+  for (const query of new Set([list.url.search, ''])) {
+    const url = leadUrl(list, id, query)
+    const reply = await asker.get(url)
+    const envelope = isFine(reply) ? envelopeOf(reply.body, list.id, id) : null
+    if (envelope === null) continue
+    const second = other === undefined ? null : await asker.get(leadUrl(list, other, query))
+    const isOwn = second === null || toText(readPath(readPath(second.body, envelope), list.id)) === other
+    if (!isOwn) return null
+    const path = leadPath(base, list, query)
+    const evidence = evidenceOf(reply, 'the record itself')
+    const finding: Finding = { place: 'endpoints.lead', value: path, confidence: 'proved', evidence }
+    return { path, envelope, finding }
+  }
+  return null
+}
+
+function leadUrl({ url }: List, id: string, query: string): URL {
+  const lead = new URL(url)
+  const slash = url.pathname.endsWith('/') ? '/' : ''
+  lead.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/${encodeURIComponent(id)}${slash}`
+  lead.search = query
+  return lead
+}
+
+/** A whole URL where the query of `api.url` is left out, which paths have with them. */
+function leadPath(base: URL, { url }: List, query: string): string {
+  const slash = url.pathname.endsWith('/') ? '/' : ''
+  const bareUrl = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
+  if (query !== url.search && base.search !== '') return `${bareUrl}/{id}${slash}`
+  const listPath = endpointPath(base, url)
+  const [bare = '', own] = (listPath === '.' ? '' : listPath).split('?')
+  const rest = own === undefined || query !== url.search ? '' : `?${own}`
+  return `${bare.replace(/(?<!\/)\/+$/, '')}/{id}${slash}${rest}`
+}
+
+/** Whether records that the list has stand anywhere in an answer. */
+function holdsAny(body: unknown, id: FieldPath, ids: ReadonlySet<string>): boolean {
+  const found = findRecords(body)
+  return found?.records.some((record) => ids.has(toText(readPath(record, id)) ?? '')) ?? false
+}
+
+/** Where the record stands in its own answer. */
+function envelopeOf(body: unknown, idPath: FieldPath, id: string): FieldPath | null {
+  const places: FieldPath[] = [[]]
+  if (typeof body === 'object' && body !== null) places.push(...Object.keys(body).map((name) => [name]))
+  return places.find((place) => toText(readPath(readPath(body, place), idPath)) === id) ?? null
+}
+
+async function findStats(
+  asker: Asker,
+  base: URL,
+  pipelineId: string | null,
+  isList: (reply: Reply) => boolean,
+) {
+  let unread: Gap | null = null
+  for (const path of STATS_PATHS) {
+    if (path.includes('{id}') && pipelineId === null) continue
+    const reply = await asker.get(
+      endpointUrl(base.href, withEndpoint('stats', path), 'stats', pipelineId ?? ''),
+    )
+    if (!isFine(reply) || isList(reply)) continue
+    unread ??= {
+      place: 'endpoints.stats',
+      problem: `${evidenceOf(reply)}, but its numbers were not recognised, so that they are not read`,
+      remedy: null,
+    }
+    if (Array.isArray(reply.body)) continue
+    const fields = [...fieldsOf(reply.body)]
+    const mapping = mappingOf(
+      fields.map((field) => field.path),
+      STAT_NAMES,
+      (name, at) => name === 'name' || toNumber(readPath(reply.body, at)) !== null,
+    )
+    if (Object.keys(mapping).filter((name) => name !== 'name').length < 2) continue
+    return {
+      path,
+      mapping,
+      finding: {
+        place: 'endpoints.stats',
+        value: path,
+        confidence: 'likely',
+        evidence: evidenceOf(reply, `numbers for ${Object.keys(mapping).join(', ')}`),
+      } satisfies Finding,
+    }
+  }
+  return unread
+}
+
+async function findAgents(asker: Asker, base: URL, isList: (reply: Reply) => boolean) {
+  for (const path of AGENT_PATHS) {
+    const reply = await asker.get(endpointUrl(base.href, withEndpoint('agents', path), 'agents'))
+    const found = isFine(reply) && !isList(reply) ? findRecords(reply.body) : null
+    const id = found === null ? null : pickId(found.records)
+    if (found === null || id === null) continue
+    const columns = columnsOf(found.records).map((column) => column.path)
+    const mapping = { id: pathText(id.path), ...mappingOf(columns, AGENT_NAMES, () => true) }
+    return {
+      path,
+      mapping,
+      envelope: found.path,
+      finding: {
+        place: 'endpoints.agents',
+        value: path,
+        confidence: 'likely',
+        evidence: evidenceOf(reply, `${found.records.length} records`),
+      } satisfies Finding,
+    }
+  }
+  return null
+}
+
+function mappingOf(
+  paths: readonly FieldPath[],
+  names: Readonly<Record<string, readonly string[]>>,
+  fits: (name: string, path: FieldPath) => boolean,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([field, known]) => {
+      const path = paths.find((each) => {
+        const plain = each.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
+        return (
+          (known.includes(plain.at(-1) ?? '') && each.length <= 2) ||
+          known.includes(plain.slice(-2).join('.'))
+        )
+      })
+      return path !== undefined && fits(field, path) ? [[field, pathText(path)]] : []
+    }),
+  )
+}
+
+function withEndpoint(name: EndpointName, path: string): Pick<Profile, 'endpoints'> {
+  const none = {
+    leads: 'none',
+    lead: 'none',
+    pipelines: 'none',
+    stats: 'none',
+    webhooks: 'none',
+    agents: 'none',
+  }
+  return { endpoints: { ...none, [name]: path } }
+}
+
+function isFine({ status, body }: Reply): boolean {
+  return status >= 200 && status < 300 && typeof body === 'object' && body !== null
+}
+
+function none(place: string, evidence: string): Finding {
+  return { place, value: 'none', confidence: 'likely', evidence }
+}

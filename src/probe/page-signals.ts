@@ -1,0 +1,126 @@
+/** What an answer says of the pages behind it: links, tokens, counts. Pure; nothing is believed untried. */
+
+import { linkNext } from '../upstream/paging/paging.ts'
+import type { Place } from '../upstream/profile/profile.ts'
+import { type FieldPath, pathText, readPath } from '../upstream/values/field-path.ts'
+import { toNumber } from '../upstream/values/number.ts'
+import { PAGES_HEADERS, TOTAL_HEADERS } from './candidates.ts'
+import { type Leaf, leavesAround } from './json-shape.ts'
+import type { Page } from './probed-page.ts'
+
+const URL_LIKE = /^(https?:)?\/\/?\S|^\?\S|^[\w./-]+\?[^\s=]+=/
+const BACKWARD = /prev|previous|before|first|last|self|current|start_?cursor|has_?more/i
+const TOKEN_NAME = /next|cursor|after|contin|token|bookmark|marker|scroll|offset/i
+
+export interface Token extends Leaf {
+  readonly token: string
+}
+
+/** Addresses of the next page in the body. */
+export function nextUrls(page: Page): Token[] {
+  return leaves(page).flatMap(({ path, value }) =>
+    typeof value === 'string' &&
+    URL_LIKE.test(value) &&
+    /next/i.test(pathText(path)) &&
+    !BACKWARD.test(lastOf(path))
+      ? [{ path, value, token: value }]
+      : [],
+  )
+}
+
+/** Values that may be the cursor of the next page, the likeliest first. */
+export function nextTokens(page: Page): Token[] {
+  return leaves(page)
+    .flatMap(({ path, value }): Token[] => {
+      const text = pathText(path)
+      if (!TOKEN_NAME.test(text) || BACKWARD.test(lastOf(path))) return []
+      if (typeof value === 'number') return /next/i.test(text) ? [{ path, value, token: String(value) }] : []
+      return typeof value === 'string' && value !== '' && !URL_LIKE.test(value)
+        ? [{ path, value, token: value }]
+        : []
+    })
+    .sort((a, b) => Number(/next/i.test(pathText(b.path))) - Number(/next/i.test(pathText(a.path))))
+}
+
+/** Parameters whose value in some next link is the token. */
+export function paramsWith(page: Page, token: string): string[] {
+  const links = [linkNext(page.reply.headers.link), ...nextUrls(page).map(({ token: url }) => url)]
+  return links.flatMap((link) => {
+    const url = link === null ? null : URL.parse(link, page.reply.url.href)
+    return url === null
+      ? []
+      : [...url.searchParams].filter(([, value]) => value === token).map(([name]) => name)
+  })
+}
+
+/** Where the body says with true that there is more. */
+export function hasMorePath(page: Page): FieldPath | null {
+  const name = /^_?(has_?)?(more|next|next_?page|more_?(records|results|items|data|items_in_collection))$/i
+  return leaves(page).find(({ path, value }) => value === true && name.test(lastOf(path)))?.path ?? null
+}
+
+export interface FoundTotal {
+  readonly place: Place
+  readonly total: number
+}
+
+/** Where an answer tells how many records there are: a number that does not change with the page size. */
+export function findTotal(pages: readonly Page[]): FoundTotal | null {
+  const [first] = pages
+  if (first === undefined) return null
+  const seen = new Set(pages.flatMap(({ ids }) => ids)).size
+  const header = TOTAL_HEADERS.find((name) =>
+    pages.every(
+      (page) => headerNumber(page, name) !== null && headerNumber(page, name) === headerNumber(first, name),
+    ),
+  )
+  const inHeader = header === undefined ? null : headerNumber(first, header)
+  if (header !== undefined && inHeader !== null && inHeader >= seen) {
+    return { place: { header: properName(header) }, total: inHeader }
+  }
+  const found = leaves(first)
+    .filter(({ path }) => /total|count|numfound|size|^hits$|^items$|records/i.test(lastOf(path)))
+    .filter(({ path }) => !/pages?$|page_?count|per_?page|page_?size|limit/i.test(lastOf(path)))
+    .flatMap(({ path, value }) => {
+      const total = typeof value === 'number' || typeof value === 'string' ? toNumber(value) : null
+      return total !== null && total >= seen && Number.isInteger(total) ? [{ path, total }] : []
+    })
+    .filter(({ path, total }) => pages.every((page) => toNumber(readPath(page.reply.body, path)) === total))
+    .sort((a, b) => Number(/total/i.test(lastOf(b.path))) - Number(/total/i.test(lastOf(a.path))))[0]
+  return found === undefined ? null : { place: { path: found.path }, total: found.total }
+}
+
+/** Where an answer tells how many pages there are: right for pages of different size. */
+export function findPages(
+  pages: readonly { page: Page; size: number }[],
+  total: number | null,
+): Place | null {
+  const [first] = pages
+  if (first === undefined || total === null) return null
+  const isRight = (read: (page: Page) => number | null): boolean =>
+    pages.every(({ page, size }) => read(page) === Math.ceil(total / size))
+  const header = PAGES_HEADERS.find((name) => isRight((page) => headerNumber(page, name)))
+  if (header !== undefined) return { header: properName(header) }
+  const leaf = leaves(first.page).find(
+    ({ path }) =>
+      /page|^last$/i.test(pathText(path)) && isRight((page) => toNumber(readPath(page.reply.body, path))),
+  )
+  return leaf === undefined || pages.length < 2 ? null : { path: leaf.path }
+}
+
+function leaves(page: Page): Leaf[] {
+  return [...leavesAround(page.reply.body, page.envelope)]
+}
+
+function lastOf(path: FieldPath): string {
+  return path.at(-1) ?? ''
+}
+
+function headerNumber({ reply }: Page, name: string): number | null {
+  return toNumber(String(reply.headers[name] ?? '').replace(/^.*\//, ''))
+}
+
+/** `x-total-count` -> `X-Total-Count` */
+function properName(header: string): string {
+  return header.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase())
+}

@@ -1,0 +1,183 @@
+/** Which parameter sets the size of a page, and how large a page may be. */
+import { linkNext } from '../upstream/paging/paging.ts'
+import type { Asker } from './ask.ts'
+import { type Budget, findEffective } from './bisect.ts'
+import { ROUND_SIZES, SIZE_PARAMS, SIZE_PARAMS_IN_BRACKETS, SIZES } from './candidates.ts'
+import { evidenceOf, type Finding } from './evidence.ts'
+import { leavesAround } from './json-shape.ts'
+import { type List, type Page, type Params, readPage } from './probed-page.ts'
+
+/** Questions after which no further name is tried for the size. */
+const QUESTIONS_MAX = 40
+
+export interface PageSize {
+  /** Null where nothing changes it. */
+  readonly param: string | null
+  /** Parameters that must be there for the size to count, such as `_page=1`. */
+  readonly along: Params
+  /** A small page: the first records, so few that others are left for a second page. */
+  readonly small: Page
+  readonly finding: Finding | null
+}
+
+/** @param first as the list answers without parameters */
+export async function findPageSize(asker: Asker, list: List, first: Page): Promise<PageSize> {
+  const budget: Budget = { left: asker.left(QUESTIONS_MAX) }
+  const wanted = smallSize(first.ids.length)
+  if (first.ids.length >= 2) {
+    const attempts: [readonly string[], Params][] = [
+      [echoedFirst(Object.keys(SIZE_PARAMS), first), {}],
+      [Object.keys(SIZE_PARAMS_IN_BRACKETS), {}],
+      // Some page only when they are asked for a page.
+      [['_per_page', '_limit', '_size', '_perPage'], { _page: '1' }],
+      [['per_page', 'limit', 'size', 'page_size', 'pageSize'], { page: '1' }],
+    ]
+    for (const [params, along] of attempts) {
+      const param = await searchSize(asker, list, params, along, first, budget)
+      const small = param === null ? null : await readPage(asker, list, { ...along, [param]: String(wanted) })
+      if (param === null || small?.ids.length !== wanted) continue
+      const finding: Finding = {
+        place: 'paging.size_param',
+        value: param,
+        confidence: 'proved',
+        evidence: `${evidenceOf(small.reply, `${wanted} records`)} (${first.ids.length} without it)`,
+      }
+      return { param, along, small, finding }
+    }
+  }
+  return { param: null, along: {}, small: first, finding: null }
+}
+
+/** Each name with a size of its own, so that one answer tells which of them counts; else by halving. */
+async function searchSize(
+  asker: Asker,
+  list: List,
+  params: readonly string[],
+  along: Params,
+  first: Page,
+  budget: Budget,
+): Promise<string | null> {
+  const count = first.ids.length
+  if (!list.isStrict && count > params.length + 2) {
+    const sizes = new Map(params.map((param, index) => [param, index + 2]))
+    const page = await readPage(asker, list, { ...along, ...asParams(sizes) })
+    budget.left--
+    const met = params.find((param) => sizes.get(param) === page?.ids.length)
+    if (met !== undefined) return met
+    if (page !== null && page.ids.length === count) return null
+  }
+  const wanted = smallSize(count)
+  const test = async (some: readonly string[]) => {
+    const page = await readPage(asker, list, {
+      ...along,
+      ...asParams(new Map(some.map((name) => [name, wanted]))),
+    })
+    // No record at all: one of the names is a filter here.
+    if (page === null || page.ids.length === 0) return 'refused'
+    return page.ids.length === wanted ? 'effect' : 'none'
+  }
+  return findEffective(params, test, budget, list.isStrict)
+}
+
+/**
+ * The largest page: asked for 1,000 and less, and what comes back.
+ * @param total of the list where it is known
+ */
+export async function findSizeMax(
+  asker: Asker,
+  list: List,
+  size: PageSize,
+  total: number | null,
+  hasMore: (page: Page) => boolean | null,
+): Promise<{ max: number; largest: Page; finding: Finding }> {
+  const { param, small } = size
+  let best: { max: number; largest: Page; finding: Finding } | null = null
+  const place = 'paging.size_max'
+  for (const wanted of param === null ? [] : SIZES) {
+    if (best !== null && wanted <= best.max) break
+    const page = await readPage(asker, list, { ...size.along, [param ?? '']: String(wanted) })
+    // Some refuse a size that is too large with an empty list.
+    if (page === null || page.ids.length === 0) continue
+    const count = page.ids.length
+    const more = total === null ? hasMore(page) : count < total
+    const isWhole = count !== small.ids.length && (more === null ? !isRound(count) : !more)
+    const evidence = evidenceOf(page.reply, `${count} records`)
+    if (count === wanted)
+      return {
+        max: wanted,
+        largest: page,
+        finding: { place, value: String(wanted), confidence: 'proved', evidence },
+      }
+    const smaller = SIZES.find((each) => each <= count)
+    if (isWhole && smaller !== undefined && wanted !== smaller) {
+      // The list is shorter than that: what can be proved is a size of which it has more.
+      const exact = await readPage(asker, list, { ...size.along, [param ?? '']: String(smaller) })
+      if (exact?.ids.length === smaller) {
+        const proof = evidenceOf(exact.reply, `${smaller} records; ${wanted} gave the whole list of ${count}`)
+        return {
+          max: smaller,
+          largest: page,
+          finding: { place, value: String(smaller), confidence: 'proved', evidence: proof },
+        }
+      }
+    }
+    if (isWhole) {
+      const finding: Finding = {
+        place,
+        value: String(wanted),
+        confidence: 'likely',
+        evidence: `${evidence}, the whole list`,
+      }
+      return { max: wanted, largest: page, finding }
+    }
+    if (best !== null && count <= best.max) {
+      if (best.max >= 100) break
+      continue
+    }
+    best = {
+      max: count,
+      largest: page,
+      finding: { place, value: String(count), confidence: 'proved', evidence: `${evidence}: cut to that` },
+    }
+    // Clamped to a number larger than what was tried last: no other will bring more.
+    if (count >= 100) break
+  }
+  const max = small.ids.length
+  return (
+    best ?? {
+      max,
+      largest: small,
+      finding: {
+        place,
+        value: String(max),
+        confidence: 'likely',
+        evidence: evidenceOf(small.reply, `${max} records`),
+      },
+    }
+  )
+}
+
+/** So small that a list of `count` has room for a second page. */
+export function smallSize(count: number): number {
+  if (count >= 7) return 3
+  return count >= 4 ? 2 : 1
+}
+
+export function isRound(count: number): boolean {
+  return count % 50 === 0 || ROUND_SIZES.some((size) => size === count)
+}
+
+/** Names that the answer itself uses, in its body or its next link, before the others. */
+function echoedFirst(params: readonly string[], { reply, envelope }: Page): string[] {
+  const link = linkNext(reply.headers.link) ?? ''
+  const names = [...leavesAround(reply.body, envelope)].map(({ path }) => path.at(-1) ?? '')
+  const echoed = params.filter(
+    (param) =>
+      names.includes(param) || link.includes(`${param}=`) || link.includes(`${encodeURIComponent(param)}=`),
+  )
+  return [...new Set([...echoed, ...params])]
+}
+
+function asParams(values: ReadonlyMap<string, number>): Params {
+  return Object.fromEntries([...values].map(([name, value]) => [name, String(value)]))
+}

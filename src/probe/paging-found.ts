@@ -1,0 +1,271 @@
+/** The paging part of a profile, put together from its pieces, and walked along to see that it holds. */
+
+import type { Place } from '../upstream/profile/profile.ts'
+import { pathText } from '../upstream/values/field-path.ts'
+import type { Asker, Headers } from './ask.ts'
+import { SIZES } from './candidates.ts'
+import { evidenceOf, type Finding, type Gap } from './evidence.ts'
+import { type FoundTotal, findPages, findTotal, hasMorePath, nextTokens, nextUrls } from './page-signals.ts'
+import { findPageSize, findSizeMax, isRound, type PageSize } from './page-size.ts'
+import { findWayOn, type PagingInput, type WayOn } from './paging-probe.ts'
+import { type List, type Page, type Params, readPage } from './probed-page.ts'
+import { type Walk, walkList } from './verify-paging.ts'
+
+export interface FoundPaging {
+  /** Null where it could not be told how the list goes on. */
+  readonly input: PagingInput | null
+  readonly findings: readonly Finding[]
+  readonly gaps: readonly Gap[]
+  /** All that were seen, each once. */
+  readonly records: readonly unknown[]
+  readonly largest: Page
+  /** Query and headers of the largest page. */
+  readonly params: Params
+  readonly headers: Headers
+  /** Parameters that every request needs beside. */
+  readonly along: Params
+}
+
+export async function findPaging(asker: Asker, list: List, first: Page): Promise<FoundPaging> {
+  const size = await findPageSize(asker, list, first)
+  const wayOn = await findWayOn({ asker, list, first, size })
+  const pages = wayOn === null ? [size.small] : [size.small, wayOn.second]
+  const total = findTotal([...pages, first]) ?? totalOfPages(pages, first)
+  if (wayOn === null) return withoutWayOn(list, first, size, total)
+
+  const sizeMax =
+    'unit' in wayOn.paging
+      ? await findRangeMax(asker, list, wayOn.paging.unit ?? 'items', total?.total ?? null)
+      : await findSizeMax(asker, list, size, total?.total ?? null, (page) => saysMore(page, wayOn))
+  const { largest, max } = sizeMax
+  const paging = assemble(size, wayOn, total?.place ?? null, max, [size.small, largest], total?.total ?? null)
+  const walk = await walkList(asker, list, paging, alongOf(size, paging), total?.total ?? null)
+  const input = withEnd(paging, walk, total?.place ?? null)
+  const findings: Finding[] = [
+    {
+      place: 'paging.kind',
+      value: kindText(input),
+      confidence: 'proved',
+      evidence: `${wayOn.evidence}; ${evidenceOf(wayOn.second.reply, `${wayOn.second.ids.length} records, none of the first page`)}`,
+    },
+    ...(size.finding === null ? [] : [size.finding]),
+    ...(size.param === null && wayOn.paging.kind !== 'range' ? [] : [sizeMax.finding]),
+    ...(total === null ? [] : [totalFinding(total, size.small)]),
+    walkFinding(walk, total?.total ?? null),
+  ]
+  const sizeParams = size.param === null ? {} : { [size.param]: String(max) }
+  return {
+    input,
+    findings,
+    gaps: endGaps(input, walk),
+    records: seenRecords(walk.pages, [first, largest]),
+    largest,
+    params: { ...size.along, ...sizeParams },
+    headers: 'unit' in input ? rangeHeader(input.unit ?? 'items', max) : {},
+    along: alongOf(size, input),
+  }
+}
+
+/** Where the upstream failed before it could be told. */
+export function unreadPaging({ first }: { readonly first: Page }): FoundPaging {
+  const known = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
+  return { ...known, input: null, findings: [], gaps: [] }
+}
+
+/** Some tell how many there are only where they page. */
+function totalOfPages(pages: readonly Page[], first: Page): FoundTotal | null {
+  const found = findTotal(pages)
+  return found !== null && pages.length > 1 && found.total >= first.ids.length ? found : null
+}
+
+async function findRangeMax(asker: Asker, list: List, unit: string, total: number | null) {
+  const wanted = SIZES[0]
+  const headers = rangeHeader(unit, wanted)
+  const page = await readPage(asker, list, {}, headers)
+  const count = page?.ids.length ?? 0
+  const max = page === null ? 25 : total === null || count < total ? count : wanted
+  const largest = page ?? (await readPage(asker, list, {}, rangeHeader(unit, max)))
+  if (largest === null) throw new Error('a range that was answered before is refused')
+  const finding: Finding = {
+    place: 'paging.size_max',
+    value: String(max),
+    confidence: 'likely',
+    evidence: evidenceOf(largest.reply, `${largest.ids.length} records`),
+  }
+  return { max, largest, finding }
+}
+
+function rangeHeader(unit: string, size: number): Headers {
+  return { range: `${unit}=0-${size - 1}` }
+}
+
+/** A list that is whole in one answer, proved by its total or by its odd number; or one that cannot be read on. */
+function withoutWayOn(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
+  const count = first.ids.length
+  const isWhole = total === null ? size.param === null && !isRound(count) : total.total === count
+  const page = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
+  if (isWhole) {
+    const why =
+      total === null
+        ? `no parameter changes their number, and ${count} is no page size`
+        : 'as many as its total says'
+    const evidence = evidenceOf(first.reply, `${count} records: ${why}`)
+    const input: PagingInput = { kind: 'none', ...(total === null ? {} : { total: placeInput(total.place) }) }
+    return {
+      ...page,
+      input,
+      gaps: [],
+      findings: [
+        { place: 'paging.kind', value: 'none', confidence: total === null ? 'likely' : 'proved', evidence },
+      ],
+    }
+  }
+  const signs = [...nextUrls(first), ...nextTokens(first)].map(({ path }) => pathText(path))
+  const seen =
+    signs.length === 0 ? '' : `; the answer has ${signs.join(', ')}, but no parameter tried takes it`
+  const of = total === null ? '' : ` of ${total.total}`
+  return {
+    ...page,
+    input: null,
+    findings: size.finding === null ? [] : [size.finding],
+    gaps: [
+      {
+        place: 'paging',
+        problem: `${evidenceOf(first.reply, `${count}${of} records`)}: cannot tell how to go on from ${list.url.pathname}${seen}`,
+        remedy: pagingRemedy(size),
+      },
+    ],
+  }
+}
+
+function pagingRemedy({ param }: PageSize): string {
+  const size = param === null ? '' : `, size_param: ${param}`
+  return `paging: { kind: page, param: page${size} }   # or offset, cursor, next_url, link, range, last_id, none`
+}
+
+function assemble(
+  size: PageSize,
+  { paging }: WayOn,
+  total: Place | null,
+  max: number,
+  sized: readonly Page[],
+  count: number | null,
+): PagingInput {
+  const isCounted = paging.kind === 'page' || paging.kind === 'offset'
+  const more =
+    isCounted || paging.kind === 'cursor' || paging.kind === 'last_id' ? hasMorePath(size.small) : null
+  const pages =
+    paging.kind === 'page'
+      ? findPages(
+          sized.map((page) => ({ page, size: page.ids.length })),
+          count,
+        )
+      : null
+  return {
+    ...paging,
+    ...(size.param === null || paging.kind === 'range' ? {} : { size_param: size.param }),
+    ...(size.param === null && paging.kind !== 'range' ? {} : { size_max: max }),
+    ...(more === null ? {} : { has_more: pathText(more) }),
+    ...(pages === null ? {} : { pages: placeInput(pages) }),
+    ...(total === null ? {} : { total: placeInput(total) }),
+  } as PagingInput
+}
+
+/** Behind the last page some servers refuse, or give the last page again: then the total ends the list. */
+function withEnd(paging: PagingInput, walk: Walk, total: Place | null): PagingInput {
+  const isCounted = paging.kind === 'page' || paging.kind === 'offset'
+  const isOdd = walk.ended === 'refused' || walk.ended === 'repeated'
+  return isCounted && isOdd && total !== null ? { ...paging, stop_at_total: true } : paging
+}
+
+function endGaps(paging: PagingInput, walk: Walk): Gap[] {
+  if (walk.ended === 'end' || walk.ended === 'not reached') return []
+  if ('stop_at_total' in paging && paging.stop_at_total) return []
+  const what = walk.ended === 'refused' ? 'an error' : 'records that were there before'
+  return [
+    {
+      place: 'paging',
+      problem: `behind the last page the upstream gives ${what}, and nothing tells the end before`,
+      remedy: 'paging.has_more or paging.pages: where an answer says that it is the last one',
+    },
+  ]
+}
+
+/** `_page=1` and the like are only for trying out where the paging sets the same itself. */
+function alongOf({ along }: PageSize, paging: PagingInput): Params {
+  const own = 'param' in paging ? paging.param : ''
+  return Object.fromEntries(Object.entries(along).filter(([name]) => name !== own && paging.kind !== 'page'))
+}
+
+/** Null where the kind of paging tells nothing of what is behind a page. */
+function saysMore(page: Page, { paging }: WayOn): boolean | null {
+  if (hasMorePath(page) !== null) return true
+  if (paging.kind === 'link') return /rel="?next/i.test(String(page.reply.headers.link ?? ''))
+  if (paging.kind === 'next_url') return nextUrls(page).length > 0
+  if (paging.kind === 'cursor') return nextTokens(page).length > 0
+  return null
+}
+
+function totalFinding({ place, total }: FoundTotal, page: Page): Finding {
+  return {
+    place: 'paging.total',
+    value: placeText(place),
+    confidence: 'likely',
+    evidence: `${evidenceOf(page.reply)}: ${total}, the same with pages of another size`,
+  }
+}
+
+function walkFinding(walk: Walk, total: number | null): Finding {
+  const isAll = walk.ended === 'end' && (total === null || total === walk.seen)
+  const of = total === null ? '' : ` of ${total}`
+  const end = {
+    end: 'the end',
+    refused: 'an error behind the last page',
+    repeated: 'the last page again behind it',
+    'not reached': 'more behind',
+  }[walk.ended]
+  return {
+    place: 'paging',
+    value: isAll ? 'reads to the end' : `reads on: ${end}`,
+    confidence: isAll ? 'proved' : 'likely',
+    evidence: `${walk.pages.length} pages as a sync reads them: ${walk.seen}${of} records, then ${end}`,
+  }
+}
+
+function kindText(paging: PagingInput): string {
+  const param =
+    'param' in paging ? ` by ${paging.param}` : 'next' in paging ? ` at ${String(paging.next)}` : ''
+  const start = 'start' in paging ? ` from ${paging.start}` : ''
+  return `${paging.kind}${param}${start}`
+}
+
+/**
+ * Each record once. Of what was read page by page, two with one id but of different content are two, so that an
+ * id that repeats is seen; elsewhere the same record may just have changed in between.
+ */
+function seenRecords(walked: readonly Page[], others: readonly Page[]): unknown[] {
+  const byText = new Map(walked.flatMap(({ records }) => records).map((each) => [JSON.stringify(each), each]))
+  const ids = new Set(walked.flatMap((page) => page.ids))
+  const unread = others.flatMap(({ records, ids: theirs }) =>
+    records.flatMap((record, index) => {
+      const id = theirs[index] ?? ''
+      return ids.has(id) ? [] : [[id, record] as const]
+    }),
+  )
+  return [...byText.values(), ...new Map(unread).values()]
+}
+
+function distinctRecords(pages: readonly Page[]): unknown[] {
+  const byId = new Map(
+    pages.flatMap(({ ids, records }) => records.map((record, index) => [ids[index] ?? '', record] as const)),
+  )
+  return [...byId.values()]
+}
+
+function placeInput(place: Place): string | { header: string } {
+  return 'path' in place ? pathText(place.path) : place
+}
+
+function placeText(place: Place): string {
+  return 'path' in place ? pathText(place.path) : `${place.header} header`
+}

@@ -1,0 +1,233 @@
+/**
+ * How the list goes on: each kind of paging tried in the order of how well it bears changes while one reads,
+ * and proved by a second page that is disjoint from the first.
+ */
+import type { z } from 'zod'
+import { linkNext } from '../upstream/paging/paging.ts'
+import type { pagingSchema } from '../upstream/profile/profile.ts'
+import { pathText } from '../upstream/values/field-path.ts'
+import type { Asker, Headers } from './ask.ts'
+import { type Budget, clashes, type Effect, findEffective } from './bisect.ts'
+import {
+  CURSOR_PARAMS,
+  CURSOR_PARAMS_IN_BRACKETS,
+  LAST_ID_PARAMS,
+  LAST_ID_PARAMS_IN_BRACKETS,
+  POSITION_PARAMS,
+  POSITION_PARAMS_IN_BRACKETS,
+  SIZE_PARAMS,
+  SIZE_PARAMS_IN_BRACKETS,
+} from './candidates.ts'
+import { positionOf } from './offset-base.ts'
+import { hasMorePath, nextTokens, nextUrls, paramsWith } from './page-signals.ts'
+import type { PageSize } from './page-size.ts'
+import { isDisjoint, type List, type Page, type Params, pageOf, readPage } from './probed-page.ts'
+
+/** For one kind of parameter, and questions after which no further kind is tried. */
+const TRIES = 10
+const QUESTIONS_MAX = 60
+
+export type PagingInput = z.input<typeof pagingSchema>
+
+export interface WayOn {
+  readonly paging: PagingInput
+  readonly second: Page
+  readonly evidence: string
+}
+
+export interface Trial {
+  readonly asker: Asker
+  readonly list: List
+  /** As the list answers without parameters: it tells the order of the first records. */
+  readonly first: Page
+  readonly size: PageSize
+}
+
+/** Null where no second page was reached. */
+export async function findWayOn(trial: Trial): Promise<WayOn | null> {
+  const isPromised = hasMorePath(trial.size.small) !== null
+  const kinds = isPromised
+    ? [byLink, byNextUrl, byToken, byShortLink, byLastId, byPosition, byRange]
+    : [byLink, byNextUrl, byToken, byShortLink, byPosition, byRange, byLastId]
+  for (const kind of kinds) {
+    const found = await kind(trial)
+    if (found !== null) return found
+  }
+  return null
+}
+
+async function byLink({ asker, list, size }: Trial, isAnyLink = false): Promise<WayOn | null> {
+  const { small } = size
+  const next = linkNext(small.reply.headers.link)
+  const second =
+    next !== null && (isAnyLink || keepsSize(next, size)) ? await follow(asker, list, next, small) : null
+  return (
+    second && { paging: { kind: 'link' }, second, evidence: `Link: <${shortUrl(next ?? '')}>; rel="next"` }
+  )
+}
+
+async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promise<WayOn | null> {
+  const { small } = size
+  for (const { path, token } of nextUrls(small)) {
+    if (!isAnyLink && !keepsSize(token, size)) continue
+    const second = await follow(asker, list, token, small)
+    if (second === null) continue
+    return {
+      paging: { kind: 'next_url', next: pathText(path) },
+      second,
+      evidence: `${pathText(path)}: ${shortUrl(token)}`,
+    }
+  }
+  return null
+}
+
+/** Links that drop the parameters of the request would drop a filter too: only where no token does better. */
+async function byShortLink(trial: Trial): Promise<WayOn | null> {
+  return (await byLink(trial, true)) ?? (await byNextUrl(trial, true))
+}
+
+function keepsSize(next: string, { param, small }: PageSize): boolean {
+  return param === null || URL.parse(next, small.reply.url.href)?.searchParams.has(param) === true
+}
+
+async function byToken(trial: Trial): Promise<WayOn | null> {
+  const { small } = trial.size
+  for (const { path, token } of nextTokens(small).slice(0, 3)) {
+    const derived = [
+      ...paramsWith(small, token),
+      ...namesFrom(path.at(-1) ?? ''),
+      ...namesFrom(path.slice(-2).join('_')),
+    ]
+    const found =
+      (await findParam(trial, [...new Set(derived)], token)) ??
+      (await findParam(
+        trial,
+        CURSOR_PARAMS.filter((name) => !derived.includes(name)),
+        token,
+      )) ??
+      (await findParam(trial, CURSOR_PARAMS_IN_BRACKETS, token))
+    if (found === null) continue
+    const evidence = `${pathText(path)}: ${JSON.stringify(token).slice(0, 40)}, sent as ${found.param}`
+    return {
+      paging: { kind: 'cursor', param: found.param, next: pathText(path) },
+      second: found.second,
+      evidence,
+    }
+  }
+  return null
+}
+
+async function byLastId(trial: Trial): Promise<WayOn | null> {
+  const { small } = trial.size
+  const last = small.ids.at(-1)
+  if (last === undefined) return null
+  const found =
+    (await findParam(trial, LAST_ID_PARAMS, last)) ??
+    (await findParam(trial, LAST_ID_PARAMS_IN_BRACKETS, last))
+  if (found === null) return null
+  const evidence = `the id of the last record, sent as ${found.param}`
+  return {
+    paging: { kind: 'last_id', param: found.param, id: pathText(trial.list.id) },
+    second: found.second,
+    evidence,
+  }
+}
+
+async function byPosition(trial: Trial): Promise<WayOn | null> {
+  const { param: sizeParam, small } = trial.size
+  const paired = SIZE_PARAMS[sizeParam ?? ''] ?? SIZE_PARAMS_IN_BRACKETS[sizeParam ?? ''] ?? []
+  const moves = async (some: readonly string[]): Promise<Effect> => {
+    const page = await readAt(trial, Object.fromEntries(some.map((name) => [name, '2'])))
+    if (page === null || page.ids.length === 0) return 'refused'
+    return page.ids[0] !== small.ids[0] ? 'effect' : 'none'
+  }
+  const groups = [
+    ...paired.map((name) => [name]),
+    POSITION_PARAMS.filter((name) => !paired.includes(name)),
+    POSITION_PARAMS_IN_BRACKETS,
+  ]
+  for (const group of groups) {
+    const param = await findEffective(besideSize(trial, group), moves, budgetOf(trial), trial.list.isStrict)
+    const found =
+      param === null
+        ? null
+        : await positionOf(small, trial.first, (value) => readAt(trial, { [param]: String(value) }))
+    if (param === null || found === null) continue
+    const { kind, start, second } = found
+    return {
+      paging: { kind, param, start },
+      second,
+      evidence: `${param}=${found.value} gives the records ${kind === 'page' ? 'of the second page' : 'from that place on'}`,
+    }
+  }
+  return null
+}
+
+async function byRange({ asker, list, first }: Trial): Promise<WayOn | null> {
+  const told = `${first.reply.headers['accept-ranges'] ?? ''} ${first.reply.headers['content-range'] ?? ''}`
+  const unit = /^\s*([a-z]+)\b/i.exec(told.replace(/\b(bytes|none)\b/gi, ''))?.[1] ?? 'items'
+  const range = (from: number, to: number): Headers => ({ range: `${unit}=${from}-${to}` })
+  const start = await readPage(asker, list, {}, range(0, 2))
+  if (start === null || start.ids.length !== 3 || first.ids.length <= 3) return null
+  const second = await readPage(asker, list, {}, range(3, 5))
+  if (second === null || !isDisjoint(second, start.ids)) return null
+  const evidence = `Content-Range: ${second.reply.headers['content-range'] ?? 'none'}`
+  return { paging: { kind: 'range', unit }, second, evidence }
+}
+
+/** The parameter that takes a token and brings another page. */
+async function findParam(
+  trial: Trial,
+  params: readonly string[],
+  token: string,
+): Promise<{ param: string; second: Page } | null> {
+  const { small } = trial.size
+  const test = async (some: readonly string[]): Promise<Effect> => {
+    const page = await readAt(trial, Object.fromEntries(some.map((name) => [name, token])))
+    if (page === null) return 'refused'
+    return isDisjoint(page, small.ids) && comesAfter(page, trial) ? 'effect' : 'none'
+  }
+  const param = await findEffective(besideSize(trial, params), test, budgetOf(trial), trial.list.isStrict)
+  const second = param === null ? null : await readAt(trial, { [param]: token })
+  return param === null || second === null ? null : { param, second }
+}
+
+/** Where the order is known from the larger first page, the second page begins where the small one ended. */
+function comesAfter(page: Page, { first, size: { small } }: Trial): boolean {
+  const expected = first.ids[0] === small.ids[0] ? first.ids[small.ids.length] : undefined
+  return expected === undefined || page.ids[0] === expected
+}
+
+function readAt({ asker, list, size }: Trial, position: Params): Promise<Page | null> {
+  const wanted = size.param === null ? {} : { [size.param]: String(size.small.ids.length) }
+  return readPage(asker, list, { ...size.along, ...wanted, ...position })
+}
+
+function besideSize({ size }: Trial, params: readonly string[]): string[] {
+  const along = [size.param ?? '', ...Object.keys(size.along)]
+  return params.filter((name) => !along.some((other) => clashes(name, other)))
+}
+
+function budgetOf({ asker }: Trial): Budget {
+  return { left: Math.min(TRIES, asker.left(QUESTIONS_MAX)) }
+}
+
+/** Only on the same origin: the key goes along. */
+async function follow(asker: Asker, list: List, next: string, from: Page): Promise<Page | null> {
+  const url = URL.parse(next, from.reply.url.href)
+  if (url === null || url.origin !== from.reply.url.origin) return null
+  const page = pageOf(await asker.get(url), list)
+  return page !== null && isDisjoint(page, from.ids) ? page : null
+}
+
+/** `next_cursor` -> `cursor`; `nextPageToken` -> `pageToken`, `page_token`; `cursor_next` -> `cursor`, `_cursor`. */
+function namesFrom(name: string): string[] {
+  const bare = name.replace(/^_*next[_-]?|[_-]?next$|^end(?=C)/gi, '')
+  const lower = bare.charAt(0).toLowerCase() + bare.slice(1)
+  const snake = lower.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return [lower, snake, `_${lower}`, name].filter((each) => each.replace(/_/g, '') !== '')
+}
+
+function shortUrl(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}

@@ -1,0 +1,246 @@
+/** The probe: asks an unknown upstream step by step, and makes a profile of what was proved. */
+import { LeadsheetError } from '../errors.ts'
+import { redactor } from '../redaction.ts'
+import { toText } from '../upstream/profile/field-rule.ts'
+import { type Profile, type ProfileInput, parseProfile } from '../upstream/profile/profile.ts'
+import { type FieldPath, pathText, readPath, splitPath } from '../upstream/values/field-path.ts'
+import type { Asker, Auth } from './ask.ts'
+import { evidenceOf, type Finding, type Gap } from './evidence.ts'
+import { type FoundField, findFields } from './field-probe.ts'
+import { isName, isUnique, pickId } from './id-field.ts'
+import { endpointPath, type FoundList, findList } from './list-probe.ts'
+import { findOrder } from './order-probe.ts'
+import { findBeside, NOTHING_BESIDE } from './other-endpoints.ts'
+import { type FoundPaging, findPaging, unreadPaging } from './paging-found.ts'
+import { type List, type Page, readPage } from './probed-page.ts'
+import { draftProfile } from './profile-draft.ts'
+import { findSince } from './since-probe.ts'
+
+export interface ProbeOptions {
+  readonly base: URL
+  /** Of the list, where the user knows it. */
+  readonly path: string | null
+  /** Empty where there is none. */
+  readonly key: string
+  /** How the key goes along, where the user knows it. */
+  readonly auth?: Auth | null
+  /** Told what is being looked for. */
+  readonly onStep?: (step: string) => void
+}
+
+export interface ProbeResult {
+  readonly findings: readonly Finding[]
+  readonly gaps: readonly Gap[]
+  /** Null where no list was found. What could not be found out is left out of it. */
+  readonly input: ProfileInput | null
+  /** The same, checked; null where a line must be written by hand before it is whole. */
+  readonly profile: Profile | null
+  /** Where no list was found: what was asked, and what came back. */
+  readonly tried: readonly string[]
+}
+
+/** @throws LeadsheetError api_unreachable, api_deferred */
+export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
+  // An upstream may put the key that it was given into its links.
+  const redact = redactor([options.key])
+  const result = await ask(asker, options)
+  const findings = result.findings.map((each) => ({ ...each, evidence: redact(each.evidence) }))
+  const gaps = result.gaps.map((each) => ({ ...each, problem: redact(each.problem) }))
+  return { ...result, findings, gaps, tried: result.tried.map(redact) }
+}
+
+async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
+  const { base, onStep = () => {} } = options
+  onStep('the list of leads')
+  const found = await findList(asker, base, options)
+  if ('gaps' in found) return { ...found, input: null, profile: null }
+
+  const cut = new Cut(onStep)
+  const [strict, paging] = await cut.go('pages', [null, unreadPaging(found)], async () => {
+    const strict = await mindsUnknown(asker, found)
+    return [strict, await findPaging(asker, { ...found.list, isStrict: strict !== null }, found.first)]
+  })
+  const records = paging.records
+  const list = withSafeId({ ...found.list, isStrict: strict !== null }, records)
+  const fields = findFields(records, list.id)
+  // Some wrap their records only when they are paged, as from here on.
+  const paged = { ...list, envelope: paging.largest.envelope }
+  const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, fields))
+  const order = await cut.go('sort', null, () => findSort(asker, paged, paging, fields))
+  const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
+  const beside = await cut.go('endpoints', NOTHING_BESIDE, () =>
+    findBeside(asker, base, list, ids, pipelineOf(fields, records)),
+  )
+
+  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...beside.gaps]
+  if (!isUnique(records, list.id)) gaps.push(repeatedId(list))
+  else if (isName(list.id)) gaps.push(onlyName(list))
+  if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields))
+  const findings = [
+    ...found.findings,
+    ...listFindings(base, found, list),
+    ...paging.findings,
+    ...(since === null ? [] : [since.finding]),
+    ...(order === null ? [] : [order.finding]),
+    idFinding(list, records),
+    ...fields.map(fieldFinding),
+    ...beside.findings,
+  ]
+  const input = draftProfile({
+    asker,
+    base,
+    list,
+    paging,
+    fields,
+    since: since?.filter ?? null,
+    sort: order?.sort ?? {},
+    beside,
+  })
+  const isWhole = paging.input !== null
+  return { findings, gaps, input, profile: isWhole ? parseProfile(input, 'probe') : null, tried: [] }
+}
+
+/** Goes on where the upstream has failed half-way: with what is known, and without another question. */
+class Cut {
+  readonly gaps: Gap[] = []
+  readonly #onStep: (step: string) => void
+
+  constructor(onStep: (step: string) => void) {
+    this.#onStep = onStep
+  }
+
+  async go<T>(step: string, otherwise: T, look: () => Promise<T>): Promise<T> {
+    if (this.gaps.length > 0) return otherwise
+    this.#onStep(step)
+    try {
+      return await look()
+    } catch (thrown) {
+      if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+      this.gaps.push({
+        place: step,
+        problem: `the probe ended here, and from here on nothing was asked: ${thrown.message}`,
+        remedy: 'probe again when the upstream answers, or write these parts yourself',
+      })
+      return otherwise
+    }
+  }
+}
+
+/** Whether a parameter that no server knows changes the answer; then names must be tried one by one. */
+async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
+  const page = await readPage(asker, list, { leadsheet_probe: '1' })
+  if (page === null) return 'refused'
+  return page.ids.length === first.ids.length ? null : page
+}
+
+/** An id that was unique on the first page may repeat on the next. */
+function withSafeId(list: List, records: readonly unknown[]): List {
+  if (isUnique(records, list.id)) return list
+  const id = pickId(records)
+  return id === null ? list : { ...list, id: id.path }
+}
+
+async function findFilter(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
+  const [updated, created] = [pathOf(fields, 'updated_at'), pathOf(fields, 'created_at')]
+  if (updated === null) return null
+  const { params, headers, records } = paging
+  const pageSize = paging.largest.ids.length
+  return findSince({ asker, list, params, headers, updated, created, pageSize, records })
+}
+
+async function findSort(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
+  const [updated, created] = [pathOf(fields, 'updated_at'), pathOf(fields, 'created_at')]
+  const isCounted = paging.input?.kind === 'page' || paging.input?.kind === 'offset'
+  return updated === null || !isCounted
+    ? null
+    : findOrder(asker, list, paging.params, { updated, created }, paging.largest)
+}
+
+function pathOf(fields: readonly FoundField[], name: FoundField['field']): FieldPath | null {
+  const rule = fields.find(({ field }) => field === name)?.rule
+  return typeof rule === 'string' ? splitPath(rule) : null
+}
+
+function listFindings(base: URL, { first }: FoundList, list: List): Finding[] {
+  const path = endpointPath(base, list.url)
+  return [
+    {
+      place: 'endpoints.leads',
+      value: path,
+      confidence: 'proved',
+      evidence: evidenceOf(first.reply, `${first.ids.length} records`),
+    },
+    {
+      place: 'envelope.leads',
+      value: list.envelope.length === 0 ? 'the answer itself' : pathText(list.envelope),
+      confidence: 'proved',
+      evidence: `${evidenceOf(first.reply)}, a list of ${first.ids.length} objects there`,
+    },
+  ]
+}
+
+function idFinding(list: List, records: readonly unknown[]): Finding {
+  const isSafe = isUnique(records, list.id)
+  return {
+    place: 'mapping.lead.id',
+    value: pathText(list.id),
+    confidence: !isSafe ? 'guessed' : isName(list.id) ? 'likely' : 'proved',
+    evidence: isSafe
+      ? `in each of ${records.length} records, and no two the same`
+      : 'the only candidate, though it repeats',
+  }
+}
+
+function fieldFinding({ field, rule, confidence, evidence }: FoundField): Finding {
+  return { place: `mapping.lead.${field}`, value: ruleText(rule), confidence, evidence }
+}
+
+function ruleText(rule: FoundField['rule']): string {
+  if (typeof rule === 'string') return rule
+  if (Array.isArray(rule)) return rule.join(' or ')
+  return 'all' in rule ? rule.all.map(String).join(' + ') : `${rule.from} (${rule.transform})`
+}
+
+/** What reports lack most where it was not recognised. */
+function missingFields(fields: readonly FoundField[]): Gap[] {
+  return (['status', 'company_name', 'created_at', 'updated_at'] as const)
+    .filter((name) => !fields.some(({ field }) => field === name))
+    .map((name) => ({
+      place: `mapping.lead.${name}`,
+      problem: 'no field was recognised as this',
+      remedy: null,
+    }))
+}
+
+function noSince(fields: readonly FoundField[]): Gap {
+  const hasUpdated = fields.some(({ field }) => field === 'updated_at')
+  const why = hasUpdated
+    ? 'none of the usual filters has an effect'
+    : 'no time of the last change was recognised'
+  return {
+    place: 'filters.updated_since',
+    problem: `${why}: every sync reads the whole list`,
+    remedy: null,
+  }
+}
+
+function repeatedId({ id }: List): Gap {
+  return {
+    place: 'mapping.lead.id',
+    problem: `${pathText(id)} is not the id: different records have the same, and would be taken for one`,
+    remedy: 'mapping: { lead: { id: … } }   # a field that every record has, and no two share',
+  }
+}
+
+function onlyName({ id }: List): Gap {
+  return {
+    place: 'mapping.lead.id',
+    problem: `records have nothing but their ${pathText(id)} to tell them apart: two of the same would be taken for one`,
+    remedy: null,
+  }
+}
+
+function pipelineOf(fields: readonly FoundField[], records: readonly unknown[]): string | null {
+  const path = pathOf(fields, 'pipeline_id')
+  return path && toText(readPath(records[0], path))
+}

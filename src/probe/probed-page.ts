@@ -1,0 +1,55 @@
+/** Pages of the list that is being probed: its records and their ids, however a request was made. */
+
+import { toText } from '../upstream/profile/field-rule.ts'
+import { type FieldPath, readPath } from '../upstream/values/field-path.ts'
+import type { Asker, Headers, Reply } from './ask.ts'
+import { findRecords } from './json-shape.ts'
+
+export type Params = Readonly<Record<string, string>>
+
+export interface Page {
+  readonly reply: Reply
+  /** Where its records stand; some servers wrap them only when they are paged. */
+  readonly envelope: FieldPath
+  readonly records: readonly unknown[]
+  readonly ids: readonly string[]
+}
+
+export interface List {
+  readonly url: URL
+  readonly envelope: FieldPath
+  readonly id: FieldPath
+  /** Whether it minds parameters that it does not know: refuses them, or takes them for filters. */
+  readonly isStrict: boolean
+}
+
+/** A page of the list with parameters, or null where the server refuses or answers with something else. */
+export async function readPage(
+  asker: Asker,
+  list: List,
+  params: Params = {},
+  headers: Headers = {},
+): Promise<Page | null> {
+  const url = new URL(list.url)
+  for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value)
+  return pageOf(await asker.get(url, headers), list)
+}
+
+export function pageOf(reply: Reply, list: List): Page | null {
+  if (reply.status < 200 || reply.status > 299) return null
+  const usual = readPath(reply.body, list.envelope)
+  const found = Array.isArray(usual) ? { path: list.envelope, records: usual } : findRecords(reply.body)
+  if (found === null) return null
+  const records: readonly unknown[] = found.records
+  return { reply, envelope: found.path, records, ids: records.map((record) => idOf(record, list.id)) }
+}
+
+/** Whether a page has records and none of those before. */
+export function isDisjoint(page: Page, ids: readonly string[]): boolean {
+  const before = new Set(ids)
+  return page.ids.length > 0 && page.ids.every((id) => !before.has(id))
+}
+
+function idOf(record: unknown, path: FieldPath): string {
+  return toText(readPath(record, path)) ?? ''
+}

@@ -1,0 +1,61 @@
+/** A profile as YAML for people: what was found, the evidence beside it, and what is left to be written by hand. */
+
+import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
+import { shellCommand } from '../errors.ts'
+import type { ProfileInput } from '../upstream/profile/profile.ts'
+import type { Finding, Gap } from './evidence.ts'
+import type { ProbeResult } from './probe.ts'
+
+/** Only its documentation tells what an upstream would send, and how it signs that. */
+const WEBHOOK_PART = ` Webhooks are not looked for. Where the upstream has them, this tells how; then what changes is here within seconds:
+webhook:
+  verify: { scheme: standard } # or hmac, stripe, token: as its documentation has it
+  id: { header: webhook-id }
+  type: type
+  time: timestamp
+  lead: data.id
+  removed: [ lead.deleted ]`
+
+/** @param url that was probed: `api.url` of the settings */
+export function profileText(input: ProfileInput, result: ProbeResult, url: string, today: string): string {
+  const document = new Document(input)
+  for (const finding of result.findings) comment(document, finding)
+  document.commentBefore = [
+    ` What ${shellCommand('probe')} found out about ${url} on ${today}. Read it, and mend what is wrong:`,
+    ' each line says how sure it is (proved, likely, guessed) and why.',
+    ' For leadsheet.yaml:',
+    '   api:',
+    `     url: ${url}`,
+    '     profile: ./<this file>',
+    ...todo(result.gaps),
+  ].join('\n')
+  document.comment = WEBHOOK_PART
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true })
+}
+
+function todo(gaps: readonly Gap[]): string[] {
+  if (gaps.length === 0) return []
+  const lines = gaps.flatMap(({ place, problem, remedy }) => [
+    `   ${place}: ${problem}`,
+    ...(remedy === null ? [] : [`     by hand: ${remedy}`]),
+  ])
+  return ['', ' Not found out:', ...lines]
+}
+
+/** Behind a single value, or above a group. */
+function comment(document: Document, { place, confidence, evidence }: Finding): void {
+  const path = place.split('.')
+  const node = document.getIn(path, true)
+  const text = ` ${confidence}: ${evidence}`.replace(/\s*\n\s*/g, ' ')
+  if (isScalar(node)) {
+    node.comment = text
+    return
+  }
+  const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
+  const key = isMap(parent) ? keyOf(parent, path.at(-1) ?? '') : undefined
+  if (isNode(key)) key.commentBefore = key.commentBefore ? `${key.commentBefore}\n${text}` : text
+}
+
+function keyOf(map: YAMLMap, name: string): unknown {
+  return map.items.find(({ key }) => isScalar(key) && key.value === name)?.key
+}

@@ -1,0 +1,197 @@
+/**
+ * The filter for what changed since: names in the usual formats, proved by the effect. Servers ignore what they
+ * do not know, so a parameter counts only when a time in the far future leaves nothing, and one in between
+ * leaves exactly the records of that time and later.
+ */
+
+import { formatTime } from '../upstream/paging/list-filters.ts'
+import type { TimeFilter } from '../upstream/profile/profile.ts'
+import { type FieldPath, readPath } from '../upstream/values/field-path.ts'
+import { toInstant } from '../upstream/values/instant.ts'
+import type { Asker, Headers } from './ask.ts'
+import { apart, type Budget, type Effect, findEffective } from './bisect.ts'
+import { evidenceOf, type Finding } from './evidence.ts'
+import { type List, type Page, type Params, readPage } from './probed-page.ts'
+import { SINCE_EXPRESSIONS, SINCE_FAMILIES, SINCE_PARAMS, SINCE_PARAMS_IN_BRACKETS } from './since-names.ts'
+
+const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
+const FAR_PAST = '1975-01-01T00:00:00.000Z'
+const BUDGET = 45
+const QUESTIONS_MAX = 105
+const ROUND_BUDGET = 12
+/** Of the records seen, how many lie after the time in between. */
+const SHARE_AFTER = 0.2
+
+export interface SinceSearch {
+  readonly asker: Asker
+  readonly list: List
+  /** Of the largest page. */
+  readonly params: Params
+  readonly headers: Headers
+  readonly updated: FieldPath
+  readonly created: FieldPath | null
+  /** How many records the largest page has without a filter. */
+  readonly pageSize: number
+  readonly records: readonly unknown[]
+}
+
+type Guess = Pick<TimeFilter, 'param' | 'value' | 'in'>
+
+/** Null where no filter of the usual names has an effect. */
+export async function findSince(
+  search: SinceSearch,
+): Promise<{ filter: TimeFilter; finding: Finding } | null> {
+  const between = timeBetween(search.records, search.updated)
+  if (between === null) return null
+  const budget: Budget = { left: Math.min(BUDGET, search.asker.left(QUESTIONS_MAX)) }
+  for (const [guesses, format] of roundsOf(search)) {
+    let left = guesses
+    // A name with an effect of another kind, such as created-since, is set aside and the search goes on.
+    for (let tries = 0; tries < 3 && left.length > 0; tries++) {
+      const round: Budget = { left: Math.min(budget.left, ROUND_BUDGET) }
+      const before = round.left
+      const found = await findEffective(
+        left,
+        (some) => emptiesList(search, some, format),
+        round,
+        search.list.isStrict,
+      )
+      budget.left -= before - round.left
+      if (found === null) break
+      const filter: TimeFilter = { ...found, format }
+      const finding = await proveSince(search, filter, between)
+      if (finding !== null) return { filter, finding }
+      left = left.filter((each) => each !== found)
+    }
+  }
+  return null
+}
+
+/** An instant with some of the records after it, and most before. */
+export function timeBetween(records: readonly unknown[], path: FieldPath): string | null {
+  const times = records.flatMap((record) => toInstant(readPath(record, path)) ?? []).sort()
+  const at = times[Math.floor(times.length * (1 - SHARE_AFTER))]
+  return at === undefined || at === times[0] ? null : at
+}
+
+async function emptiesList(
+  search: SinceSearch,
+  guesses: readonly Guess[],
+  format: TimeFilter['format'],
+): Promise<Effect> {
+  const page = await ask(search, guesses, format, FAR_FUTURE)
+  if (page === null) return 'refused'
+  if (page.ids.length > 0) return 'none'
+  // A filter by equality leaves nothing either way.
+  const past = await ask(search, guesses, format, FAR_PAST)
+  return past !== null && past.ids.length > 0 ? 'effect' : 'refused'
+}
+
+/** The records from the time on, all that were seen of them, and no other. */
+async function proveSince(search: SinceSearch, filter: TimeFilter, between: string): Promise<Finding | null> {
+  const page = await ask(search, [filter], filter.format, between)
+  if (page === null || page.ids.length === 0) return null
+  const timeOf = (record: unknown): string => toInstant(readPath(record, search.updated)) ?? ''
+  const first = formatTime(between, filter.format) === between ? between : dayOf(between, filter.format)
+  if (page.records.some((record) => timeOf(record) < first)) return null
+  const given = new Set(page.ids)
+  const expected = search.records.filter((record) => timeOf(record) > between)
+  const missing = expected.filter((record) => !given.has(idText(record, search.list.id)))
+  // What is missing may be on a further page, but only of a full one; and by its time of creation no filter of
+  // changes leaves a record out: that would lose every change of an old one.
+  const { created } = search
+  const isOlder = (record: unknown): boolean =>
+    created !== null && (toInstant(readPath(record, created)) ?? first) < first
+  if (missing.length > 0 && (page.ids.length < search.pageSize || !page.records.some(isOlder))) return null
+  return {
+    place: 'filters.updated_since',
+    value: filterText(filter),
+    confidence: 'proved',
+    evidence: `${evidenceOf(page.reply, `${page.ids.length} records, all at or after it`)}; none with a time in ${FAR_FUTURE.slice(0, 4)}`,
+  }
+}
+
+async function ask(
+  { asker, list, params, headers }: SinceSearch,
+  guesses: readonly Guess[],
+  format: TimeFilter['format'],
+  instant: string,
+): Promise<Page | null> {
+  const put = (where: Guess['in']): Params =>
+    Object.fromEntries(
+      guesses
+        .filter((each) => each.in === where)
+        .map(({ param, value }) => [param, value.replace('{value}', formatTime(instant, format))]),
+    )
+  return readPage(asker, list, { ...params, ...put('query') }, { ...headers, ...put('header') })
+}
+
+type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
+
+/**
+ * What is tried together, the likeliest first: what is named like the paging, names, names in brackets, expressions,
+ * in the format of the records' own times; then the other formats. What shares a parameter never goes into one request.
+ */
+function roundsOf(search: SinceSearch): Round[] {
+  const field = search.updated.at(-1) ?? ''
+  const withField = (text: string): string => text.replaceAll('{field}', field)
+  const named = (names: readonly string[]): Guess[] => [...new Set(names.map(withField))].map(guess)
+  const plain = named(SINCE_PARAMS)
+  const bracketed = named(SINCE_PARAMS_IN_BRACKETS)
+  const expressions = SINCE_EXPRESSIONS.map(
+    ({ param, value }): Guess => ({ param: withField(param), value: withField(value), in: 'query' }),
+  )
+  const paging = Object.keys(search.params)
+  const family = SINCE_FAMILIES.find((each) => paging.some((name) => each.paging.test(name)))
+  const isAlike = ({ param }: Guess): boolean => family?.since.test(param) ?? false
+  const [own = 'iso', ...others] = formatsFor(search)
+  const inFormat = (guesses: readonly Guess[], format: TimeFilter['format']): Round[] =>
+    apart(guesses, ({ param }) => param).map((each) => [each, format] as const)
+  return [
+    ...inFormat([...plain, ...bracketed, ...expressions].filter(isAlike), own),
+    ...[plain, bracketed, expressions].flatMap((each) =>
+      inFormat(
+        each.filter((guess) => !isAlike(guess)),
+        own,
+      ),
+    ),
+    [[{ ...guess('If-Modified-Since'), in: 'header' }], 'iso_seconds'],
+    ...others.flatMap((format) => inFormat(plain, format)),
+  ]
+}
+
+/** The format of the records' own times first. */
+function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
+  const value = records
+    .map((record) => readPath(record, updated))
+    .find((each) => each !== null && each !== undefined)
+  if (typeof value === 'number')
+    return value > 100_000_000_000 ? ['epoch_ms', 'iso', 'epoch_s'] : ['epoch_s', 'iso', 'epoch_ms']
+  const text = typeof value === 'string' ? value : ''
+  const own: TimeFilter['format'] = /^\d{4}-\d\d-\d\d$/.test(text)
+    ? 'date'
+    : /^\d{4}-\d\d-\d\d \d\d:\d\d/.test(text)
+      ? 'datetime'
+      : /:\d\d(Z|[+-]\d\d:?\d\d)$/.test(text)
+        ? 'iso_seconds'
+        : 'iso'
+  return [...new Set([own, 'iso', 'epoch_s', 'iso_seconds', 'date', 'datetime', 'epoch_ms'] as const)]
+}
+
+/** The instant that the filter can say, which is at or before the one meant. */
+function dayOf(instant: string, format: TimeFilter['format']): string {
+  return format === 'date' ? `${instant.slice(0, 10)}T00:00:00.000Z` : `${instant.slice(0, 19)}.000Z`
+}
+
+function guess(param: string): Guess {
+  return { param, value: '{value}', in: 'query' }
+}
+
+function idText(record: unknown, path: FieldPath): string {
+  return String(readPath(record, path))
+}
+
+function filterText({ param, value, format, in: where }: TimeFilter): string {
+  const place = where === 'header' ? `${param}: ` : `?${param}=`
+  return `${place}${value.replace('{value}', `{${format}}`)}`
+}

@@ -1,0 +1,91 @@
+/**
+ * Reads on with the paging that was found, by the same functions as a sync: to the end where that is near, so
+ * that the end itself is proved too, and the fields are judged by more than one page.
+ */
+import { nextPosition, type PageAnswer, requestPage } from '../upstream/paging/paging.ts'
+import { type PagingProfile, pagingSchema } from '../upstream/profile/profile.ts'
+import type { Asker } from './ask.ts'
+import type { PagingInput } from './paging-probe.ts'
+import { type List, type Page, type Params, pageOf } from './probed-page.ts'
+
+const PAGES_MAX = 5
+/** Behind the end of any list that tells no total. */
+const FAR_RECORDS = 10_000_000
+
+export interface Walk {
+  readonly pages: readonly Page[]
+  /** Distinct ids. */
+  readonly seen: number
+  /** `end`: the list says so; the others tell what came behind the last page. */
+  readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
+}
+
+/**
+ * @param params that go along with every request of the first page
+ * @param total of the list where it is known
+ */
+export async function walkList(
+  asker: Asker,
+  list: List,
+  input: PagingInput,
+  params: Params,
+  total: number | null,
+): Promise<Walk> {
+  const paging: PagingProfile = pagingSchema.parse(input)
+  const pages: Page[] = []
+  const ids = new Set<string>()
+  let position: string | null = null
+  for (let count = 0; count < PAGES_MAX; count++) {
+    const page = await readAt(asker, list, paging, params, position)
+    if (page === null) return { pages, seen: ids.size, ended: 'refused' }
+    const isRepeated = page.ids.length > 0 && page.ids.every((id) => ids.has(id))
+    if (isRepeated) return { pages, seen: ids.size, ended: 'repeated' }
+    pages.push(page)
+    for (const id of page.ids) ids.add(id)
+    position = nextPosition(paging, position, answerOf(page))
+    if (position === null) return { pages, seen: ids.size, ended: 'end' }
+  }
+  return { pages, seen: ids.size, ended: await lookBehind(asker, list, paging, params, total) }
+}
+
+/** What numbered lists answer behind their end, where the end itself is far. */
+async function lookBehind(
+  asker: Asker,
+  list: List,
+  paging: PagingProfile,
+  params: Params,
+  total: number | null,
+): Promise<'not reached' | 'refused' | 'repeated'> {
+  const isCounted = paging.kind === 'page' || paging.kind === 'offset'
+  if (!isCounted || paging.has_more !== undefined || ('pages' in paging && paging.pages !== undefined)) {
+    return 'not reached'
+  }
+  const records = total ?? FAR_RECORDS
+  const places = paging.kind === 'page' ? Math.ceil(records / paging.size_max) : records
+  const page = await readAt(asker, list, paging, params, String(paging.start + places))
+  if (page === null) return 'refused'
+  return page.records.length > 0 && total !== null ? 'repeated' : 'not reached'
+}
+
+async function readAt(
+  asker: Asker,
+  list: List,
+  paging: PagingProfile,
+  params: Params,
+  position: string | null,
+): Promise<Page | null> {
+  const base = new URL(list.url)
+  for (const [name, value] of Object.entries(params)) base.searchParams.set(name, value)
+  const headers: Record<string, string> = {}
+  const url = requestPage(paging, base, headers, position, paging.size_max)
+  return pageOf(await asker.get(url, headers), list)
+}
+
+function answerOf({ reply, records }: Page): PageAnswer {
+  return {
+    url: reply.url,
+    body: reply.body,
+    headers: reply.headers,
+    records: records.map((value) => ({ value })),
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Messages to operators, and where each stands with the webhook. As letters they stand in the ledger of letters,
+ * where a mail server that is away holds them up without the webhook knowing of it.
+ */
+import type { Instant } from '../../model.ts'
+import type { Db, Trx } from '../db/store.ts'
+import type { NoticeMessageTable } from '../tables/alert-tables.ts'
+
+/** A message that the webhook has not taken yet. */
+export interface WaitingPost {
+  readonly id: number
+  readonly madeAt: Instant
+  /** JSON. */
+  readonly content: string
+  /** How often it was tried. */
+  readonly attempts: number
+}
+
+/** @param content JSON, as every channel reads it */
+export async function insertNoticeMessage(
+  trx: Trx,
+  message: { readonly madeAt: Instant; readonly content: string; readonly hasWebhook: boolean },
+): Promise<void> {
+  await trx
+    .insertInto('notice_message')
+    .values({
+      made_at: message.madeAt,
+      content: message.content,
+      post_state: message.hasWebhook ? 'pending' : null,
+      next_post_at: message.hasWebhook ? message.madeAt : null,
+      post_response: null,
+    })
+    .execute()
+}
+
+/** When messages were made since an instant, in order. */
+export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[]> {
+  const rows = await db
+    .selectFrom('notice_message')
+    .where('made_at', '>=', since)
+    .select('made_at')
+    .orderBy('made_at')
+    .execute()
+  return rows.map((row) => row.made_at)
+}
+
+/** What is to be posted by now, the oldest first. */
+export async function listWaitingPosts(db: Db, dueBy: Instant, limit: number): Promise<WaitingPost[]> {
+  const rows = await db
+    .selectFrom('notice_message')
+    .where('next_post_at', '<=', dueBy)
+    .select(['id', 'made_at', 'content', 'post_attempts'])
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    madeAt: row.made_at,
+    content: row.content,
+    attempts: row.post_attempts,
+  }))
+}
+
+/** What became of an attempt. */
+export async function savePost(
+  trx: Trx,
+  id: number,
+  post: {
+    readonly state: NonNullable<NoticeMessageTable['post_state']>
+    /** Null where nothing is left to try. */
+    readonly nextAt: Instant | null
+    readonly response: string
+  },
+): Promise<void> {
+  await trx
+    .updateTable('notice_message')
+    .where('id', '=', id)
+    .set((eb) => ({
+      post_state: post.state,
+      post_attempts: eb('post_attempts', '+', 1),
+      next_post_at: post.nextAt,
+      post_response: post.response,
+    }))
+    .execute()
+}
+
+/** What the webhook has not taken, the newest first. */
+export async function listUnposted(
+  db: Db,
+  limit: number,
+): Promise<{ madeAt: Instant; state: 'pending' | 'failed'; attempts: number; response: string | null }[]> {
+  const rows = await db
+    .selectFrom('notice_message')
+    .where('post_state', 'in', ['pending', 'failed'])
+    .select(['made_at', 'post_state', 'post_attempts', 'post_response'])
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    madeAt: row.made_at,
+    state: row.post_state === 'failed' ? 'failed' : 'pending',
+    attempts: row.post_attempts,
+    response: row.post_response,
+  }))
+}
+
+export async function deleteMessagesBefore(trx: Trx, madeBefore: Instant): Promise<void> {
+  await trx.deleteFrom('notice_message').where('made_at', '<', madeBefore).execute()
+}

@@ -1,0 +1,91 @@
+/** Whether a file is a whole leadsheet database, and what is in it. */
+import Database from 'better-sqlite3'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import type { Instant } from '../../model.ts'
+import { fileFailure } from '../db/sqlite.ts'
+
+/** What a backup holds. */
+export interface BackupContent {
+  /** The last change to the tables that the file has. */
+  readonly schema: string
+  /** The last sync that read the leads to their end, and the instant up to which all their changes are in. */
+  readonly runId: string | null
+  readonly leadsAsOf: Instant | null
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+}
+
+/**
+ * Reads every page of the file; meant for a process of its own.
+ * @throws LeadsheetError store_corrupt
+ */
+export function checkBackup(file: string): BackupContent {
+  let database: Database.Database | undefined
+  try {
+    database = new Database(file, { readonly: true, fileMustExist: true })
+    refuseDamaged(database, file)
+    return readContent(database, file)
+  } catch (thrown) {
+    const failure = fileFailure(file, thrown)
+    if (failure?.code !== 'store_corrupt') throw failure ?? thrown
+    throw new LeadsheetError('store_corrupt', failure.message, {
+      hint: `Name a file that ${shellCommand('backup')} has made; nothing was changed.`,
+      cause: thrown,
+    })
+  } finally {
+    database?.close()
+  }
+}
+
+function refuseDamaged(database: Database.Database, file: string): void {
+  const faults = database
+    .prepare<[], string>('PRAGMA integrity_check')
+    .pluck()
+    .all()
+    .filter((line) => line !== 'ok')
+  // Before the first load of all leads has ended, there is no index by which references could be followed.
+  const orphans = hasIndexesAside(database)
+    ? []
+    : database.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all()
+  faults.push(...orphans.map(({ table, parent }) => `a row of ${table} points to none of ${parent}`))
+  const [first] = faults
+  if (first === undefined) return
+  throw new LeadsheetError('store_corrupt', `${file} is damaged: ${first}`, {
+    hint: 'Use another backup; nothing was changed.',
+  })
+}
+
+function hasIndexesAside(database: Database.Database): boolean {
+  const isKept = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sync_dropped_index'").get()
+  return isKept !== undefined && database.prepare('SELECT 1 FROM sync_dropped_index').get() !== undefined
+}
+
+function readContent(database: Database.Database, file: string): BackupContent {
+  const tables = database
+    .prepare<[], string>(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
+    )
+    .pluck()
+    .all()
+  if (!tables.includes('kysely_migration') || !tables.includes('sync_run')) {
+    throw new LeadsheetError('store_corrupt', `${file} is a SQLite database, but no backup of leadsheet's`, {
+      hint: `A backup is made by ${shellCommand('backup')}; the snapshot is none, since it lacks what is private.`,
+    })
+  }
+  const count = (table: string): number =>
+    database.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() ?? 0
+  const whole = database
+    .prepare<[], { id: string; leads_as_of: string }>(
+      'SELECT id, leads_as_of FROM sync_run WHERE leads_as_of IS NOT NULL ORDER BY rowid DESC LIMIT 1',
+    )
+    .get()
+  const schema = database.prepare<[], string>('SELECT max(name) FROM kysely_migration').pluck().get()
+  return {
+    schema: schema ?? '',
+    runId: whole?.id ?? null,
+    leadsAsOf: whole?.leads_as_of ?? null,
+    rows: Object.fromEntries(
+      tables.filter((name) => !name.startsWith('kysely_')).map((name) => [name, count(name)]),
+    ),
+  }
+}

@@ -1,0 +1,96 @@
+/** Backups: the whole store, what is private included, as one file that is checked before it has its name. */
+import { existsSync } from 'node:fs'
+import { access, chmod, constants, open, rename, rm, stat, statfs } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
+import { programFile } from '../db/entry-file.ts'
+import { askChild } from '../db/subprocess.ts'
+import type { BackupContent } from './backup-check.ts'
+import type { BackupJob } from './backup-child.ts'
+
+const CHILD = programFile(import.meta.url, 'backup-child')
+/** There are addresses and letters in it. */
+const MODE = 0o600
+
+/**
+ * A sync may run meanwhile: the backup shows the moment at which it began.
+ * @param options.replaces whether a file that is there may be replaced
+ * @throws LeadsheetError usage_invalid, data_unwritable, store_corrupt, and the reason of the signal
+ */
+export async function makeBackup(
+  live: string,
+  file: string,
+  options: { readonly replaces: boolean; readonly signal: AbortSignal },
+): Promise<BackupContent> {
+  const target = resolve(file)
+  if (existsSync(target) && !options.replaces) {
+    throw new LeadsheetError('usage_invalid', `${target} is there already`, {
+      hint: 'Choose another name, or say --force to replace it.',
+    })
+  }
+  const unfinished = `${target}.tmp-${process.pid}`
+  try {
+    await access(dirname(target), constants.W_OK)
+    await rm(unfinished, { force: true })
+    const content = await readBackup({ live: resolve(live), file: unfinished }, options.signal)
+    await chmod(unfinished, MODE)
+    await flush(unfinished)
+    await rename(unfinished, target)
+    await flush(dirname(target))
+    return content
+  } catch (thrown) {
+    for (const side of ['', '-journal']) await rm(`${unfinished}${side}`, { force: true })
+    options.signal.throwIfAborted()
+    throw (await diskFull(resolve(live), target, thrown)) ?? fileSystemFailure(target, thrown) ?? thrown
+  }
+}
+
+/**
+ * Checks every page of a backup.
+ * @throws LeadsheetError usage_invalid where there is no such file, store_corrupt, and the reason of the signal
+ */
+export async function readBackup(job: BackupJob, signal: AbortSignal): Promise<BackupContent> {
+  if (job.live === null && !existsSync(job.file)) {
+    throw new LeadsheetError('usage_invalid', `there is no file ${job.file}`, {
+      hint: `Name a file that ${shellCommand('backup')} has made.`,
+    })
+  }
+  return askChild<BackupJob, BackupContent>(CHILD, job, { folder: dirname(job.file), signal })
+}
+
+/** So that what was written, or a new name in a folder, outlives a power cut. */
+export async function flush(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Null where there was room enough. */
+async function diskFull(live: string, target: string, thrown: unknown): Promise<LeadsheetError | null> {
+  if (!/ENOSPC|disk is full/.test(errorText(thrown))) return null
+  const folder = dirname(target)
+  const { bavail, bsize } = await statfs(folder)
+  const { size } = await stat(live)
+  const room = `a backup needs about ${megabytes(size)}, of which ${megabytes(bavail * bsize)} are free`
+  return new LeadsheetError('data_unwritable', `the disk of ${folder} is full: ${room}`, {
+    hint: `Make room there, or name another folder: ${shellCommand('backup FILE')}.`,
+    cause: thrown,
+  })
+}
+
+/** Rounded up: of room one wants rather more. */
+export function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1_000_000).toLocaleString('en')} MB`
+}
+
+/** Null for what is not the file system's. */
+export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError | null {
+  if (!(thrown instanceof Error && 'syscall' in thrown)) return null
+  return new LeadsheetError('data_unwritable', `${file} cannot be written: ${errorText(thrown)}`, {
+    hint: 'Choose a folder that is there, is writable and has space for a second copy.',
+    cause: thrown,
+  })
+}

@@ -1,0 +1,186 @@
+/**
+ * Puts a backup in the place of the store. The file that was there stays under another name, and at no moment is
+ * there none: a daemon that found no file would begin afresh and mail again what it has mailed.
+ */
+import { existsSync } from 'node:fs'
+import { constants, copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import Database from 'better-sqlite3'
+import { LeadsheetError } from '../../errors.ts'
+import { openSqlite } from '../db/sqlite.ts'
+import type { Store, Trx } from '../db/store.ts'
+import { openStore } from '../open.ts'
+import { DOUBTS_MAX } from '../outbox/delivery.ts'
+import { takePreferences } from '../reports/preference-copy.ts'
+import { findHolder } from '../schedule/lease.ts'
+import { fileSystemFailure, flush, readBackup } from './backup.ts'
+import type { BackupContent } from './backup-check.ts'
+
+/** How long another program may take to let go of the file. */
+const HOLD_WITHIN_MS = 2_000
+
+/** What of the deliveries in a backup cannot be known: what happened after it was made. */
+export interface Unknown {
+  /** Letters that were not sent when it was made. They may have been since, and are left to a person. */
+  readonly letters: number
+  /** Schedules of reports, which go on from now. */
+  readonly schedules: readonly string[]
+}
+
+export interface Restored {
+  readonly content: BackupContent
+  readonly unknown: Unknown
+  /** Where the file now is that was there before; null where there was none. */
+  readonly before: string | null
+}
+
+/**
+ * @param file the store to replace; it need not be there
+ * @throws LeadsheetError usage_invalid, store_corrupt, store_newer, store_busy, job_busy, data_unwritable; nothing
+ * was changed then
+ */
+export async function restoreBackup(
+  backup: string,
+  file: string,
+  now: Date,
+  signal: AbortSignal,
+): Promise<Restored> {
+  const content = await readBackup({ live: null, file: resolve(backup) }, signal)
+  const staged = `${file}.restoring-${process.pid}`
+  try {
+    await mkdir(dirname(file), { recursive: true })
+    await copyFile(backup, staged)
+    const unknown = await prepare(staged, backup, now)
+    await flush(staged)
+    signal.throwIfAborted()
+    const before = existsSync(file) ? await putInPlace(staged, file, now) : null
+    if (before === null) await rename(staged, file)
+    await flush(dirname(file))
+    return { content, unknown, before }
+  } catch (thrown) {
+    for (const side of ['', '-wal', '-shm']) await rm(`${staged}${side}`, { force: true })
+    throw fileSystemFailure(file, thrown) ?? thrown
+  }
+}
+
+/** Brings the copy to the present schema, and sees to it that nothing is sent twice. */
+async function prepare(staged: string, backup: string, now: Date): Promise<Unknown> {
+  await using store = await openStore(staged, now)
+  await takePreferences(store, dirname(staged))
+  // Awaited here: returned as it is, the store would be closed before the work begins.
+  return await settleRestored(store, backup, now)
+}
+
+/**
+ * Sees to it that nothing is sent twice by who goes on with what was restored, and has not begun to.
+ * @param from what it was restored from, for people
+ */
+export async function settleRestored(store: Store, from: string, now: Date): Promise<Unknown> {
+  return store.write(async (trx) => {
+    await trx.deleteFrom('lease').execute()
+    const reason = `restored from ${from}: it may have been sent since that was made`
+    return { letters: await doubtLetters(trx, now, reason), schedules: await skipReports(trx, now, reason) }
+  })
+}
+
+/** In doubt for the second time: not sent again, and shown until a person decides. */
+async function doubtLetters(trx: Trx, now: Date, response: string): Promise<number> {
+  const doubted = await trx
+    .updateTable('delivery')
+    .where('state', 'in', ['pending', 'sending', 'data', 'in_doubt'])
+    .set({
+      state: 'in_doubt',
+      doubts: DOUBTS_MAX,
+      state_at: now.toISOString(),
+      next_attempt_at: null,
+      reply_code: null,
+      response,
+    })
+    .executeTakeFirst()
+  return Number(doubted.numUpdatedRows)
+}
+
+/** Due times up to now are over; the one of this moment is where the schedule goes on from. */
+async function skipReports(trx: Trx, now: Date, message: string): Promise<string[]> {
+  const at = now.toISOString()
+  const end = { state: 'skipped' as const, finished_at: at, message }
+  await trx
+    .updateTable('schedule_slot')
+    .where('schedule', 'like', 'report:%')
+    .where('state', 'in', ['due', 'running', 'held'])
+    .set(end)
+    .execute()
+  const schedules = await trx
+    .selectFrom('schedule_slot')
+    .where('schedule', 'like', 'report:%')
+    .select('schedule')
+    .distinct()
+    .execute()
+  for (const { schedule } of schedules) {
+    await trx
+      .insertInto('schedule_slot')
+      .values({ schedule, slot: at, noted_at: at, attempts: 0, ...end })
+      .onConflict((conflict) => conflict.columns(['schedule', 'slot']).doNothing())
+      .execute()
+  }
+  return schedules.map(({ schedule }) => schedule)
+}
+
+/** Returns where the file is that was in that place. */
+async function putInPlace(staged: string, file: string, now: Date): Promise<string> {
+  const before = `${file}.before-restore-${now.toISOString().replace(/[-:]|\.\d+/g, '')}`
+  const isDamaged = await refuseWhileUsed(file, now)
+  const hold = isDamaged ? null : holdAlone(file)
+  try {
+    // Not every file system has second names.
+    await link(file, before).catch(() => copyFile(file, before, constants.COPYFILE_EXCL))
+    // What a damaged file has beside it belongs to it, and would be taken for a part of the new one.
+    if (existsSync(`${file}-wal`)) await rename(`${file}-wal`, `${before}-wal`)
+    await rm(`${file}-shm`, { force: true })
+    await rename(staged, file)
+  } finally {
+    hold?.close()
+  }
+  return before
+}
+
+/** Whether the file is damaged, so that it cannot tell who uses it. */
+async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
+  try {
+    const db = openSqlite(file)
+    try {
+      const holder = await findHolder(db, now)
+      if (holder === undefined) return false
+      throw new LeadsheetError(
+        'job_busy',
+        `A ${holder.name} is running on ${file}: process ${holder.pid} on ${holder.host}`,
+        { hint: 'Stop it first; nothing was changed.' },
+      )
+    } finally {
+      await db.destroy()
+    }
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError && thrown.code === 'store_corrupt') return true
+    throw thrown
+  }
+}
+
+/**
+ * Holds the file for oneself, without a log beside it. Whoever else had it open would go on with the old one, and
+ * remove the log of the new one when it ends.
+ */
+function holdAlone(file: string): Database.Database {
+  const database = new Database(file, { timeout: HOLD_WITHIN_MS })
+  try {
+    database.pragma('journal_mode = DELETE')
+    database.exec('BEGIN EXCLUSIVE')
+    return database
+  } catch (cause) {
+    database.close()
+    if (!(cause instanceof Database.SqliteError) || !cause.code.startsWith('SQLITE_BUSY')) throw cause
+    throw new LeadsheetError('store_busy', `${file} is open in another program`, {
+      hint: 'Close it first (the daemon, sqlite3 or the like); nothing was changed.',
+      cause,
+    })
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * A database that an older leadsheet has left, brought to the present schema after a backup. Both are done by
+ * processes of their own, so that they can be broken off: the file is then as it was.
+ */
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { sql } from 'kysely'
+import { LeadsheetError } from '../../errors.ts'
+import { programFile } from '../db/entry-file.ts'
+import { type Room, readRoom } from '../db/file-system.ts'
+import { openSqlite } from '../db/sqlite.ts'
+import type { Db, Trx } from '../db/store.ts'
+import { askChild } from '../db/subprocess.ts'
+import { retryWhileBusy } from '../open.ts'
+import { claimLease, listHeldLeases } from '../schedule/lease.ts'
+import { listPending } from '../schema/migrate.ts'
+import { pruneUpgradeBackups, upgradeBackup } from '../schema/upgrade-backups.ts'
+import { makeBackup, megabytes } from './backup.ts'
+import type { UpgradeJob } from './upgrade-child.ts'
+
+const LEASE = 'migration'
+/** The backup, and at the worst a log with every table made anew. */
+const ROOM_SHARE = 2
+const TELL_EVERY_MS = 10_000
+
+export interface Upgrade {
+  /** The version of this leadsheet. */
+  readonly program: string
+  readonly now: () => Date
+  /** A sentence for who waits. */
+  readonly tell: (step: string) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Does nothing where the schema is the present one, or there is nothing yet that could be lost.
+ * @throws LeadsheetError store_newer, store_corrupt, store_busy; job_busy where something still runs on the database;
+ * data_unwritable, also where there is too little room; and the reason of the signal
+ */
+export async function upgradeIfOlder(file: string, upgrade: Upgrade): Promise<void> {
+  if (!existsSync(file)) return
+  const db = await retryWhileBusy(async () => openSqlite(file))
+  try {
+    const pending = await retryWhileBusy(() => listPending(db, file))
+    if (pending.length > 0 && (await hasData(db))) await upgradeAlone(db, file, upgrade)
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function hasData(db: Db): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM sync_run LIMIT 1`.execute(db)
+  return rows.length > 0
+}
+
+async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<void> {
+  const store = {
+    place: { kind: 'sqlite', file } as const,
+    write: <T>(work: (trx: Trx) => Promise<T>) => db.transaction().execute(work),
+  }
+  const lease = await claimLease(store, LEASE, upgrade.now)
+  try {
+    await refuseWhileUsed(db, file, upgrade.now())
+    const fault = roomFault(dirname(file), await readRoom(file))
+    if (fault !== null) throw fault
+    const backup = upgradeBackup(file, upgrade.program, upgrade.now())
+    await mkdir(dirname(backup), { recursive: true, mode: 0o700 })
+    await telling(upgrade, `the database is of an older version: it is copied to ${backup} first`, () =>
+      makeBackup(file, backup, { replaces: true, signal: upgrade.signal }),
+    )
+    await telling(upgrade, `it is brought to the schema of ${upgrade.program}`, () =>
+      askChild<UpgradeJob, null>(
+        programFile(import.meta.url, 'upgrade-child'),
+        { file },
+        { folder: dirname(file), signal: upgrade.signal },
+      ),
+    )
+    await pruneUpgradeBackups(file)
+  } finally {
+    await lease.release()
+  }
+}
+
+/** A program of the version before would go on with tables that are not its own. */
+async function refuseWhileUsed(db: Db, file: string, now: Date): Promise<void> {
+  const other = (await listHeldLeases(db, now)).find(({ name }) => name !== LEASE)
+  if (other === undefined) return
+  throw new LeadsheetError(
+    'job_busy',
+    `${file} has to be brought to the schema of this version, but a ${other.name} of an older one is running on it: process ${other.pid} on ${other.host}`,
+    { hint: 'Stop it first; one that was killed elsewhere counts as gone after 90 s. Nothing was changed.' },
+  )
+}
+
+/** What stands against an upgrade of a database in a folder; null where there is room enough. */
+export function roomFault(folder: string, { free, database, log }: Room): LeadsheetError | null {
+  const wanted = ROOM_SHARE * (database + log)
+  if (free >= wanted) return null
+  return new LeadsheetError(
+    'data_unwritable',
+    `an upgrade needs ${megabytes(wanted)} in ${folder}, for a backup and for tables made anew; ${megabytes(free)} are free`,
+    { hint: 'Make room there, and start again; nothing was changed.' },
+  )
+}
+
+/** Says what is done, and after some time that it still is. */
+async function telling(
+  { tell }: Pick<Upgrade, 'tell'>,
+  step: string,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const began = performance.now()
+  const seconds = (): number => Math.round((performance.now() - began) / 1000)
+  tell(step)
+  const again = setInterval(() => tell(`${step}: ${seconds()} s so far`), TELL_EVERY_MS)
+  try {
+    await work()
+  } finally {
+    clearInterval(again)
+  }
+}

@@ -1,0 +1,99 @@
+/** The rows of a table in the order of its key, some at once, so that memory holds no table. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../db/store.ts'
+import type { CopiedTable } from './copied-tables.ts'
+
+export type CopiedRow = Readonly<Record<string, unknown>>
+
+/** The values of the key of a row, in its order. */
+export type Key = readonly unknown[]
+
+export interface Span {
+  /** Only rows behind this one. */
+  readonly after?: Key | null
+  /** Only rows up to this one, and it. */
+  readonly upTo?: Key | null
+}
+
+/** About so much of JSON text at once, however wide the rows are. */
+const CHUNK_CHARACTERS = 1_000_000
+const FIRST_ROWS = 100
+const ROWS_MAX = 5000
+
+/** Rows with the cells of each as {@link cellsOf} has them; each time at least one. */
+export async function* readChunks(
+  db: Db,
+  table: CopiedTable,
+  { after = null, upTo = null }: Span = {},
+): AsyncGenerator<{ readonly rows: readonly CopiedRow[]; readonly cells: readonly string[] }> {
+  let last = after
+  let limit = FIRST_ROWS
+  for (;;) {
+    const rows = await readRows(db, table, last, upTo, limit)
+    const end = rows.at(-1)
+    if (end === undefined) return
+    const cells = rows.map((row) => cellsOf(table, row))
+    yield { rows, cells }
+    if (rows.length < limit) return
+    last = keyOf(table, end)
+    const characters = cells.reduce((sum, text) => sum + text.length, 0)
+    limit = Math.min(ROWS_MAX, Math.max(1, Math.round((CHUNK_CHARACTERS * rows.length) / characters)))
+  }
+}
+
+export function keyOf(table: CopiedTable, row: CopiedRow): Key {
+  return table.key.map((column) => row[column])
+}
+
+/** The key of its last row; null where it is empty. */
+export async function findLastKey(db: Db, table: CopiedTable): Promise<Key | null> {
+  const backwards = table.key.map((column) => sql`${sql.ref(column)} DESC`)
+  const { rows } = await sql<CopiedRow>`
+    SELECT ${keyColumns(table)} FROM ${sql.table(table.name)} ORDER BY ${sql.join(backwards)} LIMIT 1`.execute(
+    db,
+  )
+  return rows[0] === undefined ? null : keyOf(table, rows[0])
+}
+
+export async function countRows(db: Db, table: CopiedTable): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${sql.table(table.name)}`.execute(db)
+  return rows[0]?.n ?? 0
+}
+
+/**
+ * A row as one text, the same from either database: a number of any type as PostgreSQL can hold it, which is as exact
+ * as JavaScript's own.
+ */
+function cellsOf({ columns }: CopiedTable, row: CopiedRow): string {
+  return JSON.stringify(
+    columns.map(({ name, isNumber }) => {
+      const value = row[name]
+      if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') }
+      return isNumber && typeof value === 'string' ? Number(value) : value
+    }),
+  )
+}
+
+async function readRows(
+  db: Db,
+  table: CopiedTable,
+  after: Key | null,
+  upTo: Key | null,
+  limit: number,
+): Promise<CopiedRow[]> {
+  const columns = sql.join(table.columns.map(({ name }) => sql.ref(name)))
+  const bounds = [
+    ...(after === null ? [] : [sql`(${keyColumns(table)}) > (${sql.join(after)})`]),
+    ...(upTo === null ? [] : [sql`(${keyColumns(table)}) <= (${sql.join(upTo)})`]),
+  ]
+  const where = bounds.length === 0 ? sql`` : sql`WHERE ${sql.join(bounds, sql` AND `)}`
+  const { rows } = await sql<CopiedRow>`
+    SELECT ${columns} FROM ${sql.table(table.name)} ${where} ORDER BY ${keyColumns(table)} LIMIT ${limit}`.execute(
+    db,
+  )
+  return rows
+}
+
+function keyColumns({ key }: CopiedTable): RawBuilder<unknown> {
+  return sql.join(key.map((column) => sql.ref(column)))
+}

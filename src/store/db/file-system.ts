@@ -1,0 +1,90 @@
+/**
+ * Whether a database may lie in a folder. SQLite's write-ahead log needs locks and memory that all processes
+ * share; network file systems keep neither, and damage the file sooner or later without a word.
+ */
+import type { StatsFs } from 'node:fs'
+import { stat, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { LeadsheetError } from '../../errors.ts'
+
+/** Bytes: what is free beside a database, and what it and its write-ahead log take. */
+export interface Room {
+  readonly free: number
+  readonly database: number
+  readonly log: number
+}
+
+/** By the `f_type` of statfs(2): include/uapi/linux/magic.h, and the sources of those that are not in it. */
+const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x00006969, 'NFS'],
+  [0x0000517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x01021997, '9p, as WSL and virtual machines share folders'],
+  [0x65735546, 'FUSE, as sshfs, rclone and Docker Desktop share folders'],
+  [0x786f4256, 'VirtualBox shared folders'],
+  [0xbacbacbc, 'VMware shared folders'],
+  [0x00c36400, 'Ceph'],
+  [0x5346414f, 'AFS'],
+  [0x6b414653, 'AFS'],
+  [0x73757245, 'Coda'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x47504653, 'GPFS'],
+])
+
+/** What usually holds data, by name; the last two lose them with the machine or the container. */
+const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x0000ef53, 'ext4'],
+  [0x58465342, 'XFS'],
+  [0x9123683e, 'Btrfs'],
+  [0x2fc12fc1, 'ZFS'],
+  [0xf2f52010, 'F2FS'],
+  [0x01021994, 'tmpfs'],
+  [0x794c7630, 'overlay'],
+])
+const PASSING: readonly string[] = ['tmpfs', 'overlay']
+
+/** The file system of a folder by its name, and whether what lies in it outlives the machine or container. */
+export async function readFileSystem(
+  folder: string,
+): Promise<{ readonly name: string; readonly isLasting: boolean; readonly isNetwork: boolean }> {
+  // Signed where the system's word has 32 bits.
+  const type = (await statfs(folder)).type >>> 0
+  const network = NETWORK_FILE_SYSTEMS.get(type)
+  const name = network ?? LOCAL_FILE_SYSTEMS.get(type) ?? `type 0x${type.toString(16)}`
+  return { name, isLasting: !PASSING.includes(name), isNetwork: network !== undefined }
+}
+
+/**
+ * @param folder must exist
+ * @throws LeadsheetError data_network
+ */
+export async function refuseNetworkFileSystem(folder: string): Promise<void> {
+  const fault = networkFault(folder, await statfs(folder))
+  if (fault !== null) throw fault
+}
+
+/** What stands against a database in a folder, by what the system says of its file system; null where nothing does. */
+export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): LeadsheetError | null {
+  // Signed where the system's word has 32 bits.
+  const name = NETWORK_FILE_SYSTEMS.get(type >>> 0)
+  if (name === undefined) return null
+  return new LeadsheetError(
+    'data_network',
+    `The data directory ${folder} lies on a network file system (${name})`,
+    {
+      hint: 'SQLite can lose data there: set data_dir (LEADSHEET_DATA_DIR) to a local disk or volume, or allow_network_fs to true if you know that its locks hold.',
+    },
+  )
+}
+
+/** @param file a database that is there */
+export async function readRoom(file: string): Promise<Room> {
+  const [{ bavail, bsize }, database, log] = await Promise.all([
+    statfs(dirname(file)),
+    stat(file),
+    // It is there only while somebody has the database open.
+    stat(`${file}-wal`).catch(() => null),
+  ])
+  return { free: bavail * bsize, database: database.size, log: log?.size ?? 0 }
+}

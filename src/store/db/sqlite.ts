@@ -1,0 +1,125 @@
+/**
+ * What is peculiar to SQLite, with `sqlite-driver.ts`: opening a file.
+ */
+import { closeSync, openSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { Kysely, sql, type Transaction } from 'kysely'
+import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
+import type { Tables } from '../tables/tables.ts'
+import { dialectOf } from './sqlite-driver.ts'
+
+/** Short, since a wait inside SQLite stops the whole process; longer waits are the driver's, between attempts. */
+const BUSY_TIMEOUT_MS = 50
+/** Nothing else waits in a process that only reads; who closes the file locks out even readers for a moment. */
+const READER_TIMEOUT_MS = 10_000
+const MODE = 0o600
+/** What SQLite calls a database that is no file. */
+const MEMORY = ':memory:'
+
+/**
+ * Opens or creates the file: write-ahead log, every commit on disk unless told otherwise, foreign keys checked.
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_busy
+ */
+export function openSqlite(file: string): Kysely<Tables> {
+  const database = openFile(file)
+  return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
+}
+
+/** A file that is there, for a process that only reads it: another one may have it open, and write. */
+export function openReader(file: string): Kysely<Tables> {
+  const database = new Database(file, { readonly: true, timeout: READER_TIMEOUT_MS })
+  return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
+}
+
+function openFile(file: string): Database.Database {
+  let database: Database.Database | undefined
+  try {
+    if (file !== MEMORY) createPrivate(file)
+    database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+    // Another program's file stays as it is, to the byte; the migration refuses it.
+    if (isOursOrNew(database)) database.pragma('journal_mode = WAL')
+    database.pragma('synchronous = FULL')
+    database.pragma('foreign_keys = ON')
+    database.pragma('journal_size_limit = 67108864')
+    return database
+  } catch (cause) {
+    database?.close()
+    throw fileFailure(file, cause) ?? unwritable(file, cause)
+  }
+}
+
+/** Recipients, letters and the key of their links are for nobody else; what SQLite puts beside it has the same mode. */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', MODE))
+  } catch {
+    // It is there, or cannot be made: SQLite will tell.
+  }
+}
+
+function isOursOrNew(database: Database.Database): boolean {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
+  return tables.length === 0 || tables.includes('kysely_migration')
+}
+
+/**
+ * Brings the write-ahead log into the file, so that it does not stay as large as it once had to be. As far as
+ * that goes: what others are reading is left for the next time, and not waited for long.
+ */
+export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
+  await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
+}
+
+/**
+ * A transaction whose commit does not wait for the disk, but stands in the log in its order. The connection is held
+ * until commits wait again, so that nobody else's comes in between.
+ */
+export async function writeUnflushedSqlite<T>(
+  db: Kysely<Tables>,
+  work: (trx: Transaction<Tables>) => Promise<T>,
+): Promise<T> {
+  return db.connection().execute(async (connection) => {
+    await sql`PRAGMA synchronous = NORMAL`.execute(connection)
+    try {
+      return await connection.transaction().execute(work)
+    } finally {
+      await sql`PRAGMA synchronous = FULL`.execute(connection)
+    }
+  })
+}
+
+/** Another text whenever anything was written since, by this process or another. */
+export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
+  const { rows } = await sql<{ stamp: string }>`
+    SELECT total_changes() || ' ' || data_version AS stamp FROM pragma_data_version`.execute(db)
+  return rows[0]?.stamp ?? ''
+}
+
+/** What a person can do something about: the file, its folder or its disk. Null for a mistake of ours. */
+export function fileFailure(file: string, cause: unknown): LeadsheetError | null {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
+    return new LeadsheetError(
+      'store_corrupt',
+      `${file} is damaged or not a leadsheet database: ${errorText(cause)}`,
+      {
+        hint: `Nothing was changed. Restore the last backup: ${shellCommand('restore BACKUP')}. Without one, move ${file} away with its -wal and -shm and run ${shellCommand('sync')}, which reads all leads anew; history, reports and what was mailed are then lost.`,
+        cause,
+      },
+    )
+  }
+  if (code.startsWith('SQLITE_BUSY')) {
+    return new LeadsheetError('store_busy', `${file} stays locked by another process`, {
+      hint: 'Another program holds a write lock on it; close it or wait, then run the command again.',
+      cause,
+    })
+  }
+  return /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code) ? unwritable(file, cause) : null
+}
+
+function unwritable(file: string, cause: unknown): LeadsheetError {
+  return new LeadsheetError('data_unwritable', `${file} cannot be written: ${errorText(cause)}`, {
+    hint: 'Check that data_dir (LEADSHEET_DATA_DIR) exists, is writable by this user and has space.',
+    cause,
+  })
+}

@@ -1,0 +1,157 @@
+/**
+ * What has come of the upstream's events lately, and what became of it. All of it is asked of indexes and of counts
+ * that are kept, so that it costs the same with ten events and with a million.
+ */
+import type { EventResource, Instant } from '../../model.ts'
+import { hasDroppedIndexes } from '../db/dropped-index.ts'
+import type { Db } from '../db/store.ts'
+import type { EventOutcome } from '../tables/event-tables.ts'
+
+const DAY_MS = 86_400_000
+
+export interface EventCount {
+  readonly outcome: EventOutcome
+  readonly events: number
+  /** Sum of the times from when each came to when what it told of was in the copy. */
+  readonly seconds: number
+}
+
+export interface WaitingEvents {
+  /** What is to be read, a lead or pipeline once however many events told of it. */
+  readonly toRead: number
+  /** When the first event came that waits; null where none does. */
+  readonly since: Instant | null
+}
+
+/** When the last event came that is still kept: of any kind, or about a lead. */
+export async function findLastArrival(db: Db, resource: EventResource | 'any'): Promise<Instant | null> {
+  const events = db.selectFrom('event').select('received_at').orderBy('received_at', 'desc').limit(1)
+  const row = await (resource === 'any' ? events : events.where('resource', '=', resource)).executeTakeFirst()
+  return row?.received_at ?? null
+}
+
+/** Those that are done with, by what became of them. */
+export async function countEvents(db: Db): Promise<EventCount[]> {
+  return eventCounts(db).execute()
+}
+
+/** The same of those that came in the 24 hours before, to the full hour. */
+export async function countRecentEvents(db: Db, now: Date): Promise<EventCount[]> {
+  const since = new Date(now.getTime() - DAY_MS).toISOString().slice(0, 'yyyy-mm-ddThh'.length)
+  return eventCounts(db).where('hour', '>', since).execute()
+}
+
+function eventCounts(db: Db) {
+  return db
+    .selectFrom('event_count')
+    .select((eb) => [
+      'outcome',
+      eb.fn.sum<number>('events').as('events'),
+      eb.fn.sum<number>('seconds').as('seconds'),
+    ])
+    .groupBy('outcome')
+}
+
+export async function countWaitingEvents(db: Db): Promise<WaitingEvents> {
+  return db
+    .selectFrom('event_queue')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('toRead'),
+      eb.fn.min<Instant | null>('asked_at').as('since'),
+    ])
+    .executeTakeFirstOrThrow()
+}
+
+export interface EventNews {
+  readonly id: string
+  readonly type: string | null
+  readonly occurredAt: Instant | null
+  readonly receivedAt: Instant
+  /** Null while it waits. */
+  readonly doneAt: Instant | null
+  readonly outcome: EventOutcome | null
+  readonly problem: string | null
+  readonly resource: EventResource | null
+  readonly resourceId: string
+  /** Of its company, or of the pipeline; null where that is not known. */
+  readonly name: string | null
+  /** Of a lead that it has changed: what its tracked fields were before, and are since. Null where none of them changed. */
+  readonly change: { readonly before: TrackedFields | null; readonly after: TrackedFields } | null
+}
+
+export interface TrackedFields {
+  readonly status: string
+  readonly score: number | null
+  readonly valueAmount: number | null
+  readonly valueCurrency: string | null
+  readonly agentId: string | null
+  readonly pipelineId: string
+}
+
+/** The last ones that came, newest first. */
+export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
+  const events = await db
+    .selectFrom('event')
+    .selectAll()
+    .orderBy('received_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  // Without them each would be looked for among all leads.
+  const isIndexed = !(await hasDroppedIndexes(db))
+  return Promise.all(
+    events.map(async (event) => ({
+      ...{ id: event.id, type: event.type, occurredAt: event.occurred_at, receivedAt: event.received_at },
+      ...{ doneAt: event.done_at, outcome: event.outcome, problem: event.problem },
+      ...{ resource: event.resource, resourceId: event.resource_id },
+      name: isIndexed ? await findName(db, event.resource, event.resource_id) : null,
+      change:
+        isIndexed && event.resource === 'lead' && event.done_at !== null
+          ? await findChange(db, event.resource_id, event.received_at, event.done_at)
+          : null,
+    })),
+  )
+}
+
+async function findName(db: Db, resource: EventResource | null, id: string): Promise<string | null> {
+  if (resource === 'lead') {
+    const lead = await db.selectFrom('lead').where('id', '=', id).select('company_name').executeTakeFirst()
+    return lead?.company_name ?? null
+  }
+  if (resource !== 'pipeline') return null
+  const pipeline = await db.selectFrom('pipeline').where('id', '=', id).select('name').executeTakeFirst()
+  return pipeline?.name ?? null
+}
+
+const FIELDS = [
+  'status',
+  'score',
+  'value_amount as valueAmount',
+  'value_currency as valueCurrency',
+  'agent_id as agentId',
+  'pipeline_id as pipelineId',
+] as const
+
+/** What was read of a lead between two instants: an event came, and was done with. */
+async function findChange(
+  db: Db,
+  leadId: string,
+  receivedAt: Instant,
+  doneAt: Instant,
+): Promise<EventNews['change']> {
+  const versions = db.selectFrom('lead_version').where('lead_id', '=', leadId).orderBy('valid_from', 'desc')
+  const after = await versions
+    .where('observed_at', '>=', receivedAt)
+    .where('observed_at', '<=', doneAt)
+    .select([...FIELDS, 'valid_from'])
+    .limit(1)
+    .executeTakeFirst()
+  if (after === undefined) return null
+  const { valid_from: since, ...fields } = after
+  const before = await versions
+    .where('valid_from', '<', since)
+    .select([...FIELDS])
+    .limit(1)
+    .executeTakeFirst()
+  return { before: before ?? null, after: fields }
+}

@@ -1,0 +1,97 @@
+/** What a report tells of the service and of our copy: agents, how fresh and how good the data is. */
+import type { AgentLine, Agents, DataQuality, Outage } from '../../figures.ts'
+import type { Freshness, Instant } from '../../model.ts'
+import type { Db } from '../db/store.ts'
+import { findDoubtfulTimes } from '../leads/doubtful-time.ts'
+import { countHeldRows } from '../leads/quarantined-record.ts'
+import { findLastReading } from '../sync/last-read.ts'
+import { findLastFailure, findLastWholeRun } from '../sync/sync-run.ts'
+import { isLongAfter } from './funnel.ts'
+import { type FigureScope, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
+
+export const LAST_WHOLE_RUN = {
+  title: 'Freshness',
+  meaning: 'the last sync that read all leads: everything that changed before leads_as_of is in',
+  reads: [],
+  sql: `SELECT id, leads_as_of, requests FROM sync_run
+  WHERE leads_as_of IS NOT NULL ORDER BY sync_run.rowid DESC LIMIT 1`,
+} as const
+
+export const AGENTS = {
+  title: 'Agents',
+  meaning: 'the agents of the last reading; not told of a period long before it',
+  reads: [],
+  sql: `SELECT agent.name, kind, agent.status, status_changed_at AS "statusChangedAt", task_type AS "taskType",
+    pipeline.name AS "taskPipelineName", last_seen_at AS "lastSeenAt", errors_24h AS "errors24h",
+    last_error_message AS "lastErrorMessage", agent.observed_at AS "observedAt"
+  FROM agent LEFT JOIN pipeline ON pipeline.id = agent.task_pipeline_id
+  WHERE gone_at IS NULL ORDER BY agent.name`,
+} as const
+
+export const OUTAGES = {
+  title: 'Outages',
+  meaning: 'runs of readings in which an agent was failing that touch the period, the longest first',
+  reads: [],
+  sql: `SELECT agent_name AS "agentName", began_at AS "beganAt", ended_at AS "endedAt", hours FROM agent_outage
+  WHERE began_at < :to AND (ended_at IS NULL OR ended_at > :from) ORDER BY hours DESC, began_at, agent_name`,
+} as const
+
+export const HELD_RECORDS = {
+  title: 'Held records',
+  meaning: 'records that could not be read and wait until they can, by reason',
+  reads: [],
+  sql: `SELECT resource, reason, count(*) AS records FROM held_row
+  GROUP BY resource, reason ORDER BY records DESC, resource, reason`,
+} as const
+
+export const DRIFT = {
+  title: 'Changed fields',
+  meaning: 'fields of the records that were new, gone or of another type in a reading of the period',
+  reads: [],
+  sql: `SELECT each.value ->> 'change' AS change, each.value ->> 'path' AS path, ended_at AS at
+  FROM sync_scan_verdict CROSS JOIN json_each(drift) AS each
+  WHERE ended_at >= :from AND ended_at < :to
+  ORDER BY at, hex(each.value ->> 'path'), hex(each.value ->> 'change')`,
+} as const
+
+export const LAST_SCAN = {
+  title: 'Last reading',
+  meaning: 'whether the last reading of the leads proved complete',
+  reads: [],
+  sql: 'SELECT verdict, ended_at AS at FROM sync_scan_verdict ORDER BY ended_at DESC, run_id DESC LIMIT 1',
+} as const
+
+export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshness> {
+  const whole = await findLastWholeRun(db)
+  return {
+    dataAsOf: whole?.asOf ?? null,
+    coversPeriod: whole !== undefined && whole.asOf >= periodTo,
+    statsAsOf: (await findLastReading(db, 'stats'))?.asOf ?? null,
+    agentsAsOf: (await findLastReading(db, 'agents'))?.asOf ?? null,
+    lastFailure: await findLastFailure(db),
+    runId: whole?.id ?? null,
+    requests: whole?.requests ?? null,
+    heldRows: await countHeldRows(db),
+    doubtfulTimes: (await findDoubtfulTimes(db)).map(({ field }) => field),
+  }
+}
+
+export async function readAgents(moment: Moment, scope: FigureScope): Promise<Agents> {
+  const rows = await readRows<AgentLine & { observedAt: Instant }>(moment, AGENTS, scope)
+  const asOf = rows[0]?.observedAt ?? null
+  return {
+    asOf,
+    rows: isLongAfter(asOf, scope) ? [] : rows.map(({ observedAt: _, ...line }) => line),
+    outages: await readRows<Outage>(moment, OUTAGES, scope),
+  }
+}
+
+export async function readDataQuality(moment: Moment, scope: FigureScope): Promise<DataQuality> {
+  const [lastScan = null] = await readRows<NonNullable<DataQuality['lastScan']>>(moment, LAST_SCAN, scope)
+  return {
+    held: await readRows<DataQuality['held'][number]>(moment, HELD_RECORDS, scope),
+    drift: await readRows<DataQuality['drift'][number]>(moment, DRIFT, scope),
+    lastScan,
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * What the window shows of pipelines and agents: with many leads it takes seconds, in which the daemon would do nothing
+ * else, so that a process of its own counts it where no server does.
+ */
+import { dirname } from 'node:path'
+import { sql } from 'kysely'
+import { readInTime } from '../db/cancellable-query.ts'
+import { programFile } from '../db/entry-file.ts'
+import type { Db, Store } from '../db/store.ts'
+import { askChild } from '../db/subprocess.ts'
+import type { OverviewJob } from './overview-child.ts'
+import { type Overview, type OverviewRequest, readOverview } from './pipeline-overview.ts'
+
+const CHILD = programFile(import.meta.url, 'overview-child')
+/** Of a server that others use too. */
+const TIMEOUT_MS = 5 * 60_000
+
+/** @throws what any use of the store throws, and the reason of the signal */
+export async function countOverview(
+  { db, place }: Pick<Store, 'db' | 'place'>,
+  request: OverviewRequest,
+  signal: AbortSignal,
+): Promise<Overview> {
+  if (place.kind === 'postgres')
+    return readInTime(db, (one) => readOverview(one, request), { signal, timeoutMs: TIMEOUT_MS })
+  const { file } = place
+  return askChild<OverviewJob, Overview>(CHILD, { file, request }, { folder: dirname(file), signal })
+}
+
+/** Differs once a sync has ended, or the past was pruned: only then may an overview differ. */
+export async function readOverviewMark(db: Db): Promise<string> {
+  const { rows } = await sql<{ mark: string }>`
+    SELECT (SELECT coalesce(max(rowid), 0) FROM sync_run WHERE outcome IS NOT NULL)
+      || ' ' || (SELECT coalesce(sum("rows"), 0) FROM pruned) AS mark`.execute(db)
+  return rows[0]?.mark ?? ''
+}

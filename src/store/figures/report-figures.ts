@@ -1,0 +1,209 @@
+/**
+ * All figures of a report, from one moment of the store. Numbers come from the definitions of `definition.ts`, or of
+ * many spans or groups at once, and then are the same. Without its core numbers there is no report; of the other
+ * sections each is read by itself, and one that fails leaves the others as they are.
+ */
+import type { BlockName } from '../../choices.ts'
+import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
+import type { Compared, FailedSection, HistoryCoverage, PeriodKind, ReportFigures } from '../../figures.ts'
+import type { Money, Period, Ratio } from '../../model.ts'
+import { listOf } from '../db/rows.ts'
+import type { Db } from '../db/store.ts'
+import { readByPipeline, readBySource } from './breakdown.ts'
+import { type LastTold, readChanges } from './changes.ts'
+import { readCoverage } from './coverage.ts'
+import type { CoverageName, FigureName } from './definition.ts'
+import { giveChosen } from './filtered-leads.ts'
+import { readAgents, readDataQuality, readFreshness } from './freshness-figures.ts'
+import { readFunnel } from './funnel.ts'
+import { type FigureRow, type FigureScope, readFigureAt } from './query.ts'
+import { atOneMoment, type Moment, readPart } from './read-transaction.ts'
+import { readStalled, readTopLeads } from './report-lists.ts'
+import { readSparklines, readTrend } from './series.ts'
+import { readServiceStats } from './service-stats.ts'
+
+export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays' | 'asKnownAt'> {
+  readonly kind: PeriodKind
+  readonly period: Period
+  readonly prior: Period
+  readonly topScore: number
+  /** So many rows of each list are kept. */
+  readonly rowsMax: number
+  /** The last edition that was sent; null before the first. */
+  readonly since: LastTold | null
+  /** The last periods of the kind up to this one, in order. */
+  readonly sparkPeriods: readonly Period[]
+  /** Whole local days up to the end of the period, in order. */
+  readonly trendDays: readonly Period[]
+}
+
+/**
+ * `queries` and `warnings` are left empty: a report's own SQL is asked elsewhere.
+ * @param db not one inside a transaction
+ * @throws LeadsheetError config_invalid for a filter that cannot be; report_failed where the core numbers cannot be
+ *   read, and what any use of the store throws
+ */
+export async function readReportFigures(db: Db, request: ReportRequest): Promise<ReportFigures> {
+  return atOneMoment(db, async (moment) =>
+    readAt(await giveChosen(moment, scopeOf(request, request.period)), request),
+  )
+}
+
+type CoreFigures = Pick<
+  ReportFigures,
+  'freshness' | 'leads' | 'newLeads' | 'won' | 'lost' | 'wonValue' | 'winRate' | 'openValue' | 'known'
+> & { readonly pipelines: readonly { readonly id: string; readonly name: string }[] }
+
+type Sections = Omit<
+  ReportFigures,
+  keyof CoreFigures | 'kind' | 'period' | 'prior' | 'filter' | 'queries' | 'failed' | 'warnings'
+>
+
+async function readAt(moment: Moment, request: ReportRequest): Promise<ReportFigures> {
+  const { kind, period, prior, filter } = request
+  const { pipelines, ...core } = await readCore(moment, request).catch((thrown: unknown) => {
+    throw thrown instanceof LeadsheetError ? thrown : unreadable(thrown)
+  })
+  const { sections, failed } = await readSections(moment, request, { ...core, pipelines })
+  const names = pipelines.map(({ name }) => name)
+  return {
+    ...{ kind, period, prior, filter },
+    ...core,
+    pipelines: names,
+    ...sections,
+    queries: [],
+    failed,
+    warnings: [],
+  }
+}
+
+async function readCore(moment: Moment, request: ReportRequest): Promise<CoreFigures> {
+  const { period, prior, filter } = request
+  const { db } = moment
+  const scope = scopeOf(request, period)
+  const compared = async <T>(
+    name: FigureName,
+    read: (rows: readonly FigureRow[]) => T,
+  ): Promise<Compared<T>> => ({
+    current: read(await readFigureAt(moment, name, scope)),
+    prior: read(await readFigureAt(moment, name, scopeOf(request, prior))),
+  })
+  const covered = async (name: CoverageName): Promise<Compared<HistoryCoverage>> => ({
+    current: await readCoverage(moment, name, scope),
+    prior: await readCoverage(moment, name, scopeOf(request, prior)),
+  })
+  return {
+    freshness: await readFreshness(db, period.to),
+    pipelines: await listPipelines(db, filter.pipelineIds),
+    leads: countIn(await readFigureAt(moment, 'leads', scope)),
+    newLeads: await compared('new_leads', countIn),
+    won: await compared('won', countIn),
+    lost: await compared('lost', countIn),
+    wonValue: await compared('won_value', moneyIn),
+    winRate: await compared('win_rate', ratioIn),
+    openValue: await compared('open_value', moneyIn),
+    known: { status: await covered('end'), value: await covered('value') },
+  }
+}
+
+async function readSections(
+  moment: Moment,
+  request: ReportRequest,
+  { freshness, openValue, pipelines }: CoreFigures,
+): Promise<{ sections: Sections; failed: FailedSection[] }> {
+  const { period, prior, topScore, rowsMax } = request
+  const scope = scopeOf(request, period)
+  const currency = openValue.current[0]?.currency ?? null
+  const failed: FailedSection[] = []
+  const section = async <T>(block: BlockName, read: () => Promise<T>, empty: T): Promise<T> => {
+    try {
+      return await readPart(moment, read)
+    } catch (thrown) {
+      if (thrown instanceof LeadsheetError && thrown.code === 'store_unreachable') throw thrown
+      failed.push({ block, query: null, message: errorText(thrown) })
+      return empty
+    }
+  }
+  const { sparkPeriods, trendDays, since } = request
+  const { dataAsOf } = freshness
+  const sections: Sections = {
+    sparklines: await section('kpis', () => readSparklines(moment, scope, sparkPeriods, currency, dataAsOf), {
+      newLeads: [],
+      won: [],
+      winRate: [],
+      openValue: [],
+    }),
+    trend: await section('trend', () => readTrend(moment, scope, trendDays, dataAsOf), []),
+    funnel: await section('funnel', () => readFunnel(moment, scope, dataAsOf), {
+      ...{ source: 'service', coverage: null, daysCoverage: NOTHING },
+      asOf: null,
+      stages: [],
+    }),
+    changes: await section('changes', () => readChanges(moment, scope, since, rowsMax), {
+      since: since?.at ?? period.from,
+      coverage: NOTHING,
+      kinds: [],
+    }),
+    topLeads: await section('top_leads', () => readTopLeads(moment, scope, topScore, rowsMax), {
+      minScore: topScore,
+      total: 0,
+      rows: [],
+    }),
+    stalled: await section('stalled', () => readStalled(moment, scope, rowsMax), {
+      days: scope.stalledDays,
+      coverage: NOTHING,
+      total: 0,
+      rows: [],
+    }),
+    byPipeline: await section('pipelines', () => readByPipeline(moment, scope, prior, pipelines), []),
+    bySource: await section('sources', () => readBySource(moment, scope, prior), []),
+    agents: await section('agents', () => readAgents(moment, scope), { asOf: null, rows: [], outages: [] }),
+    serviceStats: await section('service_stats', () => readServiceStats(moment, scope), []),
+    dataQuality: await section('data_quality', () => readDataQuality(moment, scope), {
+      held: [],
+      drift: [],
+      lastScan: null,
+    }),
+  }
+  return { sections, failed }
+}
+
+const NOTHING = { known: 0, of: 0 }
+
+function unreadable(cause: unknown): LeadsheetError {
+  return new LeadsheetError(
+    'report_failed',
+    `The numbers of the report cannot be read: ${errorText(cause)}`,
+    {
+      hint: `Nothing was sent. ${shellCommand('doctor')} checks the database.`,
+      cause,
+    },
+  )
+}
+
+export function scopeOf(
+  { filter, stalledDays, asKnownAt }: ReportRequest,
+  { from, to }: Period,
+): FigureScope {
+  return { from, to, filter, stalledDays, asKnownAt }
+}
+
+function countIn(rows: readonly FigureRow[]): number {
+  return rows[0]?.value ?? 0
+}
+
+function moneyIn(rows: readonly FigureRow[]): Money[] {
+  return rows.map(({ of, value }) => ({ amount: value ?? 0, currency: of ?? '' }))
+}
+
+function ratioIn(rows: readonly FigureRow[]): Ratio {
+  return { part: rows[0]?.part ?? 0, whole: rows[0]?.whole ?? 0 }
+}
+
+async function listPipelines(
+  db: Db,
+  pipelineIds: readonly string[] | null,
+): Promise<{ id: string; name: string }[]> {
+  const all = db.selectFrom('pipeline').select(['id', 'name']).orderBy('name').orderBy('id')
+  return (pipelineIds === null ? all : all.where('id', 'in', listOf(pipelineIds))).execute()
+}

@@ -1,0 +1,151 @@
+/**
+ * The details of leads, and which are to be read next. A lead waits unless `detail_queue` says otherwise, so
+ * that the first load of many leads need not queue each of them.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Instant, LeadDetail } from '../../model.ts'
+import { isPostgres } from '../db/postgres.ts'
+import type { Observation } from '../db/read-stamp.ts'
+import { insertRows, numbersOf, type Rows } from '../db/rows.ts'
+import type { Db, Trx } from '../db/store.ts'
+import { saveActivity } from './activity.ts'
+import { refreshStageMoves } from './stage-move.ts'
+
+/** Looked at by one statement, so that it stops the process for some 10 ms. */
+const CHUNK_LEADS = 25_000
+const FIRST_PAUSE_MS = 10 * 60_000
+const LONGEST_PAUSE_MS = 7 * 24 * 60 * 60_000
+
+/** A lead whose details are to be read. */
+export interface WaitingLead {
+  readonly no: number
+  readonly id: string
+  readonly updatedAt: Instant
+}
+
+/**
+ * Leads that are new, have changed or are to be tried again: first those that are open, then the closed ones, the newest
+ * of each first.
+ * @param top only among so many with the best scores, and the best of each first; null for all
+ */
+export async function listWaitingLeads(
+  db: Db,
+  { now, top, limit }: { readonly now: Instant; readonly top: number | null; readonly limit: number },
+): Promise<WaitingLead[]> {
+  const { n } = await db
+    .selectFrom('lead')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const end = Math.min(n, top ?? n)
+  // Of equal leads the later one comes first; SQLite's indexes have them so, and to be told would sort anew.
+  const later = isPostgres(db) ? sql`, no DESC` : sql``
+  const ranking =
+    top === null
+      ? sql`FROM lead ORDER BY created_at DESC${later}`
+      : sql`FROM lead WHERE removed_at IS NULL ORDER BY score DESC NULLS LAST${later}`
+  const order = top === null ? sql`lead.created_at DESC` : sql`lead.score DESC NULLS LAST`
+  const open: WaitingLead[] = []
+  const closed: WaitingLead[] = []
+  for (let from = 0; from < end && open.length < limit; from += CHUNK_LEADS) {
+    const { rows } = await sql<WaitingLead & { readonly isOpen: number }>`
+      SELECT lead.no, lead.id, lead.updated_at AS "updatedAt",
+        CASE WHEN stage.outcome = 'open' THEN 1 ELSE 0 END AS "isOpen"
+      FROM (SELECT no ${ranking} LIMIT ${Math.min(CHUNK_LEADS, end - from)} OFFSET ${from}) AS ranked
+      LEFT JOIN detail_queue AS known ON known.lead_no = ranked.no
+      JOIN lead ON lead.no = ranked.no
+      LEFT JOIN stage ON stage.status = lead.status
+      WHERE (known.lead_no IS NULL OR known.due_at <= ${now}) AND lead.removed_at IS NULL
+      ORDER BY "isOpen" DESC, ${order}, lead.no DESC LIMIT ${limit}`.execute(db)
+    for (const { isOpen, ...lead } of rows) (isOpen === 1 ? open : closed).push(lead)
+    await nextTurn()
+  }
+  return [...open, ...closed].slice(0, limit)
+}
+
+export interface DetailCount {
+  /** Leads whose details were asked for, and of those how many are to be asked for again. */
+  readonly asked: number
+  readonly due: number
+  /** Those of them that could not be read. */
+  readonly failing: number
+}
+
+/** At once, however many there are. */
+export async function countDetails(db: Db): Promise<DetailCount> {
+  const { rows } = await sql<DetailCount>`
+    SELECT (SELECT count(*) FROM detail_queue) AS asked, count(*) AS due,
+      count(*) FILTER (WHERE failures > 0) AS failing
+    FROM detail_queue WHERE due_at IS NOT NULL`.execute(db)
+  return rows[0] ?? { asked: 0, due: 0, failing: 0 }
+}
+
+/** To be called in the transaction that changes the leads: their details are read again. */
+export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: Instant): Promise<void> {
+  if (leadNos.length === 0) return
+  await trx
+    .updateTable('detail_queue')
+    .where('lead_no', 'in', numbersOf(leadNos))
+    .set({ due_at: at, failures: 0 })
+    .execute()
+}
+
+/** When another profile reads them. */
+export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
+  await trx.updateTable('detail_queue').set({ due_at: at, failures: 0 }).execute()
+}
+
+/** A lead, and what was read of it. */
+export interface DetailRead {
+  readonly lead: WaitingLead
+  readonly detail: LeadDetail
+}
+
+export async function saveDetails(trx: Trx, read: readonly DetailRead[], seen: Observation): Promise<void> {
+  const rows = read.map(({ lead, detail }) => ({
+    lead_id: lead.id,
+    fetched_at: seen.at,
+    lead_updated_at: detail.updatedAt ?? lead.updatedAt,
+    run_id: seen.runId,
+    enrichment: detail.enrichment,
+    raw: detail.raw,
+  }))
+  await insertRows(trx, 'lead_detail', rows, { key: ['lead_id'] })
+  const activity = read.map(({ lead, detail: { activity: entries, held } }) => ({
+    leadId: lead.id,
+    entries,
+    held,
+  }))
+  await saveActivity(trx, activity, seen)
+  await refreshStageMoves(
+    trx,
+    read.map(({ lead }) => lead.id),
+  )
+  const asked = { asked_at: seen.at, due_at: null, failures: 0, last_error: null }
+  await noteAsked(
+    trx,
+    read.map(({ lead }) => ({ lead_no: lead.no, ...asked })),
+  )
+}
+
+/** Puts the lead off, longer with each failure in a row. */
+export async function putOffDetail(trx: Trx, lead: WaitingLead, reason: string, now: Date): Promise<void> {
+  const before = await trx
+    .selectFrom('detail_queue')
+    .where('lead_no', '=', lead.no)
+    .select('failures')
+    .executeTakeFirst()
+  const failures = (before?.failures ?? 0) + 1
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 4 ** (failures - 1), LONGEST_PAUSE_MS)
+  const asked = {
+    asked_at: now.toISOString(),
+    due_at: new Date(now.getTime() + pauseMs).toISOString(),
+    failures,
+    last_error: reason,
+  }
+  await noteAsked(trx, [{ lead_no: lead.no, ...asked }])
+}
+
+async function noteAsked(trx: Trx, rows: Rows<'detail_queue'>): Promise<void> {
+  await insertRows(trx, 'detail_queue', rows, { key: ['lead_no'] })
+}

@@ -1,0 +1,62 @@
+/**
+ * Times of leads that the upstream cannot mean: made of our own first reading, because a field is empty or is called
+ * something else, or the same in nearly all leads. Told from some of the leads, so that it costs nothing to ask.
+ */
+import { sql } from 'kysely'
+import type { Db } from '../db/store.ts'
+
+export interface DoubtfulTime {
+  readonly field: 'created_at' | 'updated_at' | 'status_changed_at'
+  /** `read`: when we first read the lead. `same`: within one day (UTC), which is given. */
+  readonly why: 'read' | 'same'
+  readonly day: string | null
+}
+
+/** Of the oldest leads and of the newest. */
+const SAMPLE = 500
+/** Fewer leads may well be of one day. */
+const LEADS_LEAST = 50
+const SHARE = 0.9
+
+interface Counted {
+  readonly field: DoubtfulTime['field']
+  readonly leads: number
+  readonly read: number
+  readonly day: string
+  readonly alike: number
+}
+
+export async function findDoubtfulTimes(db: Db): Promise<DoubtfulTime[]> {
+  const { rows } = await sql<Counted>`WITH chosen AS (
+      SELECT id, created_at, updated_at, status_changed_at, first_seen_at
+      FROM (SELECT * FROM lead ORDER BY created_at LIMIT ${sql.lit(SAMPLE)}) AS oldest
+      UNION SELECT id, created_at, updated_at, status_changed_at, first_seen_at
+      FROM (SELECT * FROM lead ORDER BY created_at DESC LIMIT ${sql.lit(SAMPLE)}) AS newest),
+    told AS (
+      SELECT 'created_at' AS field, created_at AS at, first_seen_at FROM chosen
+      UNION ALL SELECT 'updated_at', updated_at, first_seen_at FROM chosen
+      UNION ALL SELECT 'status_changed_at', status_changed_at, first_seen_at FROM chosen),
+    days AS (
+      SELECT field, substr(at, 1, 10) AS day, count(*) AS alike, count(*) FILTER (WHERE at = first_seen_at) AS read
+      FROM told GROUP BY field, substr(at, 1, 10)),
+    placed AS (
+      SELECT *, sum(alike) OVER of_field AS leads, sum(read) OVER of_field AS all_read,
+        row_number() OVER (PARTITION BY field ORDER BY alike DESC, day) AS place
+      FROM days WINDOW of_field AS (PARTITION BY field))
+    SELECT field, day, alike, CAST(leads AS integer) AS leads, CAST(all_read AS integer) AS read
+    FROM placed WHERE place = 1 ORDER BY field`.execute(db)
+  return rows.flatMap(({ field, leads, read, day, alike }): DoubtfulTime[] => {
+    if (leads < LEADS_LEAST) return []
+    if (read >= leads * SHARE) return [{ field, why: 'read', day: null }]
+    // Upstreams do touch all their leads at once.
+    if (field === 'updated_at' || alike < leads * SHARE) return []
+    return [{ field, why: 'same', day }]
+  })
+}
+
+/** For operators. */
+export function tellDoubtful({ field, why, day }: DoubtfulTime): string {
+  return why === 'read'
+    ? `${field} of nearly all leads is when they were first read: the upstream tells none where the profile looks`
+    : `${field} of nearly all leads is of one day, ${day} (UTC): that may be the wrong field`
+}

@@ -1,0 +1,76 @@
+/**
+ * The leads that are known by the bytes of their record, so that one which comes again is neither parsed nor
+ * looked up. Kept in `lead_fingerprint`, and in memory while a list is read.
+ */
+import { sql } from 'kysely'
+import { insertRows, numbersOf } from '../db/rows.ts'
+import type { Db, Trx } from '../db/store.ts'
+import { createNumberIndex, type NumberIndex } from './hash-index.ts'
+
+/** Read at once; between them others get their turn. */
+const CHUNK_LEADS = 20_000
+
+/** A lead and the hash of its record's bytes, as two unsigned halves. */
+export interface Fingerprint {
+  readonly no: number
+  readonly high: number
+  readonly low: number
+}
+
+export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
+  const { rows: last } = await sql<{
+    no: number | null
+  }>`SELECT max(lead_no) AS no FROM lead_fingerprint`.execute(db)
+  const end = last[0]?.no ?? 0
+  const known = createNumberIndex(end)
+  for (let from = 1; from <= end; from += CHUNK_LEADS) {
+    // One text for all of them, since each row and value that comes out of SQLite costs as much as a lookup.
+    const { rows } = await sql<{ text: string | null }>`
+      SELECT string_agg(lead_no || ' ' || fingerprint, '') AS text FROM lead_fingerprint
+      WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
+    addAll(known, rows[0]?.text ?? '')
+    await new Promise(setImmediate)
+  }
+  return known
+}
+
+export async function saveFingerprints(trx: Trx, fingerprints: readonly Fingerprint[]): Promise<void> {
+  const rows = fingerprints.map(({ no, high, low }) => ({
+    lead_no: no,
+    fingerprint: hex(high) + hex(low),
+  }))
+  await insertRows(trx, 'lead_fingerprint', rows, { key: ['lead_no'] })
+}
+
+/** So that the next record of each of these leads is read, whatever it is. */
+export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): Promise<void> {
+  if (leadNos.length === 0) return
+  await trx.deleteFrom('lead_fingerprint').where('lead_no', 'in', numbersOf(leadNos)).execute()
+}
+
+/** @param text for each lead its number, a space, and 16 hex digits */
+function addAll(known: NumberIndex, text: string): void {
+  for (let at = 0; at < text.length; ) {
+    let no = 0
+    for (; text.charCodeAt(at) !== SPACE; at++) no = no * 10 + text.charCodeAt(at) - ZERO
+    known.set(no, halfAt(text, at + 1), halfAt(text, at + 9))
+    at += 17
+  }
+}
+
+function halfAt(text: string, at: number): number {
+  let half = 0
+  for (let digit = at; digit < at + 8; digit++) {
+    const code = text.charCodeAt(digit)
+    half = (half << 4) | (code < A ? code - ZERO : code - A + 10)
+  }
+  return half >>> 0
+}
+
+const SPACE = 0x20
+const ZERO = 0x30
+const A = 0x61
+
+function hex(half: number): string {
+  return half.toString(16).padStart(8, '0')
+}

@@ -1,0 +1,94 @@
+/**
+ * The first load of all leads into an empty file: without indexes and without a lookup for any lead. That a lead
+ * is new is known from memory alone. It ends with the list, or as soon as a lead comes a second time.
+ */
+import { sql } from 'kysely'
+import { dropIndexes, restoreIndexes } from '../db/dropped-index.ts'
+import type { Db, Store } from '../db/store.ts'
+import { createNumberIndex } from './hash-index.ts'
+
+export interface FirstLoad extends AsyncDisposable {
+  /**
+   * Whether the load goes on with these: leads of which none was met before, and records held of which none is one
+   * of its leads. The leads count as met from now on.
+   */
+  takes(leadIds: readonly string[], heldIds: readonly string[]): boolean
+  /**
+   * Makes the indexes; afterwards nothing is taken. Once is enough.
+   * @throws the reason of the signal; the indexes are left to the next sync then
+   */
+  end(signal: AbortSignal): Promise<void>
+}
+
+/**
+ * Null where the store has leads, or is in PostgreSQL, where others work with its indexes meanwhile. One that is disposed
+ * of before its end leaves the indexes to the next sync.
+ */
+export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
+  if (store.place.kind === 'postgres' || (await hasLeads(store.db))) return null
+  // They need the indexes; the rows that refer to each other go in by one transaction.
+  await checkForeignKeys(store.db, false)
+  const isBegun = await store.write(async (trx) => {
+    // An event may just have brought one.
+    if (await hasLeads(trx)) return false
+    await dropIndexes(trx, ['lead', 'lead_version'])
+    return true
+  })
+  if (!isBegun) {
+    await checkForeignKeys(store.db, true)
+    return null
+  }
+  const met = createNumberIndex()
+  let count = 0
+  let isOpen = true
+
+  function isMet(id: string): boolean {
+    const { high, low } = hashText(id)
+    return met.find(high, low) !== null
+  }
+
+  return {
+    takes(leadIds, heldIds) {
+      if (!isOpen) return false
+      for (const id of leadIds) {
+        if (isMet(id)) return false
+        const { high, low } = hashText(id)
+        met.set(++count, high, low)
+      }
+      return !heldIds.some(isMet)
+    },
+    async end(signal) {
+      if (!isOpen) return
+      isOpen = false
+      await restoreIndexes(store, signal)
+      await checkForeignKeys(store.db, true)
+    },
+    async [Symbol.asyncDispose]() {
+      await checkForeignKeys(store.db, true)
+    },
+  }
+}
+
+async function hasLeads(db: Db): Promise<boolean> {
+  return (await db.selectFrom('lead').select('no').limit(1).executeTakeFirst()) !== undefined
+}
+
+/** Has no effect inside a transaction. */
+async function checkForeignKeys(db: Db, isOn: boolean): Promise<void> {
+  await sql`PRAGMA foreign_keys = ${sql.lit(isOn ? 1 : 0)}`.execute(db)
+}
+
+/** Two unsigned halves, well mixed (cyrb53, without its cut to 53 bits). Texts that share one only end the load. */
+function hashText(text: string): { high: number; low: number } {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    high = Math.imul(high ^ code, 0x9e3779b1)
+    low = Math.imul(low ^ code, 0x5f356495)
+  }
+  const mixedHigh = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35)
+  const mixedLow =
+    Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(mixedHigh ^ (mixedHigh >>> 13), 0xc2b2ae35)
+  return { high: mixedHigh >>> 0, low: mixedLow >>> 0 }
+}

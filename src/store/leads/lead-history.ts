@@ -1,0 +1,100 @@
+/**
+ * What a lead has been, as a pure function of the states that were seen of it: in whatever order they arrive,
+ * the history is the same. The upstream's clock orders them; ours only where that does not tell.
+ */
+import type { Instant } from '../../model.ts'
+import type { LeadVersionTable } from '../tables/history-tables.ts'
+
+/** The fields whose changes make a new version. */
+export const TRACKED = [
+  'pipeline_id',
+  'status',
+  'score',
+  'value_amount',
+  'value_currency',
+  'agent_id',
+] as const
+
+/** A lead as it was read once. */
+export type LeadState = Pick<
+  LeadVersionTable,
+  'changed_at' | 'status_changed_at' | 'observed_at' | 'run_id' | (typeof TRACKED)[number]
+>
+
+/** A span in which a lead was gone upstream, by our clock; to null while it is. */
+export interface Absence {
+  readonly from: Instant
+  readonly to: Instant | null
+}
+
+/** A state and when it began, whether the lead was there then or not. */
+export interface Step {
+  readonly state: LeadState
+  readonly from: Instant
+  /** The states after it that changed nothing tracked. */
+  readonly touches: readonly LeadState[]
+}
+
+export type LeadVersion = LeadState & Pick<LeadVersionTable, 'valid_from' | 'valid_to'>
+
+export function hasSameTracked(one: LeadState, other: LeadState): boolean {
+  return TRACKED.every((field) => one[field] === other[field])
+}
+
+/** @param states in the order of their `changed_at`; those of one instant in the order in which they were read */
+export function stepsOf(states: readonly LeadState[]): Step[] {
+  const steps: { state: LeadState; from: Instant; touches: LeadState[] }[] = []
+  for (const [index, state] of states.entries()) {
+    const last = steps.at(-1)
+    if (last && hasSameTracked(last.state, state)) last.touches.push(state)
+    else steps.push({ state, from: beginOf(state, last, states[index + 1]), touches: [] })
+  }
+  return steps
+}
+
+/** The versions of a lead: each step without the absences, in order and never overlapping. */
+export function historyOf(steps: readonly Step[], absences: readonly Absence[]): LeadVersion[] {
+  return steps.flatMap(({ state, from }, index) => {
+    const to = steps[index + 1]?.from ?? null
+    return spansOf(from, to, absences).map((span) => ({ ...state, valid_from: span.from, valid_to: span.to }))
+  })
+}
+
+/**
+ * A state begins with its last change of status where that is what is new, and otherwise with its update.
+ * What the upstream dates before a state that was seen later cannot be; each begins after the one before.
+ */
+function beginOf(state: LeadState, before: Step | undefined, next: LeadState | undefined): Instant {
+  const { changed_at, status_changed_at, observed_at } = state
+  const isStatusDated = status_changed_at !== null && status_changed_at <= changed_at
+  if (!before) return isStatusDated ? status_changed_at : changed_at
+  const seenBefore = lastSightingOf(before)
+  const isOfSameTime = changed_at === seenBefore
+  const isMove = state.status !== before.state.status
+  let told = isMove && isStatusDated && status_changed_at > seenBefore ? status_changed_at : changed_at
+  if (isOfSameTime && (!next || observed_at < next.changed_at)) told = observed_at
+  return told > before.from ? told : after(before.from)
+}
+
+/** When the lead was last known to be in that state: its latest update in it. */
+export function lastSightingOf(step: Step): Instant {
+  return step.touches.at(-1)?.changed_at ?? step.state.changed_at
+}
+
+/** The parts of a span that lie outside the absences; an empty one at its start where nothing is left. */
+function spansOf(from: Instant, to: Instant | null, absences: readonly Absence[]): Absence[] {
+  const spans: Absence[] = []
+  let start: Instant | null = from
+  for (const gone of absences) {
+    if (start === null || (to !== null && gone.from >= to)) break
+    if (gone.to !== null && gone.to <= start) continue
+    if (gone.from > start) spans.push({ from: start, to: gone.from })
+    start = gone.to
+  }
+  if (start !== null && (to === null || start < to)) spans.push({ from: start, to })
+  return spans.length > 0 ? spans : [{ from, to: from }]
+}
+
+function after(at: Instant): Instant {
+  return new Date(Date.parse(at) + 1).toISOString()
+}

@@ -1,0 +1,72 @@
+/** The row of a lead, and in what it differs from the one that is stored. */
+import type { Lead } from '../../model.ts'
+import type { Observation } from '../db/read-stamp.ts'
+import type { LeadTable } from '../tables/tables.ts'
+
+/** Columns that say when and by which run a row was read, not what the lead is. */
+const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
+
+/** Columns that stay as they were first written. */
+const LASTING = new Set(['no', 'id', 'first_seen_at'])
+
+export type StoredLead = LeadTable & { raw: string }
+
+export interface LeadRow {
+  readonly lead: LeadTable
+  readonly raw: string
+}
+
+/** @param before what is stored of it; undefined where it is new */
+export function rowOf(no: number, lead: Lead, before: StoredLead | undefined, seen: Observation): LeadRow {
+  const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
+  const hasSameStatus = before !== undefined && before.status === lead.status
+  const row = {
+    no,
+    id: lead.id,
+    pipeline_id: lead.pipelineId,
+    status: lead.status,
+    company_name: lead.companyName,
+    company_domain: lead.companyDomain,
+    company_industry: lead.companyIndustry,
+    company_subindustry: lead.companySubindustry,
+    company_employees: lead.companyEmployees,
+    company_city: lead.companyCity,
+    company_country: lead.companyCountry,
+    company_region: lead.companyRegion,
+    company_one_liner: lead.companyOneLiner,
+    contact_name: lead.contactName,
+    contact_title: lead.contactTitle,
+    contact_email: lead.contactEmail,
+    score: lead.score,
+    value_amount: lead.valueAmount,
+    value_currency: lead.valueCurrency,
+    source: lead.source,
+    agent_id: lead.agentId,
+    tags: JSON.stringify(lead.tags),
+    created_at: lead.createdAt ?? before?.created_at ?? seen.at,
+    updated_at: updatedAt,
+    status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
+    first_seen_at: seen.at,
+    observed_at: seen.at,
+    removed_at: null,
+    run_id: seen.runId,
+  }
+  return { lead: row, raw: lead.raw }
+}
+
+/** Where nothing else is written, no index is touched that has only the others. */
+export function changedColumns(before: LeadTable, row: LeadTable): string[] {
+  const columns = Object.entries(row).filter(([column, value]) => Reflect.get(before, column) !== value)
+  return columns.map(([column]) => column).filter((column) => !LASTING.has(column))
+}
+
+/** Whether a record says of the lead what is stored, however it is written down. */
+export function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
+  const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
+  return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'removed_at')
+}
+
+/** Not as one that is new where the upstream does not date it. */
+export function datedAs(before: StoredLead, lead: Lead): Lead {
+  return { ...lead, updatedAt: lead.updatedAt ?? before.updated_at }
+}

@@ -1,0 +1,152 @@
+/**
+ * The history of leads in the store: read whole for each lead that changed, made anew with what arrived, and
+ * only what differs is written. A lead that is new has none, so that nothing is looked up for it.
+ */
+import { sql } from 'kysely'
+import type { Lead } from '../../model.ts'
+import type { Observation } from '../db/read-stamp.ts'
+import { rowDifference } from '../db/row-difference.ts'
+import { deleteRows, insertRows, listOf } from '../db/rows.ts'
+import type { Trx } from '../db/store.ts'
+import type { LeadTouchTable, LeadVersionTable } from '../tables/history-tables.ts'
+import { hasSameTracked, historyOf, type LeadState, type Step, stepsOf } from './lead-history.ts'
+import { type KnownHistory, readHistories, statesOf } from './lead-state.ts'
+import { moveTraits, saveStageMoves } from './stage-move.ts'
+
+/** What a page says of the past and present of leads. */
+export interface Arrivals {
+  /** Not stored before. */
+  readonly fresh: readonly Lead[]
+  /** Stored before, and their row in `lead` says this now; each lead once. */
+  readonly present: readonly Lead[]
+  /** Older than the row in `lead`, which has not changed. */
+  readonly late: readonly Lead[]
+  /** Ids of those that were marked removed and are there again, whether they changed or not. */
+  readonly returned: readonly string[]
+}
+
+/** Of the states that changed nothing tracked, so many of a lead are kept, the latest. */
+const TOUCHES_KEPT = 16
+
+/** Rows to be deleted, and rows to be written in the place of any with their key. */
+interface Changes {
+  readonly goneVersions: LeadVersionTable[]
+  readonly versions: LeadVersionTable[]
+  readonly goneTouches: LeadTouchTable[]
+  readonly touches: LeadTouchTable[]
+}
+
+/** To be called after the rows in `lead` are written. */
+export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation): Promise<void> {
+  await insertRows(
+    trx,
+    'lead_version',
+    arrived.fresh.flatMap((lead) => firstVersion(lead, seen)),
+  )
+  await endAbsences(trx, arrived.returned, seen)
+  const present = new Map(arrived.present.map((lead) => [lead.id, lead]))
+  const late = Map.groupBy(arrived.late, (lead) => lead.id)
+  const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
+  if (ids.size === 0) return
+
+  const changes: Changes = { goneVersions: [], versions: [], goneTouches: [], touches: [] }
+  const moved = new Map<string, Step[]>()
+  for (const [id, known] of await readHistories(trx, [...ids])) {
+    const states = statesOf(known)
+    const traits = moveTraits(stepsOf(states))
+    for (const lead of late.get(id) ?? []) addLate(states, lead, seen)
+    const lead = present.get(id)
+    if (lead) addPresent(states, lead, seen)
+    const steps = stepsOf(states)
+    collectChanges(changes, id, known, steps)
+    if (moveTraits(steps) !== traits) moved.set(id, steps)
+  }
+  await writeChanges(trx, changes)
+  await saveStageMoves(trx, moved)
+}
+
+/** Ends the open version of leads that are gone, and notes since when they are: not before they last returned. */
+export async function recordGone(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
+  if (ids.length === 0) return
+  await sql`INSERT INTO lead_gone (lead_id, gone_at, run_id)
+    SELECT value, max(${scan.at}, coalesce((SELECT max(returned_at) FROM lead_gone WHERE lead_id = value), '')), ${scan.runId}
+    FROM json_each(${JSON.stringify(ids)})`.execute(trx)
+  await sql`UPDATE lead_version SET valid_to = max(gone.gone_at, lead_version.valid_from)
+    FROM lead_gone AS gone WHERE gone.lead_id = lead_version.lead_id AND gone.returned_at IS NULL
+      AND lead_version.valid_to IS NULL AND lead_version.lead_id IN ${listOf(ids)}`.execute(trx)
+}
+
+/** An absence lasts for a millisecond at least, whatever our clock says, so that it can be told. */
+async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
+  if (ids.length === 0) return
+  await sql`UPDATE lead_gone
+    SET returned_at = max(${seen.at}, strftime('%Y-%m-%dT%H:%M:%fZ', gone_at, '+0.001 seconds'))
+    WHERE returned_at IS NULL AND lead_id IN ${listOf(ids)}`.execute(trx)
+}
+
+/** What stands in `lead` now comes last: dated like the state before it where the upstream dates it before that. */
+function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
+  const state = stateOf(lead, seen)
+  const last = states.at(-1)
+  const isSame = last !== undefined && hasSameTracked(last, state)
+  if (last && last.changed_at >= state.changed_at) {
+    if (!isSame) states.push({ ...state, changed_at: last.changed_at })
+  } else if (!isSame || lead.updatedAt !== null) states.push(state)
+}
+
+/** One of an instant that is known changes nothing, unless it differs from all of that instant. */
+function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
+  const state = stateOf(lead, seen)
+  if (states.some((other) => other.changed_at === state.changed_at && hasSameTracked(other, state))) return
+  const place = states.findIndex((other) => other.changed_at > state.changed_at)
+  states.splice(place === -1 ? states.length : place, 0, state)
+}
+
+function stateOf(lead: Lead, seen: Observation): LeadState {
+  return {
+    changed_at: lead.updatedAt ?? seen.at,
+    status_changed_at: lead.statusChangedAt,
+    observed_at: seen.at,
+    run_id: seen.runId,
+    pipeline_id: lead.pipelineId,
+    status: lead.status,
+    score: lead.score,
+    value_amount: lead.valueAmount,
+    value_currency: lead.valueCurrency,
+    agent_id: lead.agentId,
+  }
+}
+
+function firstVersion(lead: Lead, seen: Observation): LeadVersionTable[] {
+  return historyOf(stepsOf([stateOf(lead, seen)]), []).map((version) => ({ lead_id: lead.id, ...version }))
+}
+
+function collectChanges(changes: Changes, id: string, before: KnownHistory, steps: readonly Step[]): void {
+  const versions = historyOf(steps, before.absences).map((version) => ({ lead_id: id, ...version }))
+  const version = rowDifference(before.versions, versions, (row) => row.valid_from)
+  changes.versions.push(...version.written)
+  changes.goneVersions.push(...version.gone)
+  const touch = rowDifference(before.touches, touchesOf(id, steps), (row) => row.changed_at)
+  changes.touches.push(...touch.written)
+  changes.goneTouches.push(...touch.gone)
+}
+
+function touchesOf(id: string, steps: readonly Step[]): LeadTouchTable[] {
+  const touches = steps.flatMap((step) => step.touches).slice(-TOUCHES_KEPT)
+  return touches.map(({ changed_at, status_changed_at, observed_at, run_id }) => ({
+    lead_id: id,
+    changed_at,
+    status_changed_at,
+    observed_at,
+    run_id,
+  }))
+}
+
+async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
+  const versionKey = ['lead_id', 'valid_from']
+  const touchKey = ['lead_id', 'changed_at']
+  await deleteRows(trx, 'lead_version', changes.goneVersions, versionKey)
+  await deleteRows(trx, 'lead_touch', changes.goneTouches, touchKey)
+  await insertRows(trx, 'lead_version', changes.versions, { key: versionKey })
+  await insertRows(trx, 'lead_touch', changes.touches, { key: touchKey })
+}

@@ -1,0 +1,246 @@
+/**
+ * Leads as last seen. A page of leads is compared with what is stored, and only what differs is written; what
+ * that says of their past goes to `lead-version.ts`.
+ */
+import type { Instant, Lead } from '../../model.ts'
+import { isOfEvent, type Observation } from '../db/read-stamp.ts'
+import { insertRows, listOf, numbersOf } from '../db/rows.ts'
+import type { Db, Trx } from '../db/store.ts'
+import type { LeadTable } from '../tables/tables.ts'
+import { changedColumns, datedAs, type LeadRow, rowOf, type StoredLead, saysTheSame } from './lead-row.ts'
+import { saveHistory } from './lead-version.ts'
+
+/** What became of a lead of a page. */
+export interface SavedLead {
+  readonly no: number
+  readonly lead: Lead
+  readonly change: 'inserted' | 'updated' | 'unchanged'
+  /** Older than what is stored, so that its record is not the one that is. */
+  readonly isLate: boolean
+}
+
+/** Read at once, of all. */
+const PART_LEADS = 20_000
+
+/**
+ * Merges a page of leads by id, each once. An older state than the stored one changes nothing; a lead that was
+ * marked removed and is there again returns.
+ * @param isRemap records that are stored as they come are compared column by column, since the mapping changed
+ */
+export async function saveLeads(
+  trx: Trx,
+  leads: readonly Lead[],
+  seen: Observation,
+  isRemap = false,
+): Promise<SavedLead[]> {
+  if (leads.length === 0) return []
+  const { newest, older } = newestById(leads)
+  const ids = [...newest.keys()]
+  const stored = await readStored(trx, ids)
+  const saved: SavedLead[] = []
+  const rows: LeadRow[] = []
+  const changed = new Set<string>()
+  const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
+
+  const fresh = [...newest.values()].filter((lead) => !stored.has(lead.id))
+  for (const { no, lead } of await numbered(trx, fresh)) {
+    saved.push({ no, lead, change: 'inserted', isLate: false })
+    rows.push(rowOf(no, lead, undefined, seen))
+    arrived.fresh.push(lead)
+  }
+  for (const lead of newest.values()) {
+    const before = stored.get(lead.id)
+    if (before === undefined) continue
+    const isLate = isOlder(before, lead)
+    const isOtherForm = !isLate && isInOtherForm(before, lead, seen)
+    const isSettled =
+      before.removed_at === null && (isLate || isOtherForm || isStored(before, lead, seen, isRemap))
+    saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
+    if (isLate) arrived.late.push(lead)
+    if (before.removed_at !== null) arrived.returned.push(lead.id)
+    // The list has the last word on how a record is written down.
+    const isRewritten = isSettled && isOtherForm && !isOfEvent(seen.runId)
+    if ((isSettled && !isRewritten) || isLate) continue
+    const row = rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, seen)
+    for (const column of changedColumns(before, row.lead)) changed.add(column)
+    rows.push(row)
+    if (!isRewritten) arrived.present.push(lead)
+  }
+
+  await writeLeads(trx, rows, seen, [...changed])
+  await markReturned(trx, arrived.returned, seen)
+  await saveHistory(trx, arrived, seen)
+  return saved
+}
+
+/** Inserts leads of which none is stored, each once, without looking anything up. */
+export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
+  const fresh = await numbered(trx, leads)
+  const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen))
+  await writeLeads(trx, rows, seen, [])
+  await saveHistory(trx, { fresh: leads, present: [], late: [], returned: [] }, seen)
+  return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))
+}
+
+/** The number of each of these ids that is a lead. */
+export async function findLeadNos(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.selectFrom('lead').where('id', 'in', listOf(ids)).select(['id', 'no']).execute()
+  return new Map(rows.map((row) => [row.id, row.no]))
+}
+
+/** A lead of the store. */
+export interface FoundLead {
+  readonly no: number
+  readonly id: string
+  readonly isRemoved: boolean
+  /** By which run and when its row was last written. */
+  readonly writtenBy: string
+}
+
+export async function findLead(db: Db, id: string): Promise<FoundLead | undefined> {
+  const row = await db
+    .selectFrom('lead')
+    .where('id', '=', id)
+    .select(['no', 'removed_at', 'run_id', 'observed_at'])
+    .executeTakeFirst()
+  return (
+    row && {
+      ...{ id, no: row.no, isRemoved: row.removed_at !== null },
+      writtenBy: `${row.run_id} ${row.observed_at}`,
+    }
+  )
+}
+
+/** The greatest number of a lead; 0 where there is none. */
+export async function findLastNo(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('lead')
+    .select((eb) => eb.fn.max<number | null>('no').as('no'))
+    .executeTakeFirst()
+  return row?.no ?? 0
+}
+
+/** How many of these leads were created since an instant. */
+export async function countCreated(trx: Trx, leadNos: readonly number[], since: Instant): Promise<number> {
+  if (leadNos.length === 0) return 0
+  const row = await trx
+    .selectFrom('lead')
+    .where('no', 'in', numbersOf(leadNos))
+    .where('created_at', '>=', since)
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return row.n
+}
+
+/**
+ * The latest update of all leads that are there, as the upstream told it; where it tells none, `updated_at` is when
+ * we read the lead, and does not count. Read in parts, so that others get their turn.
+ */
+export async function findLastUpdate(db: Db): Promise<Instant | null> {
+  let latest: Instant | null = null
+  const last = await findLastNo(db)
+  for (let from = 1; from <= last; from += PART_LEADS) {
+    const row = await db
+      .selectFrom('lead')
+      .where('no', '>=', from)
+      .where('no', '<', from + PART_LEADS)
+      .where('removed_at', 'is', null)
+      .whereRef('updated_at', '<>', 'observed_at')
+      .select((eb) => eb.fn.max<Instant | null>('updated_at').as('at'))
+      .executeTakeFirst()
+    if (row && row.at !== null && (latest === null || row.at > latest)) latest = row.at
+    await new Promise(setImmediate)
+  }
+  return latest
+}
+
+/** How many leads are there upstream, as far as we know; at once, however many there are. */
+export async function countLeads(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('lead_count')
+    .select((eb) => eb.fn.sum<number | null>('leads').as('n'))
+    .executeTakeFirstOrThrow()
+  return row.n ?? 0
+}
+
+/** New leads, each with a number that no lead has had. */
+async function numbered(trx: Trx, leads: readonly Lead[]): Promise<{ no: number; lead: Lead }[]> {
+  if (leads.length === 0) return []
+  const last = await findLastNo(trx)
+  return leads.map((lead, index) => ({ no: last + 1 + index, lead }))
+}
+
+/** Of one lead's records with the same time the last one counts. */
+function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older: Lead[] } {
+  const newest = new Map<string, Lead>()
+  const older: Lead[] = []
+  for (const lead of leads) {
+    const other = newest.get(lead.id)
+    const [first, last] =
+      other && (other.updatedAt ?? '') > (lead.updatedAt ?? '') ? [lead, other] : [other, lead]
+    newest.set(lead.id, last)
+    if (first && first.updatedAt !== null && first.updatedAt !== last.updatedAt) older.push(first)
+  }
+  return { newest, older }
+}
+
+async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string, StoredLead>> {
+  const rows = await trx
+    .selectFrom('lead')
+    .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
+    .where('lead.id', 'in', listOf(ids))
+    .selectAll('lead')
+    .select('raw')
+    .execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+function isOlder(before: StoredLead, lead: Lead): boolean {
+  return before.raw !== lead.raw && lead.updatedAt !== null && before.updated_at > lead.updatedAt
+}
+
+function isStored(before: StoredLead, lead: Lead, seen: Observation, isRemap: boolean): boolean {
+  if (before.raw !== lead.raw) return false
+  if (!isRemap) return true
+  return saysTheSame(before, lead, seen)
+}
+
+/** Of the same lead a list, a single lead and an event may write another record. */
+function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
+  const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
+  return isOneOfEvent && before.raw !== lead.raw && saysTheSame(before, lead, seen)
+}
+
+/** Those that came back as an older record than the stored one have no row written. */
+async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
+  if (ids.length === 0) return
+  await trx
+    .updateTable('lead')
+    .where('id', 'in', listOf(ids))
+    .where('removed_at', 'is not', null)
+    .set({ removed_at: null, observed_at: seen.at, run_id: seen.runId })
+    .execute()
+}
+
+/** @param changed the columns in which one of them differs from what is stored */
+async function writeLeads(
+  trx: Trx,
+  rows: readonly LeadRow[],
+  seen: Observation,
+  changed: readonly string[],
+): Promise<void> {
+  const leads = rows.map((row) => row.lead)
+  await insertRows(trx, 'pipeline', pipelinesOf(leads, seen), { key: ['id'], update: [] })
+  await insertRows(trx, 'lead', leads, { key: ['no'], update: changed })
+  const raws = rows.map(({ lead, raw }) => ({ lead_no: lead.no, raw }))
+  await insertRows(trx, 'lead_raw', raws, { key: ['lead_no'] })
+}
+
+function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {
+  const ids = new Set(rows.map((row) => row.pipeline_id))
+  return [...ids].map((id) => ({
+    ...{ id, name: id, status: null },
+    ...{ first_seen_at: seen.at, observed_at: seen.at },
+  }))
+}

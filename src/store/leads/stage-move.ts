@@ -1,0 +1,190 @@
+/**
+ * The moves of leads from status to status, drawn from the states that were seen and from the activity that the
+ * upstream tells. A move that both tell of stands once, as the activity has it, which knows the steps between two
+ * sightings and what was before the first.
+ */
+import { sql } from 'kysely'
+import type { Instant } from '../../model.ts'
+import { rowDifference } from '../db/row-difference.ts'
+import { deleteRows, insertRows, listOf } from '../db/rows.ts'
+import type { Trx } from '../db/store.ts'
+import type { StageMoveTable } from '../tables/history-tables.ts'
+import { lastSightingOf, type Step, stepsOf } from './lead-history.ts'
+import { readHistories, statesOf } from './lead-state.ts'
+
+const DAY_MS = 86_400_000
+/** So far apart the upstream may date the same move in a lead and in its activity. */
+const SAME_MOVE_MS = 60_000
+
+/** An entry of a lead's activity that tells of a status; `from_status` is null where the lead came into being. */
+export interface StatusActivity {
+  readonly at: Instant
+  readonly from_status: string | null
+  readonly to_status: string
+  readonly first_seen_at: Instant
+}
+
+export type StageMove = Omit<StageMoveTable, 'lead_id'>
+
+/** To be called after the activity of leads was written; changes of the leads themselves need no call. */
+export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): Promise<void> {
+  const histories = await readHistories(trx, leadIds)
+  await saveStageMoves(trx, new Map([...histories].map(([id, known]) => [id, stepsOf(statesOf(known))])))
+}
+
+/** @param steps by lead: all of each */
+export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readonly Step[]>): Promise<void> {
+  if (steps.size === 0) return
+  const stored = await trx
+    .selectFrom('stage_move')
+    .where('lead_id', 'in', listOf([...steps.keys()]))
+    .selectAll()
+    .execute()
+  const activities = await readActivities(trx, [...steps.keys()])
+  const wanted = [...steps].flatMap(([id, some]) =>
+    movesOf(some, activities.get(id) ?? []).map((move) => ({ lead_id: id, ...move })),
+  )
+  const { written, gone } = rowDifference(stored, wanted, (row) =>
+    JSON.stringify([row.lead_id, row.moved_at, row.to_status]),
+  )
+  const key = ['lead_id', 'moved_at', 'to_status']
+  await deleteRows(trx, 'stage_move', gone, key)
+  await insertRows(trx, 'stage_move', written, { key })
+}
+
+/** What the activity of leads tells of their status, by lead and in order of time. */
+async function readActivities(
+  trx: Trx,
+  ids: readonly string[],
+): Promise<Map<string, (StatusActivity & { lead_id: string })[]>> {
+  const { rows } = await sql<StatusActivity & { lead_id: string }>`
+    SELECT lead_id, at, from_status, to_status, first_seen_at FROM activity
+    WHERE lead_id IN ${listOf(ids)} AND to_status IS NOT NULL AND from_status IS DISTINCT FROM to_status
+    ORDER BY at, id`.execute(trx)
+  return Map.groupBy(rows, (row) => row.lead_id)
+}
+
+/** What moves are drawn from but for the activity: where two histories have the same, so are the moves. */
+export function moveTraits(steps: readonly Step[]): string {
+  const traits = steps.map((step, index) => {
+    const before = steps[index - 1]
+    const { status, pipeline_id, status_changed_at } = step.state
+    if (before?.state.status === status && before.state.pipeline_id === pipeline_id) return []
+    const seenBefore = before && step.from !== status_changed_at ? lastSightingOf(before) : null
+    return [status, pipeline_id, step.from, seenBefore]
+  })
+  return JSON.stringify(traits.flat())
+}
+
+/** What a lead's status was from an instant on, by one of the two that tell. */
+interface Event {
+  readonly at: Instant
+  readonly from: string | null
+  readonly to: string
+  readonly source: 'version' | 'activity'
+  readonly observedAt: Instant
+}
+
+/** @param activities in order of time */
+export function movesOf(steps: readonly Step[], activities: readonly StatusActivity[]): StageMove[] {
+  const moves: StageMove[] = []
+  let before: Event | undefined
+  for (const event of eventsOf(steps, activities)) {
+    if (event.to === before?.to) continue
+    const from = event.from ?? before?.to
+    if (from !== undefined && from !== event.to) {
+      const entered = before?.to === from ? before.at : null
+      moves.push({
+        moved_at: event.at,
+        to_status: event.to,
+        from_status: from,
+        pipeline_id: pipelineAt(steps, event.at),
+        entered_at: entered,
+        days_before: entered === null ? null : daysBetween(entered, event.at),
+        source: event.source,
+        observed_at: event.observedAt,
+      })
+    }
+    before = event
+  }
+  return moves
+}
+
+/** Activities, and of what versions tell that which no activity tells, in order of time. */
+function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): Event[] {
+  const events: Event[] = []
+  const left = [...activities]
+  for (const [index, step] of steps.entries()) {
+    const before = steps[index - 1]
+    if (before?.state.status === step.state.status) continue
+    const told = left.length > 0 ? findTeller(left, step, before) : undefined
+    if (told) left.splice(left.indexOf(told), 1)
+    const observedAt = step.state.observed_at
+    events.push(
+      told
+        ? eventOf(told, observedAt)
+        : { at: step.from, from: null, to: step.state.status, source: 'version', observedAt },
+    )
+  }
+  events.push(...left.map((activity) => eventOf(activity, activity.first_seen_at)))
+  return chained(events.sort((a, b) => compare(a.at, b.at) || compare(a.source, b.source)))
+}
+
+/** Of events of one instant, each after the one that leads to it, as far as they tell. */
+function chained(events: readonly Event[]): Event[] {
+  const waiting = [...events]
+  const chain: Event[] = []
+  for (let first = waiting[0]; first; first = waiting[0]) {
+    const { at } = first
+    const status = chain.at(-1)?.to ?? null
+    const next = waiting.findIndex((event) => event.at === at && event.from === status)
+    chain.push(...waiting.splice(Math.max(next, 0), 1))
+  }
+  return chain
+}
+
+/**
+ * The activity that tells of the beginning of a status: the one nearly of that time where the upstream told it with
+ * the lead, and otherwise the last one since the sighting before, if that is where it led.
+ */
+function findTeller(
+  activities: readonly StatusActivity[],
+  { state, from }: Step,
+  before: Step | undefined,
+): StatusActivity | undefined {
+  const until = shift(from, SAME_MOVE_MS)
+  if (from === state.status_changed_at) {
+    const since = shift(from, -SAME_MOVE_MS)
+    return activities.find(({ at, to_status }) => to_status === state.status && at >= since && at <= until)
+  }
+  const seenBefore = before ? lastSightingOf(before) : ''
+  const last = activities.findLast(({ at }) => at > seenBefore && at <= until)
+  return last?.to_status === state.status ? last : undefined
+}
+
+function eventOf(activity: StatusActivity, seenToo: Instant): Event {
+  return {
+    at: activity.at,
+    from: activity.from_status,
+    to: activity.to_status,
+    source: 'activity',
+    observedAt: seenToo < activity.first_seen_at ? seenToo : activity.first_seen_at,
+  }
+}
+
+/** The pipeline of a lead at a time; before the first step that of the first. */
+function pipelineAt(steps: readonly Step[], at: Instant): string {
+  return (steps.findLast((step) => step.from <= at) ?? steps[0])?.state.pipeline_id ?? ''
+}
+
+function daysBetween(from: Instant, to: Instant): number {
+  return Math.round(((Date.parse(to) - Date.parse(from)) / DAY_MS) * 10_000) / 10_000
+}
+
+function shift(at: Instant, ms: number): Instant {
+  return new Date(Date.parse(at) + ms).toISOString()
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

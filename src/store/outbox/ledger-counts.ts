@@ -1,0 +1,111 @@
+/** What the ledgers add up to since the beginning, as counters are to show it: none of them ever goes down. */
+import { sql } from 'kysely'
+import type { Db } from '../db/store.ts'
+import type { Tables } from '../tables/tables.ts'
+
+/** Sums over runs. */
+export interface RunCounts {
+  readonly outcome: string
+  readonly runs: number
+  readonly requests: number
+  readonly retries: number
+  readonly inserted: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly removed: number
+  readonly held: number
+}
+
+export interface SlotCounts {
+  readonly schedule: string
+  readonly state: Tables['schedule_slot']['state']
+  readonly slots: number
+}
+
+const NUMBERS = [
+  'runs',
+  'requests',
+  'retries',
+  'inserted',
+  'updated',
+  'unchanged',
+  'removed',
+  'held',
+] as const
+
+/**
+ * By outcome; of a run under way, which has none yet, what it has committed stands under `running`. What has ended
+ * stays as it is and is added up once, so that the ledger is not read from its beginning each time.
+ */
+export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
+  const ended = new Map<string, RunCounts>()
+  let upTo = 0
+  return async () => {
+    for (;;) {
+      const after = upTo
+      const rows = await readRuns(db, after)
+      // Another call may have added them meanwhile.
+      if (after !== upTo) continue
+      for (const { isEnded, last, ...run } of rows) {
+        if (isEnded === 0) continue
+        add(ended, run)
+        upTo = Math.max(upTo, last)
+      }
+      const counts = new Map(ended)
+      for (const { isEnded, last: _, ...run } of rows) if (isEnded === 0) add(counts, run)
+      return [...counts.values()]
+    }
+  }
+}
+
+interface RunGroup extends RunCounts {
+  /** Whether they come before the first that has no outcome yet. */
+  readonly isEnded: 0 | 1
+  /** The last of them, in the order in which they were begun. */
+  readonly last: number
+}
+
+async function readRuns(db: Db, after: number): Promise<RunGroup[]> {
+  const { rows } = await sql<RunGroup>`
+    WITH edge AS (
+      SELECT coalesce(min(rowid) FILTER (WHERE outcome IS NULL) - 1, max(rowid)) AS no FROM sync_run WHERE rowid > ${after})
+    SELECT coalesce(outcome, 'running') AS outcome, sync_run.rowid <= edge.no AS "isEnded", max(sync_run.rowid) AS last,
+      count(*) AS runs, sum(requests) AS requests, sum(retries) AS retries, sum(leads_inserted) AS inserted,
+      sum(leads_updated) AS updated, sum(leads_unchanged) AS unchanged, sum(leads_removed) AS removed,
+      sum(leads_held) AS held
+    FROM edge CROSS JOIN sync_run WHERE sync_run.rowid > ${after} GROUP BY 1, 2`.execute(db)
+  return rows
+}
+
+function add(counts: Map<string, RunCounts>, run: RunCounts): void {
+  const before = counts.get(run.outcome)
+  const sum = before && Object.fromEntries(NUMBERS.map((name) => [name, before[name] + run[name]]))
+  counts.set(run.outcome, { ...run, ...sum })
+}
+
+/** By schedule and state. */
+export async function countSlots(db: Db): Promise<SlotCounts[]> {
+  const { rows } = await sql<SlotCounts>`
+    SELECT schedule, state, count(*) AS slots FROM schedule_slot GROUP BY schedule, state`.execute(db)
+  return rows
+}
+
+/** By schedule, those that passed by and were not made up for; the moment at which it was set up is none. */
+export async function countMissedSlots(
+  db: Db,
+): Promise<{ readonly schedule: string; readonly slots: number }[]> {
+  const { rows } = await sql<{ schedule: string; slots: number }>`
+    SELECT schedule, count(*) AS slots FROM schedule_slot
+    WHERE state = 'skipped' AND attempts = 0 AND slot <> noted_at GROUP BY schedule`.execute(db)
+  return rows
+}
+
+export async function countHeldByKind(
+  db: Db,
+): Promise<{ readonly resource: Tables['held_row']['resource']; readonly records: number }[]> {
+  return db
+    .selectFrom('held_row')
+    .select((eb) => ['resource', eb.fn.countAll<number>().as('records')])
+    .groupBy('resource')
+    .execute()
+}

@@ -1,0 +1,70 @@
+/**
+ * Letters of somebody who wants no more of a report: what has not gone out by then never does, be it that the letter
+ * waits already, or comes into the ledger only after the wish.
+ */
+import type { Instant } from '../../model.ts'
+import type { Trx } from '../db/store.ts'
+import { findSubscription, type SubscriptionKey } from '../reports/preference.ts'
+import type { DeliveryTable } from '../tables/outbox-tables.ts'
+
+/** One that is just leaving cannot be held back; where that fails, the next attempt finds the wish. */
+const WAITING: readonly DeliveryTable['state'][] = ['pending', 'in_doubt']
+const WHY = 'its recipient wanted no more of this report'
+
+/**
+ * To be called with the wish, in its transaction.
+ * @returns how many letters waited
+ */
+export async function withdrawLetters(
+  trx: Trx,
+  { address, report }: SubscriptionKey,
+  at: Instant,
+): Promise<number> {
+  const waiting = await trx
+    .selectFrom('delivery')
+    .innerJoin('report_edition', 'report_edition.id', 'delivery.edition_id')
+    .where('report_edition.report', '=', report)
+    .where('next_attempt_at', 'is not', null)
+    .where('state', 'in', WAITING)
+    .select(['message_id', 'recipient', 'state'])
+    .execute()
+  const theirs = waiting.filter(({ recipient }) => recipient.toLowerCase() === address.toLowerCase())
+  for (const letter of theirs) await withdraw(trx, letter, at)
+  return theirs.length
+}
+
+/**
+ * To be called in the transaction in which a letter is about to be sent.
+ * @returns whether it must not be, and has been withdrawn
+ */
+export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
+  const letter = await trx
+    .selectFrom('delivery')
+    .innerJoin('report_edition', 'report_edition.id', 'delivery.edition_id')
+    .where('message_id', '=', messageId)
+    .select(['message_id', 'recipient', 'report', 'state'])
+    .executeTakeFirst()
+  // A notice to operators is of no report.
+  if (letter === undefined) return false
+  const { recipient: address, report } = letter
+  const subscription = await findSubscription(trx, { address, report })
+  if (subscription === undefined || subscription.state === 'active') return false
+  await withdraw(trx, letter, at)
+  return true
+}
+
+/** One that may have arrived stays in doubt, and is only not tried again. */
+async function withdraw(
+  trx: Trx,
+  { message_id, state }: Pick<DeliveryTable, 'message_id' | 'state'>,
+  at: Instant,
+): Promise<void> {
+  await trx
+    .updateTable('delivery')
+    .where('message_id', '=', message_id)
+    .set({
+      next_attempt_at: null,
+      ...(state === 'pending' ? { state: 'withdrawn', state_at: at, response: WHY } : {}),
+    })
+    .execute()
+}

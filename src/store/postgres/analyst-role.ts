@@ -1,0 +1,137 @@
+/**
+ * Roles of analysts in PostgreSQL: they read what a snapshot would show them, and nothing else. The views run with
+ * the rights of who owns them, so that what they read of private tables is only what they tell.
+ */
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import { LeadsheetError } from '../../errors.ts'
+import type { PostgresPlace } from '../db/postgres.ts'
+import { PUBLISHED } from '../schema/published.ts'
+import { VIEWS } from '../schema/views.ts'
+import type { Tables } from '../tables/tables.ts'
+import { quoted, textOf } from './schema-from-sqlite.ts'
+
+/** Quoted nowhere, so that nobody has to. */
+const ROLE = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
+/** As PostgreSQL's own. */
+const SCRAM_ROUNDS = 4096
+
+export interface Reader {
+  readonly role: string
+  /** Null leaves the one that it has, or none. */
+  readonly password: string | null
+}
+
+export interface ReaderPlan {
+  /** SQL, one statement each; no password stands in it as it is. */
+  readonly statements: readonly string[]
+  readonly isNew: boolean
+}
+
+/**
+ * What makes the role, or what it may read as it should be.
+ * @throws LeadsheetError usage_invalid where the role cannot be one of analysts
+ */
+export async function planReader(
+  db: Kysely<Tables>,
+  { schema }: PostgresPlace,
+  { role, password }: Reader,
+): Promise<ReaderPlan> {
+  if (!ROLE.test(role)) throw unfit(role, 'small letters, digits and _ make the name of a role here')
+  const found = await findRole(db, role)
+  if (found?.is_mighty) throw unfit(role, 'whatever is granted, it reads everything')
+  if (found?.is_own) throw unfit(role, 'the store belongs to it')
+  const login = password === null ? 'LOGIN' : `LOGIN PASSWORD ${textOf(scramOf(password))}`
+  const database = await readDatabase(db)
+  const settings = `ALTER ROLE ${quoted(role)} IN DATABASE ${quoted(database)} SET`
+  return {
+    isNew: found === undefined,
+    statements: [
+      `${found === undefined ? 'CREATE' : 'ALTER'} ROLE ${quoted(role)} ${login}`,
+      `GRANT CONNECT ON DATABASE ${quoted(database)} TO ${quoted(role)}`,
+      `${settings} search_path = ${quoted(schema)}`,
+      `${settings} default_transaction_read_only = on`,
+      `${settings} timezone = 'UTC'`,
+      ...(await listGrants(db, schema, role)),
+    ],
+  }
+}
+
+/** May it make roles? Else somebody else has to run what {@link planReader} says. */
+export async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ may: number }>`
+    SELECT rolsuper OR rolcreaterole AS may FROM pg_roles WHERE rolname = current_user`.execute(db)
+  return rows[0]?.may === 1
+}
+
+/** All that a reader may, whatever it was allowed before. */
+export async function listGrants(db: Kysely<Tables>, schema: string, role: string): Promise<string[]> {
+  const [space, reader] = [quoted(schema), quoted(role)]
+  const grants: string[] = []
+  for (const [table, withheld] of Object.entries(PUBLISHED)) {
+    const columns = withheld.length === 0 ? '' : ` (${(await listColumns(db, table, withheld)).join(', ')})`
+    grants.push(`GRANT SELECT${columns} ON ${space}.${quoted(table)} TO ${reader}`)
+  }
+  for (const view of Object.keys(VIEWS)) grants.push(`GRANT SELECT ON ${space}.${quoted(view)} TO ${reader}`)
+  return [
+    `REVOKE ALL ON SCHEMA ${space} FROM ${reader}`,
+    `REVOKE ALL ON ALL TABLES IN SCHEMA ${space} FROM ${reader}`,
+    `REVOKE ALL ON ALL SEQUENCES IN SCHEMA ${space} FROM ${reader}`,
+    `GRANT USAGE ON SCHEMA ${space} TO ${reader}`,
+    ...grants,
+  ]
+}
+
+/** Who may read each of the views, and so is a reader: to be told to the views that take their place. */
+export async function listReaders(db: Kysely<Tables>): Promise<string[]> {
+  const ours = sql.join(Object.keys(VIEWS))
+  const { rows } = await sql<{ role: string }>`
+    WITH ours AS (SELECT * FROM pg_class
+      WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind = 'v' AND relname IN (${ours}))
+    SELECT rolname AS role FROM ours CROSS JOIN aclexplode(relacl) AS acl JOIN pg_roles ON pg_roles.oid = acl.grantee
+    WHERE acl.grantee <> relowner AND privilege_type = 'SELECT'
+    GROUP BY rolname HAVING count(*) = (SELECT count(*) FROM ours)`.execute(db)
+  return rows.map(({ role }) => role)
+}
+
+async function listColumns(
+  db: Kysely<Tables>,
+  table: string,
+  withheld: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`SELECT attname AS name FROM pg_attribute
+    WHERE attrelid = to_regclass(${table}) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`.execute(db)
+  return rows.filter(({ name }) => !withheld.includes(name)).map(({ name }) => quoted(name))
+}
+
+async function findRole(
+  db: Kysely<Tables>,
+  role: string,
+): Promise<{ is_own: number; is_mighty: number } | undefined> {
+  const { rows } = await sql<{ is_own: number; is_mighty: number }>`
+    SELECT rolsuper OR pg_has_role(oid, 'pg_read_all_data', 'USAGE') AS is_mighty,
+      pg_has_role(oid, (SELECT nspowner FROM pg_namespace WHERE nspname = current_schema()), 'USAGE') AS is_own
+    FROM pg_roles WHERE rolname = ${role}`.execute(db)
+  return rows[0]
+}
+
+async function readDatabase(db: Kysely<Tables>): Promise<string> {
+  const { rows } = await sql<{ name: string }>`SELECT current_database() AS name`.execute(db)
+  return rows[0]?.name ?? ''
+}
+
+/** What the server keeps of a password, so that it stands in no log of statements (RFC 5803). */
+function scramOf(password: string): string {
+  const salt = randomBytes(16)
+  const salted = pbkdf2Sync(password.normalize('NFKC'), salt, SCRAM_ROUNDS, 32, 'sha256')
+  const keyOf = (name: string) => createHmac('sha256', salted).update(name).digest()
+  const stored = createHash('sha256').update(keyOf('Client Key')).digest('base64')
+  const server = keyOf('Server Key').toString('base64')
+  return `SCRAM-SHA-256$${SCRAM_ROUNDS}:${salt.toString('base64')}$${stored}:${server}`
+}
+
+function unfit(role: string, why: string): LeadsheetError {
+  return new LeadsheetError('usage_invalid', `${JSON.stringify(role)} cannot be a role of analysts: ${why}`, {
+    hint: 'Name another one, such as analysts; it is made where it is not there yet.',
+  })
+}

@@ -1,0 +1,204 @@
+/** Brings a schema to the present one, all or nothing, and refuses one from the future. */
+import { createHash } from 'node:crypto'
+import { CompiledQuery, type Kysely, sql } from 'kysely'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import type { PostgresPlace } from '../db/postgres.ts'
+import { POOLER_HINT } from '../db/postgres-driver.ts'
+import { SERVER_LIFE } from '../db/server-life.ts'
+import { describeSchema } from '../schema/describe.ts'
+import { listObjects, openEmptyDatabase } from '../schema/empty-database.ts'
+import { MIGRATIONS } from '../schema/migrate.ts'
+import { VIEWS } from '../schema/views.ts'
+import type { Tables } from '../tables/tables.ts'
+import { listGrants, listReaders } from './analyst-role.ts'
+import { FUNCTIONS } from './functions.ts'
+import { SEARCH } from './issue-words.ts'
+import { commentsSql, quoted, tablesInOrder, textOf, translateSchema } from './schema-from-sqlite.ts'
+import { TRIGGERS } from './triggers.ts'
+
+const UNIQUE_VIOLATION = '23505'
+const INVALID_TABLE_DEFINITION = '42P16'
+const DEPENDENT_OBJECTS = '2BP01'
+
+/**
+ * Several processes may begin at once: the first makes what the others find.
+ * @throws LeadsheetError store_newer, store_refused, store_unreachable, store_corrupt
+ */
+export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace): Promise<void> {
+  await requireOwnPath(db, place)
+  const mark = markOf(db)
+  if ((await readMark(db)) === mark) return
+  await requireFitDatabase(db, place)
+  await ensureSchema(db, place)
+  await db.transaction().execute(async (trx) => {
+    const done = await readDone(trx, place)
+    if (done.size === 0) await createAll(trx, place)
+    else if ((await readMark(trx)) !== mark) await createDefinitions(trx, place)
+    await run(trx, `COMMENT ON TABLE kysely_migration IS ${textOf(mark)}`)
+  })
+}
+
+/** Without it all tables would go into whichever schema comes first, and several installations into the same. */
+async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{ path: string }>`SELECT current_setting('search_path') AS path`.execute(db)
+  const path = rows[0]?.path ?? ''
+  if (path === schema) return
+  throw new LeadsheetError(
+    'store_refused',
+    `${name} loses the settings of a session on the way: its search_path is ${path}, not ${schema}`,
+    { hint: POOLER_HINT },
+  )
+}
+
+/** Before anything is made: what else would fail only at the first text that the encoding lacks, or say less. */
+async function requireFitDatabase(db: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{ encoding: string; read_only: string }>`
+    SELECT current_setting('server_encoding') AS encoding, current_setting('transaction_read_only') AS read_only
+  `.execute(db)
+  const [found] = rows
+  if (found?.encoding !== 'UTF8') {
+    throw new LeadsheetError('store_refused', `${name} is in ${found?.encoding}, and not in UTF8`, {
+      hint: "Make a database WITH ENCODING 'UTF8' TEMPLATE template0, and name that in the address of the store.",
+    })
+  }
+  if (found.read_only === 'off') return
+  throw new LeadsheetError('store_refused', `${name} can only be read`, {
+    hint: 'Name the primary, not a standby, and a database without default_transaction_read_only.',
+  })
+}
+
+/** Asked for first: whoever may use it need not be allowed to make one. */
+async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{ may_use: number }>`
+    SELECT has_schema_privilege(oid, 'CREATE') AND has_schema_privilege(oid, 'USAGE') AS may_use
+    FROM pg_namespace WHERE nspname = ${schema}
+  `.execute(db)
+  const [found] = rows
+  if (found !== undefined && !found.may_use) {
+    throw new LeadsheetError('store_refused', `${name} is a schema that this user may make nothing in`, {
+      hint: 'Choose another schema (?schema=NAME in the address of the store), or have it given to this user.',
+    })
+  }
+  if (found !== undefined) return
+  try {
+    await run(db, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
+  } catch (thrown) {
+    // Another process has made it at the same moment.
+    if (codeOf(thrown) !== UNIQUE_VIOLATION) throw thrown
+  }
+}
+
+async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
+  const model = await readModel()
+  for (const statement of [...FUNCTIONS, ...translateSchema(model.objects), ...SEARCH])
+    await run(trx, statement)
+  await run(trx, 'CREATE TABLE kysely_migration (name text PRIMARY KEY, timestamp text NOT NULL)')
+  for (const name of Object.keys(MIGRATIONS))
+    await sql`INSERT INTO kysely_migration VALUES (${name}, ${new Date().toISOString()})`.execute(trx)
+  await createDefinitions(trx, place)
+}
+
+/** What holds no data and is made anew whenever its text changes. */
+async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
+  for (const statement of [...FUNCTIONS, ...SERVER_LIFE, ...TRIGGERS]) await run(trx, statement)
+  const readers = await listReaders(trx)
+  await replaceViews(trx, place)
+  for (const reader of readers)
+    for (const statement of await listGrants(trx, place.schema, reader)) await run(trx, statement)
+  for (const relation of (await readModel()).relations)
+    for (const statement of commentsSql(relation)) await run(trx, statement)
+}
+
+/** Those of analysts that read ours stay, unless ours lose columns or have them in another order. */
+async function replaceViews(trx: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
+  const texts = Object.values(VIEWS).map((view) => view.compile(trx).sql)
+  await run(trx, 'SAVEPOINT views')
+  try {
+    for (const text of texts) await run(trx, text.replace(/^CREATE VIEW/, 'CREATE OR REPLACE VIEW'))
+    return
+  } catch (thrown) {
+    if (codeOf(thrown) !== INVALID_TABLE_DEFINITION) throw thrown
+  }
+  await run(trx, 'ROLLBACK TO views')
+  try {
+    await run(trx, `DROP VIEW IF EXISTS ${Object.keys(VIEWS).map(quoted).join(', ')}`)
+  } catch (cause) {
+    if (codeOf(cause) !== DEPENDENT_OBJECTS) throw cause
+    const others = cause instanceof Error && 'detail' in cause ? String(cause.detail) : ''
+    throw new LeadsheetError(
+      'store_refused',
+      `${name} has views of others that stand in the way of new ones: ${others.replaceAll('\n', ', ')}`,
+      { hint: 'Keep their text, drop them, start leadsheet and make them anew; nothing was changed.', cause },
+    )
+  }
+  for (const text of texts) await run(trx, text)
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+}
+
+async function run(db: Kysely<Tables>, statement: string): Promise<void> {
+  await db.executeQuery(CompiledQuery.raw(statement))
+}
+
+/** What the migrations make of an empty file: its schema, and what the tables and views that both have mean. */
+async function readModel() {
+  const database = await openEmptyDatabase()
+  try {
+    const objects = listObjects(database)
+    const known = new Set([...tablesInOrder(objects).map(({ name }) => name), ...Object.keys(VIEWS)])
+    return { objects, relations: describeSchema(database).filter(({ name }) => known.has(name)) }
+  } finally {
+    database.close()
+  }
+}
+
+/** Of all that is made anew when it changes, and of the migrations. */
+function markOf(db: Kysely<Tables>): string {
+  const views = Object.values(VIEWS).map((view) => view.compile(db).sql)
+  const parts = [...Object.keys(MIGRATIONS), ...FUNCTIONS, ...SERVER_LIFE, ...TRIGGERS, ...views]
+  return `leadsheet ${createHash('sha256').update(parts.join('\n')).digest('hex')}`
+}
+
+/** Null where nothing is there yet. */
+async function readMark(db: Kysely<Tables>): Promise<string | null> {
+  const { rows } = await sql<{ mark: string | null }>`
+    SELECT obj_description(to_regclass('kysely_migration'), 'pg_class') AS mark`.execute(db)
+  return rows[0]?.mark ?? null
+}
+
+/** The names of the migrations that it has. */
+async function readDone(db: Kysely<Tables>, { name }: PostgresPlace): Promise<Set<string>> {
+  const { rows: tables } = await sql<{ name: string }>`
+    SELECT relname AS name FROM pg_class WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind IN ('r', 'p')`.execute(
+    db,
+  )
+  if (tables.length === 0) return new Set()
+  if (!tables.some((table) => table.name === 'kysely_migration')) {
+    throw new LeadsheetError('store_corrupt', `${name} is a schema with tables, but not of leadsheet`, {
+      hint: 'Choose another schema (?schema=NAME in the address of the store); nothing was changed.',
+    })
+  }
+  const { rows: done } = await sql<{ name: string }>`SELECT name FROM kysely_migration ORDER BY name`.execute(
+    db,
+  )
+  const names = new Set(done.map((migration) => migration.name))
+  const missing = Object.keys(MIGRATIONS).find((migration) => !names.has(migration))
+  const unknown = done.find((migration) => !(migration.name in MIGRATIONS))
+  if (unknown === undefined && missing === undefined) return names
+  if (unknown === undefined) {
+    throw new LeadsheetError(
+      'store_corrupt',
+      `${name} was made by an older leadsheet (its schema lacks ${missing})`,
+      {
+        hint: `Have that version copy it into a file (${shellCommand('move')}), which this one brings up to date; nothing was changed.`,
+      },
+    )
+  }
+  throw new LeadsheetError(
+    'store_newer',
+    `${name} was written by a newer leadsheet (its schema has ${unknown.name})`,
+    { hint: 'Run that newer leadsheet; nothing was changed.' },
+  )
+}

@@ -1,0 +1,53 @@
+/** Runs the SQL of an analyst on the snapshot, in a process of its own that can be killed. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { LeadsheetError } from '../../errors.ts'
+import { programFile } from '../db/entry-file.ts'
+import { askChild, OutOfMemory } from '../db/subprocess.ts'
+import type { QueryAnswer, QueryJob } from './query-child.ts'
+import { MEMORY_BYTES_MAX, tellLimit } from './select.ts'
+import { hasSecondStatement } from './sql-text.ts'
+
+const CHILD = programFile(import.meta.url, 'query-child')
+/** Of all values together, roughly: the answer is held in memory. */
+const BYTES_MAX = 32 * 2 ** 20
+
+/**
+ * A mistake in the SQL, and what it may not do, come back as the `error` of the answer.
+ * @throws LeadsheetError query_failed where it takes too long or too much memory, and the reason of the signal
+ */
+export async function runQuery(
+  file: string,
+  sql: string,
+  options: { readonly rowsMax: number; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<QueryAnswer> {
+  if (hasSecondStatement(sql)) return { error: 'there is more than one statement' }
+  options.signal.throwIfAborted()
+  // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
+  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
+  const timeout = AbortSignal.timeout(options.timeoutMs)
+  const signal = AbortSignal.any([options.signal, timeout])
+  const job: QueryJob = { file: resolve(file), sql, rowsMax: options.rowsMax, bytesMax: BYTES_MAX }
+  try {
+    const answer = await askChild<QueryJob, QueryAnswer>(CHILD, job, {
+      ...{ folder, signal, bytesMax: MEMORY_BYTES_MAX },
+    })
+    const limit = tellLimit(answer.error ?? '')
+    if (limit !== undefined) throw beyond(limit)
+    return answer
+  } catch (thrown) {
+    options.signal.throwIfAborted()
+    if (thrown instanceof OutOfMemory) throw beyond(thrown.message)
+    if (!timeout.aborted) throw thrown
+    throw beyond(`took longer than ${options.timeoutMs / 1000} s`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function beyond(limit: string): LeadsheetError {
+  return new LeadsheetError('query_failed', `the query ${limit}`, {
+    hint: 'Ask for less, or open the snapshot with sqlite3 or DuckDB.',
+  })
+}

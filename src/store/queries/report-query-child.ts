@@ -1,0 +1,81 @@
+/**
+ * The process that runs the SQL of a report's own folder. Beside what analysts are shown it finds `chosen`: the
+ * leads that the report is about.
+ */
+import { DatabaseSync } from 'node:sqlite'
+import { errorText } from '../../errors.ts'
+import type { LeadFilter } from '../../figures.ts'
+import { answerParent } from '../db/subprocess.ts'
+import { chosenLeadsSql, chosenValues } from '../figures/lead-filter.ts'
+import { PUBLISHED } from '../schema/published.ts'
+import { allowOnlyReading, READ_ONLY, type Selected, type SelectLimits, select } from './select.ts'
+import { namesIn } from './sql-text.ts'
+
+export interface ReportQueryTask extends SelectLimits {
+  readonly sqls: readonly string[]
+  readonly values: Readonly<Record<string, string | number | null>>
+  readonly filter: LeadFilter
+  /** Whether they are only to be tried: none runs, and no rows come. */
+  readonly isTrial: boolean
+}
+
+export interface ReportQueryJob extends ReportQueryTask {
+  readonly file: string
+}
+
+/** Of each query its rows, or what the database says against it. */
+export type ReportQueryAnswer = readonly ({ readonly error: string } | Selected)[]
+
+/** Another process may be about to close the store, which locks out even readers for a moment. */
+const BUSY_TIMEOUT_MS = 10_000
+const CHOSEN = 'chosen'
+/** Functions that stand where a table does. */
+const TABLE_FUNCTIONS = ['json_each', 'json_tree']
+/** What SQLite has beside the tables of a file. All else of which no column is read is a CTE of the query itself. */
+const INTERNAL = /^(?:sqlite|pragma)_/i
+
+answerParent(answer)
+
+function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJob): ReportQueryAnswer {
+  const database = new DatabaseSync(file, { ...READ_ONLY, timeout: BUSY_TIMEOUT_MS })
+  database.exec('BEGIN')
+  if (sqls.some((sql) => namesIn(sql, CHOSEN))) makeChosen(database, filter)
+  const namesOf = (type: string) =>
+    database
+      .prepare('SELECT name FROM sqlite_schema WHERE type = ?')
+      .all(type)
+      .map(({ name }) => String(name))
+  const tables = namesOf('table')
+  const open = new Set([...namesOf('view'), ...TABLE_FUNCTIONS, CHOSEN])
+  allowOnlyReading(database, (table, column) => {
+    const withheld = PUBLISHED[table]
+    if (withheld !== undefined) return !withheld.includes(column)
+    return open.has(table) || (column === '' && !tables.includes(table) && !INTERNAL.test(table))
+  })
+  return sqls.map((sql) => {
+    try {
+      return isTrial ? trial(database, sql) : select(database, sql, values, limits)
+    } catch (thrown) {
+      return { error: errorText(thrown) }
+    }
+  })
+}
+
+/** SQLite refuses what it does not understand when it prepares it. */
+function trial(database: DatabaseSync, sql: string): Selected {
+  const columns = database.prepare(sql).columns()
+  return { columns: columns.map(({ name }) => name), rows: [], isCut: false }
+}
+
+/** A table of its own, so that a filter is asked once and not for every row that a query looks at. */
+function makeChosen(database: DatabaseSync, filter: LeadFilter): void {
+  const { pipelineIds, conditions } = filter
+  if (pipelineIds === null && conditions.length === 0) {
+    database.exec(`CREATE TEMP VIEW chosen AS ${chosenLeadsSql(filter)}`)
+    return
+  }
+  database.exec('CREATE TEMP TABLE chosen (lead_id TEXT PRIMARY KEY) WITHOUT ROWID')
+  const fill = database.prepare(`INSERT INTO chosen ${chosenLeadsSql(filter)}`)
+  fill.setAllowUnknownNamedParameters(true)
+  fill.run({ ...chosenValues(conditions), pipelines: JSON.stringify(pipelineIds) })
+}

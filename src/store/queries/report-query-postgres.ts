@@ -1,0 +1,171 @@
+/**
+ * Runs the SQL of a report's own folder in PostgreSQL, on a connection of its own. Beside what analysts are shown it
+ * finds `chosen`: the leads that the report is about.
+ */
+import pg from 'pg'
+import { errorText } from '../../errors.ts'
+import type { LeadFilter } from '../../figures.ts'
+import { connectionTo, type PostgresPlace } from '../db/postgres.ts'
+import { postgresFailure } from '../db/postgres-driver.ts'
+import { OutOfMemory } from '../db/subprocess.ts'
+import { chosenLeadsSql, chosenValues } from '../figures/lead-filter.ts'
+import { literal } from '../figures/query.ts'
+import { alone, findTrespass } from './analyst-sql.ts'
+import type { ReportQueryAnswer, ReportQueryTask } from './report-query-child.ts'
+import type { Selected, SelectLimits } from './select.ts'
+import type { Cell, Row } from './snapshot-table.ts'
+import { fillParameters, isSelect, namesIn } from './sql-text.ts'
+
+const CHOSEN = 'chosen'
+const ROWS_AT_ONCE = 10
+/** Of all that comes, rows that nobody wants among it: a single value may have a gigabyte. */
+const RECEIVED_BYTES_MAX = 64 * 2 ** 20
+
+const { builtins } = pg.types
+/** As SQLite would give them; all others as PostgreSQL writes them. */
+const CELLS: ReadonlyMap<number, (text: string) => Cell> = new Map<number, (text: string) => Cell>([
+  ...[builtins.INT2, builtins.INT4, builtins.FLOAT4, builtins.FLOAT8].map((type) => [type, Number] as const),
+  ...[builtins.INT8, builtins.NUMERIC].map((type) => [type, numberOf] as const),
+  [builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
+  [builtins.BYTEA, (text) => text.replace(/^\\x/, '')],
+])
+const AS_CELLS = { getTypeParser: (type: number) => CELLS.get(type) ?? ((text: string) => text) }
+
+/**
+ * @param signal ends a statement that runs, in PostgreSQL too
+ * @throws LeadsheetError store_unreachable, store_refused; and what PostgreSQL throws where it is told to end
+ */
+export async function answerInPostgres(
+  place: PostgresPlace,
+  task: ReportQueryTask,
+  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<ReportQueryAnswer> {
+  const client = new pg.Client({
+    ...connectionTo(place),
+    // For the case that nobody is left to end it.
+    statement_timeout: timeoutMs + 1_000,
+  })
+  // What breaks the connection fails what is asked on it, too.
+  client.on('error', () => {})
+  let received = 0
+  try {
+    await client.connect()
+    client.connection.stream.on('data', (part: Buffer) => {
+      received += part.length
+      if (received > RECEIVED_BYTES_MAX) client.connection.stream.destroy()
+    })
+    return await whileWanted(client, place, signal, () => answer(client, task, signal))
+  } catch (cause) {
+    if (received > RECEIVED_BYTES_MAX) {
+      throw new OutOfMemory(`have an answer of more than ${RECEIVED_BYTES_MAX / 2 ** 20} MB`)
+    }
+    throw postgresFailure(place.name, cause) ?? cause
+  } finally {
+    await client.end()
+  }
+}
+
+async function whileWanted<T>(
+  client: pg.Client,
+  place: PostgresPlace,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const cancel = (): void => void cancelStatement(place, rows[0]?.pid ?? 0)
+  signal.addEventListener('abort', cancel)
+  try {
+    signal.throwIfAborted()
+    return await work()
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+/** Where that fails, the statement ends by its timeout. */
+async function cancelStatement(place: PostgresPlace, pid: number): Promise<void> {
+  const client = new pg.Client(connectionTo(place))
+  client.on('error', () => {})
+  await client
+    .connect()
+    .then(() => client.query('SELECT pg_cancel_backend($1)', [pid]))
+    .catch(() => null)
+  await client.end()
+}
+
+async function answer(
+  client: pg.Client,
+  { sqls, values, filter, isTrial, ...limits }: ReportQueryTask,
+  signal: AbortSignal,
+): Promise<ReportQueryAnswer> {
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+  const texts = sqls.map((sql) => fillIn(sql, values))
+  if (sqls.some((sql) => namesIn(sql, CHOSEN))) await makeChosen(client, filter, values)
+  const refusals: (string | null)[] = []
+  for (const text of texts)
+    refusals.push(
+      isSelect(text)
+        ? await findTrespass(client, text, [CHOSEN]).catch(errorText)
+        : 'not authorized: it is no SELECT',
+    )
+  await client.query('SET TRANSACTION READ ONLY')
+  const answers: ReportQueryAnswer[number][] = []
+  for (const [index, text] of texts.entries()) {
+    const refusal = refusals[index] ?? null
+    answers.push(refusal === null ? await read(client, text, isTrial, limits) : { error: refusal })
+    signal.throwIfAborted()
+  }
+  return answers
+}
+
+function fillIn(sql: string, values: ReportQueryTask['values']): string {
+  const filled = fillParameters(sql, (name) => literal(values[name] ?? null))
+  return filled.trim().replace(/;$/, '')
+}
+
+async function makeChosen(
+  client: pg.Client,
+  filter: LeadFilter,
+  values: ReportQueryTask['values'],
+): Promise<void> {
+  const all = { ...values, ...chosenValues(filter.conditions), pipelines: JSON.stringify(filter.pipelineIds) }
+  await client.query(`CREATE TEMP TABLE ${CHOSEN} ON COMMIT DROP AS ${fillIn(chosenLeadsSql(filter), all)}`)
+  await client.query(`ANALYZE ${CHOSEN}`)
+}
+
+/** By a cursor, which takes a SELECT and nothing else. */
+async function read(
+  client: pg.Client,
+  sql: string,
+  isTrial: boolean,
+  { rowsMax, bytesMax }: SelectLimits,
+): Promise<Selected | { readonly error: string }> {
+  await client.query('SAVEPOINT before')
+  try {
+    await client.query(alone(`DECLARE answer CURSOR FOR\n${sql}`))
+    const rows: Row[] = []
+    let bytes = 0
+    for (;;) {
+      const count = isTrial ? 0 : ROWS_AT_ONCE
+      const text = `FETCH ${count} FROM answer`
+      const fetched = await client.query<Cell[]>({ text, rowMode: 'array', types: AS_CELLS })
+      const columns = fetched.fields.map(({ name }) => name)
+      for (const row of fetched.rows) {
+        if (rows.length === rowsMax || bytes > bytesMax) return { columns, rows, isCut: true }
+        bytes += row.reduce<number>((sum, cell) => sum + String(cell).length, 0)
+        rows.push(row)
+      }
+      if (fetched.rows.length === 0) return { columns, rows, isCut: false }
+    }
+  } catch (thrown) {
+    return { error: errorText(thrown) }
+  } finally {
+    await client.query('ROLLBACK TO before')
+  }
+}
+
+/** With all its digits: one that no plain number holds stays whole. */
+function numberOf(text: string): Cell {
+  const isWhole = /^-?\d+$/.test(text)
+  return isWhole && !Number.isSafeInteger(Number(text)) ? BigInt(text) : Number(text)
+}

@@ -1,0 +1,222 @@
+/**
+ * Runs the SQL of a report's own folder, on the store: a file is read by a process of its own that can be killed,
+ * PostgreSQL by a statement that can be cancelled. It may read what analysts are shown and nothing else. All queries
+ * of a report see one moment.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
+import type { FailedSection, LeadFilter, QueryTable } from '../../figures.ts'
+import type { Period } from '../../model.ts'
+import { programFile } from '../db/entry-file.ts'
+import type { StorePlace } from '../db/place.ts'
+import { askChild, OutOfMemory } from '../db/subprocess.ts'
+import { chosenLeadsSql, chosenValues, EVERY_LEAD } from '../figures/lead-filter.ts'
+import { literal } from '../figures/query.ts'
+import type { ReportQueryAnswer, ReportQueryJob, ReportQueryTask } from './report-query-child.ts'
+import { answerInPostgres } from './report-query-postgres.ts'
+import { MEMORY_BYTES_MAX, tellLimit } from './select.ts'
+import type { Cell } from './snapshot-table.ts'
+import { fillParameters, hasSecondStatement, namesIn, parametersIn } from './sql-text.ts'
+
+export interface ReportQuery {
+  readonly name: string
+  readonly title: string
+  readonly note: string | null
+  readonly sql: string
+  /** Where it is written, for messages. */
+  readonly place: string
+}
+
+/** What the queries are bound to. */
+export interface QueryScope {
+  readonly period: Period
+  readonly prior: Period
+  readonly filter: LeadFilter
+  readonly stalledDays: number
+  readonly topScore: number
+}
+
+export interface QueryOptions {
+  readonly signal: AbortSignal
+  /** For all queries of a report together. */
+  readonly timeoutMs?: number
+}
+
+const CHILD = programFile(import.meta.url, 'report-query-child')
+const LIMITS = { rowsMax: 100, bytesMax: 2 ** 20 }
+const TIMEOUT_MS = 30_000
+
+export interface QueryAnswers {
+  /** In the order of the queries; one that failed has neither columns nor rows. */
+  readonly tables: readonly QueryTable[]
+  readonly failed: readonly FailedSection[]
+}
+
+/**
+ * One that fails leaves the others as they are, but for the time that they have together.
+ * @throws the reason of the signal
+ */
+export async function runReportQueries(
+  place: StorePlace,
+  queries: readonly ReportQuery[],
+  scope: QueryScope,
+  options: QueryOptions,
+): Promise<QueryAnswers> {
+  const what = { values: valuesOf(scope), filter: scope.filter, isTrial: false }
+  const answers = await ask(place, queries, what, options).catch((thrown: unknown) => {
+    options.signal.throwIfAborted()
+    return queries.map(() => thrown)
+  })
+  const failed: FailedSection[] = []
+  const tables = queries.map(({ name, title, note, sql }, index): QueryTable => {
+    const answer = answers[index]
+    if (isTable(answer)) return answer
+    failed.push({ block: 'queries', query: name, message: errorText(answer) })
+    return { name, title, note, sql, columns: [], rows: [], isCut: false }
+  })
+  return { tables, failed }
+}
+
+/**
+ * Whether the queries would run, without running them; the tables have columns and no rows.
+ * @throws LeadsheetError query_failed, naming query and place: a mistake in the SQL, an unknown parameter, more than
+ *   reading, too long; and the reason of the signal
+ */
+export async function tryReportQueries(
+  place: StorePlace,
+  queries: readonly ReportQuery[],
+  options: QueryOptions,
+): Promise<QueryTable[]> {
+  const answers = await ask(place, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
+  return answers.map((answer) => {
+    if (isTable(answer)) return answer
+    throw answer
+  })
+}
+
+const NO_VALUES = {
+  from: null,
+  to: null,
+  prior_from: null,
+  prior_to: null,
+  pipelines: null,
+  stalled_days: null,
+  top_score: null,
+}
+
+/** The SQL with all values in it, for any program of the database. */
+export function explainReportQuery(sql: string, scope: QueryScope): string {
+  const { filter } = scope
+  const values: Readonly<Record<string, string | number | null>> = {
+    ...valuesOf(scope),
+    ...chosenValues(filter.conditions),
+  }
+  const filled = (text: string) => fillParameters(text, (name) => literal(values[name] ?? null))
+  const chosen = namesIn(sql, 'chosen')
+    ? `CREATE TEMP VIEW chosen AS ${filled(chosenLeadsSql(filter))};\n`
+    : ''
+  return `${chosen}${filled(sql).trim().replace(/;$/, '')};`
+}
+
+/** By their names in SQL, without the colon. */
+function valuesOf({ period, prior, filter, stalledDays, topScore }: QueryScope): QueryValues {
+  return {
+    from: period.from,
+    to: period.to,
+    prior_from: prior.from,
+    prior_to: prior.to,
+    pipelines: filter.pipelineIds === null ? null : JSON.stringify(filter.pipelineIds),
+    stalled_days: stalledDays,
+    top_score: topScore,
+  }
+}
+
+type QueryValues = Readonly<Record<keyof typeof NO_VALUES, string | number | null>>
+
+function refuseBadText(query: ReportQuery): void {
+  const known = Object.keys(NO_VALUES).map((name) => `:${name}`)
+  if (hasSecondStatement(query.sql)) throw failed(query, 'there is more than one statement')
+  const unknown = parametersIn(query.sql).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  throw failed(query, `there is no parameter ${unknown}; known: ${known.join(', ')}`)
+}
+
+async function ask(
+  place: StorePlace,
+  queries: readonly ReportQuery[],
+  what: Pick<ReportQueryTask, 'values' | 'filter' | 'isTrial'>,
+  options: QueryOptions,
+): Promise<(QueryTable | LeadsheetError)[]> {
+  for (const query of queries) refuseBadText(query)
+  if (queries.length === 0) return []
+  const task = { ...what, sqls: queries.map(({ sql }) => sql), ...LIMITS }
+  const answers = await askInTime(place, task, queries, options)
+  return queries.map((query, index) => {
+    const selected = answers[index] ?? { error: 'there is no answer' }
+    if ('error' in selected) return failed(query, selected.error)
+    const { name, title, note, sql } = query
+    const { columns, rows, isCut } = selected
+    return { name, title, note, sql, columns, rows: rows.map((row) => row.map(plain)), isCut }
+  })
+}
+
+function isTable(answer: unknown): answer is QueryTable {
+  return typeof answer === 'object' && answer !== null && 'rows' in answer
+}
+
+async function askInTime(
+  place: StorePlace,
+  task: ReportQueryTask,
+  queries: readonly ReportQuery[],
+  { signal, timeoutMs = TIMEOUT_MS }: QueryOptions,
+): Promise<ReportQueryAnswer> {
+  signal.throwIfAborted()
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const ended = AbortSignal.any([signal, timeout])
+  try {
+    return place.kind === 'postgres'
+      ? await answerInPostgres(place, task, { signal: ended, timeoutMs })
+      : await answerOfChild({ ...task, file: resolve(place.file) }, ended)
+  } catch (thrown) {
+    signal.throwIfAborted()
+    if (!timeout.aborted && !(thrown instanceof OutOfMemory)) throw thrown
+    const limit = timeout.aborted ? `took longer than ${timeoutMs / 1000} s` : errorText(thrown)
+    const names = queries.map(({ name }) => name).join(', ')
+    throw new LeadsheetError(
+      'query_failed',
+      `${queries[0]?.place}  the queries of the report (${names}) ${limit}`,
+      { hint: `Ask for less; ${shellCommand('query')} runs one alone on the snapshot.` },
+    )
+  }
+}
+
+async function answerOfChild(job: ReportQueryJob, signal: AbortSignal): Promise<ReportQueryAnswer> {
+  // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
+  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
+  try {
+    return await askChild<ReportQueryJob, ReportQueryAnswer>(CHILD, job, {
+      ...{ folder, signal, bytesMax: MEMORY_BYTES_MAX },
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
+  const [, secret] = /^access to (\S+) is prohibited$/.exec(message) ?? []
+  const what = secret === undefined ? (tellLimit(message) ?? message) : `${secret} is not for reports`
+  return new LeadsheetError('query_failed', `${place}  query ${name}: ${what}`, {
+    hint: /not authorized|authorization denied/.test(message)
+      ? `Only SELECT and WITH … SELECT run here, on what ${shellCommand('schema')} shows.`
+      : `${shellCommand('schema')} shows tables and columns; the README says what a query may ask for.`,
+  })
+}
+
+/** Nothing is known of what is no finite number: `9e999` is none. */
+function plain(cell: Cell): string | number | null {
+  if (typeof cell === 'number' && !Number.isFinite(cell)) return null
+  if (typeof cell !== 'bigint') return cell
+  return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
+}

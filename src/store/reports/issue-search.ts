@@ -1,0 +1,147 @@
+/**
+ * The editions that a person looks for: by what they say, to whom they went, when they are of, and what became of them.
+ * The words are in `edition_search`, which triggers keep; a word is found by its beginning. The phrases of both databases
+ * find the same.
+ */
+import { type RawBuilder, sql } from 'kysely'
+import type { Period } from '../../model.ts'
+import { isPostgres } from '../db/postgres.ts'
+import { listOf } from '../db/rows.ts'
+import type { Db } from '../db/store.ts'
+import { saysAllInPostgres } from '../postgres/issue-words.ts'
+
+/** `sent`: all that there is to send. `looked_at`: made by hand, and not sent. */
+export const EDITION_STATES = ['sent', 'waiting', 'failed', 'in_doubt', 'not_sent', 'looked_at'] as const
+export type EditionState = (typeof EDITION_STATES)[number]
+
+/** What an edition says, or to whom it went; or of which time it is, in each zone that there are editions of. */
+export type EditionTerm = { readonly words: string } | { readonly days: readonly Period[] }
+
+export interface EditionQuestion {
+  /** Null for all. */
+  readonly report: string | null
+  /** Null for any. */
+  readonly state: EditionState | null
+  /** All of them. */
+  readonly terms: readonly EditionTerm[]
+  /** Only those that come after this edition, by its id; null from the newest on. */
+  readonly after: string | null
+}
+
+/** Their ids, the newest first. */
+export async function findEditions(
+  db: Db,
+  { report, state, terms, after }: EditionQuestion,
+  limit: number,
+): Promise<string[]> {
+  const words = terms.flatMap((term) => ('words' in term ? [term.words] : []))
+  const spans = terms.flatMap((term) => ('days' in term ? [term.days] : []))
+  const conditions = [
+    ...(report === null ? [] : [sql<boolean>`report = ${report}`]),
+    ...(state === null ? [] : [STATES[state]]),
+    ...spans.map(isOfDays),
+    ...(words.length === 0 ? [] : holdWords(db, words, await listDistinct(db, 'delivery', 'recipient'))),
+    ...(after === null ? [] : [comesAfter(after)]),
+  ]
+  const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM report_edition AS edition ${where}
+    ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** What editions say as text, by their ids. */
+export async function readEditionTexts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('report_edition')
+    .where('id', 'in', listOf(ids))
+    .select(['id', 'text'])
+    .execute()
+  return new Map(rows.map(({ id, text }) => [id, text]))
+}
+
+/** The reports that there are editions of, in order. */
+export function listEditionReports(db: Db): Promise<string[]> {
+  return listDistinct(db, 'report_edition', 'report')
+}
+
+export async function listEditionZones(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ zone: string }>`SELECT DISTINCT time_zone AS zone FROM report_edition`.execute(
+    db,
+  )
+  return rows.map(({ zone }) => zone)
+}
+
+/** Written as it is, since the index of those letters is one of those alone. Notices are letters of no edition. */
+const letterIn = (state: 'failed' | 'in_doubt') =>
+  sql<boolean>`id IN (SELECT edition_id FROM delivery WHERE state = ${sql.lit(state)} AND edition_id IS NOT NULL)`
+const HAS_LETTERS = sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE edition_id = edition.id)`
+const IS_WAITING = sql<boolean>`id IN (SELECT edition_id FROM delivery
+  WHERE next_attempt_at IS NOT NULL AND state <> 'in_doubt' AND edition_id IS NOT NULL)`
+
+const STATES = {
+  sent: sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE edition_id = edition.id AND state = 'sent')
+    AND NOT (${IS_WAITING} OR ${letterIn('failed')} OR ${letterIn('in_doubt')})`,
+  waiting: IS_WAITING,
+  failed: letterIn('failed'),
+  in_doubt: letterIn('in_doubt'),
+  not_sent: sql<boolean>`NOT ${HAS_LETTERS} AND not_sent IS NOT NULL`,
+  looked_at: sql<boolean>`NOT ${HAS_LETTERS} AND not_sent IS NULL`,
+} as const satisfies Record<EditionState, RawBuilder<boolean>>
+
+/** What a column holds, from step to step through its index, which has each value many times. */
+async function listDistinct(
+  db: Db,
+  tableName: 'delivery' | 'report_edition',
+  columnName: 'recipient' | 'report',
+): Promise<string[]> {
+  const [table, column] = [sql.table(tableName), sql.ref(columnName)]
+  const { rows } = await sql<{ value: string }>`
+    WITH RECURSIVE known (value) AS (SELECT min(${column}) FROM ${table}
+      UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > known.value) FROM known
+        WHERE known.value IS NOT NULL)
+    SELECT value FROM known WHERE value IS NOT NULL`.execute(db)
+  return rows.map(({ value }) => value)
+}
+
+/** What no recipient is called is asked for at once: each question costs what it finds. */
+function holdWords(db: Db, words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
+  const calledSo = (each: string) =>
+    recipients.filter((one) => one.toLowerCase().includes(each.toLowerCase()))
+  const said = words.filter((each) => calledSo(each).length === 0)
+  const saidOrCalled = words.filter((each) => !said.includes(each))
+  return [
+    ...(said.length === 0 ? [] : [saysAll(db, said)]),
+    ...saidOrCalled.map(
+      (each) => sql<boolean>`(${saysAll(db, [each])} OR EXISTS (SELECT 1 FROM delivery
+        WHERE edition_id = edition.id AND recipient IN ${listOf(calledSo(each))}))`,
+    ),
+  ]
+}
+
+/**
+ * Each is a phrase of FTS5, of which the last word may go on; so it has no syntax of its own. The plus keeps SQLite from
+ * reading all that is found in its turn, of which the page shows the newest.
+ */
+function saysAll(db: Db, words: readonly string[]): RawBuilder<boolean> {
+  if (isPostgres(db)) return saysAllInPostgres(words)
+  const phrases = words.map((each) => `"${each.replaceAll('"', '""')}"*`).join(' ')
+  return sql<boolean>`+id IN (SELECT edition_id FROM edition_search JOIN edition_no ON no = edition_search.rowid
+    WHERE edition_search MATCH ${phrases})`
+}
+
+function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
+  const spans = days.map(
+    ({ from, to, timeZone }) =>
+      sql<boolean>`(time_zone = ${timeZone} AND period_to > ${from} AND period_from < ${to})`,
+  )
+  return spans.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(spans, sql` OR `)})`
+}
+
+/** Of none that there is not. */
+function comesAfter(id: string): RawBuilder<boolean> {
+  const last = sql`SELECT period_to, rendered_at FROM report_edition WHERE id = ${id}`
+  const lastInTurn = sql`SELECT report, variant FROM report_edition WHERE id = ${id}`
+  return sql<boolean>`(period_to, rendered_at) <= (${last})
+    AND ((period_to, rendered_at) < (${last}) OR (report, variant) > (${lastInTurn}))`
+}

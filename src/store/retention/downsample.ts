@@ -1,0 +1,148 @@
+/**
+ * Readings that are old enough are thinned: of each hour, and later of each day, the first one stays. So does each
+ * that began another status, or an outage would vanish, and the last one of all.
+ */
+import { sql } from 'kysely'
+import type { Instant } from '../../model.ts'
+import { listOf } from '../db/rows.ts'
+import type { Db, Store, Trx } from '../db/store.ts'
+import { addPruned } from './retention-log.ts'
+
+/** Few enough for a transaction that nobody notices. */
+const CHUNK_ROWS = 500
+
+const SERIES = {
+  agent_reading: { key: 'agent_id', owner: 'agent', status: sql<string>`status`, part: null },
+  // What a pipeline's statistics count is no status.
+  pipeline_stat: {
+    key: 'pipeline_id',
+    owner: 'pipeline',
+    status: sql<string>`''`,
+    part: 'pipeline_stage_stat',
+  },
+} as const
+export type Series = keyof typeof SERIES
+
+/**
+ * UTC, each the beginning of a day, the daily one not after the hourly one: of readings before them one an hour, or
+ * one a day, stays.
+ */
+export interface ThinningPlan {
+  readonly hourlyBefore: Instant
+  readonly dailyBefore: Instant
+}
+
+export interface PruneOptions {
+  readonly now: Instant
+  /** Deletes nothing. */
+  readonly isDry: boolean
+  /** Called between chunks, a few milliseconds of work each. */
+  readonly pause: () => Promise<void>
+}
+
+/** How many rows of before the limit were read, and how many of them went or would go. */
+export interface PruneCounts {
+  readonly read: number
+  readonly gone: number
+}
+
+export async function thinReadings(
+  store: Store,
+  series: Series,
+  plan: ThinningPlan,
+  options: PruneOptions,
+): Promise<PruneCounts> {
+  const counts = { read: 0, gone: 0 }
+  for (const id of await listOwners(store.db, series)) {
+    const last = await findLast(store.db, series, id)
+    let before: Reading | null = null
+    for (;;) {
+      const chunk: Reading[] = await readChunk(store.db, series, id, before?.at ?? '', plan)
+      const surplus = surplusOf(chunk, before, plan).filter((at) => at !== last)
+      if (!options.isDry && surplus.length > 0)
+        await store.write((trx) => deleteReadings(trx, series, id, surplus, plan, options.now))
+      counts.read += chunk.length
+      counts.gone += surplus.length
+      before = chunk.at(-1) ?? null
+      await options.pause()
+      if (chunk.length < CHUNK_ROWS) break
+    }
+  }
+  return counts
+}
+
+export interface Reading {
+  readonly at: Instant
+  readonly status: string
+}
+
+/**
+ * The instants of those that are not needed.
+ * @param readings of one owner, in the order of time
+ * @param before the one before them; null where there is none
+ */
+export function surplusOf(
+  readings: readonly Reading[],
+  before: Reading | null,
+  plan: ThinningPlan,
+): Instant[] {
+  return readings
+    .filter(({ at, status }, index) => {
+      const previous = readings[index - 1] ?? before
+      return previous !== null && previous.status === status && spanOf(previous.at, plan) === spanOf(at, plan)
+    })
+    .map(({ at }) => at)
+}
+
+/** The day or the hour of which one reading stays: the beginning of its text. */
+function spanOf(at: Instant, { dailyBefore }: ThinningPlan): string {
+  return at < dailyBefore ? at.slice(0, '2026-11-21'.length) : at.slice(0, '2026-11-21T06'.length)
+}
+
+async function listOwners(db: Db, series: Series): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM ${sql.table(SERIES[series].owner)} ORDER BY id`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+async function findLast(db: Db, series: Series, id: string): Promise<Instant | null> {
+  const { rows } = await sql<{ at: Instant | null }>`
+    SELECT max(observed_at) AS at FROM ${sql.table(series)} WHERE ${sql.ref(SERIES[series].key)} = ${id}`.execute(
+    db,
+  )
+  return rows[0]?.at ?? null
+}
+
+async function readChunk(
+  db: Db,
+  series: Series,
+  id: string,
+  after: Instant,
+  { hourlyBefore }: ThinningPlan,
+): Promise<Reading[]> {
+  const { key, status } = SERIES[series]
+  const { rows } = await sql<Reading>`
+    SELECT observed_at AS at, ${status} AS status FROM ${sql.table(series)}
+    WHERE ${sql.ref(key)} = ${id} AND observed_at > ${after} AND observed_at < ${hourlyBefore}
+    ORDER BY observed_at LIMIT ${CHUNK_ROWS}`.execute(db)
+  return rows
+}
+
+async function deleteReadings(
+  trx: Trx,
+  series: Series,
+  id: string,
+  instants: readonly Instant[],
+  { hourlyBefore, dailyBefore }: ThinningPlan,
+  now: Instant,
+): Promise<void> {
+  const { key, part } = SERIES[series]
+  for (const table of part === null ? [series] : [part, series]) {
+    await sql`DELETE FROM ${sql.table(table)}
+      WHERE ${sql.ref(key)} = ${id} AND observed_at IN ${listOf(instants)}`.execute(trx)
+  }
+  const daily = instants.filter((at) => at < dailyBefore).length
+  const hourly = instants.length - daily
+  await addPruned(trx, { table_name: series, rule: 'daily', before: dailyBefore, rows: daily }, now)
+  await addPruned(trx, { table_name: series, rule: 'hourly', before: hourlyBefore, rows: hourly }, now)
+}

@@ -1,0 +1,21 @@
+/** The process that builds a snapshot: the job as JSON on standard input, a failure as JSON on standard error. */
+import { readFileSync } from 'node:fs'
+import { LeadsheetError } from '../../errors.ts'
+import { fileFailure } from '../db/sqlite.ts'
+import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
+
+const job: SnapshotJob = JSON.parse(readFileSync(0, 'utf8'))
+try {
+  buildSnapshot(job)
+} catch (thrown) {
+  const isOfStore = thrown instanceof Error && 'code' in thrown && /CORRUPT|NOTADB/.test(String(thrown.code))
+  const failure = fileFailure(isOfStore ? job.live : job.target, thrown) ?? thrown
+  process.stderr.write(
+    JSON.stringify(
+      failure instanceof LeadsheetError
+        ? { code: failure.code, message: failure.message, hint: failure.hint }
+        : { message: failure instanceof Error ? failure.stack : String(failure) },
+    ),
+  )
+  process.exitCode = 1
+}

@@ -1,0 +1,173 @@
+/**
+ * The snapshot: what analysts open, one file beside the store that shows one moment of it. It is only ever replaced
+ * by another whole one; who has it open goes on reading the file that was there.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, link, open, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import Database from 'better-sqlite3'
+import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
+import type { Instant } from '../../model.ts'
+import { programFile } from '../db/entry-file.ts'
+import type { Store } from '../db/store.ts'
+import type { SnapshotJob } from './build-snapshot.ts'
+import { type Dictionary, readDictionary } from './dictionary.ts'
+import { copyPublished } from './published-copy.ts'
+
+const CHILD = programFile(import.meta.url, 'snapshot-child')
+/** Nobody writes it, and other users may read it. */
+const MODE = 0o444
+
+/** Which moment of which copy a snapshot shows. */
+export interface SnapshotInfo {
+  readonly madeAt: Instant
+  /** Null before the first sync that read the leads to their end. */
+  readonly runId: string | null
+  readonly leadsAsOf: Instant | null
+  readonly schema: string
+  readonly version: string
+}
+
+/**
+ * Makes a snapshot in a child process and puts it in the place of the one before. Killed at any instant, it leaves
+ * that one alone; what it leaves beside it goes with the next call. One at a time: the caller holds a lease.
+ * @param options.keep how many of the last ones also stay, each under a name with its time
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_busy, and the reason of the signal
+ */
+export async function makeSnapshot(
+  store: Pick<Store, 'db' | 'place'>,
+  job: Omit<SnapshotJob, 'live' | 'target'>,
+  file: string,
+  options: { readonly keep: number; readonly signal: AbortSignal },
+): Promise<SnapshotInfo> {
+  const unfinished = `${file}.tmp-${process.pid}`
+  try {
+    await removeLeftovers(file)
+    const live = await liveFile(store, unfinished, options.signal)
+    await runChild({ ...job, live, target: unfinished }, options.signal)
+    await chmod(unfinished, MODE)
+    if (options.keep > 0) await keepAs(unfinished, file, job.madeAt)
+    await rename(unfinished, file)
+    await flushFolder(dirname(file))
+    await removeOld(file, options.keep)
+    await removeLeftovers(file)
+    const info = readSnapshotInfo(file)
+    if (info === null) throw unwritable(file, 'it cannot be read again')
+    return info
+  } catch (thrown) {
+    await removeLeftovers(file)
+    const isOfFiles = thrown instanceof Error && 'syscall' in thrown
+    throw isOfFiles ? unwritable(file, errorText(thrown), thrown) : thrown
+  }
+}
+
+/** Null where there is no snapshot, or none that this program can read. */
+export function readSnapshotInfo(file: string): SnapshotInfo | null {
+  return readFrom(
+    file,
+    (database) =>
+      database
+        .prepare<[], SnapshotInfo>(
+          `SELECT made_at AS madeAt, run_id AS runId, leads_as_of AS leadsAsOf, schema, leadsheet_version AS version
+           FROM snapshot_info`,
+        )
+        .get() ?? null,
+  )
+}
+
+/** As {@link readSnapshotInfo}. */
+export function readSnapshotDictionary(file: string): Dictionary | null {
+  return readFrom(file, readDictionary)
+}
+
+function readFrom<T>(file: string, read: (database: Database.Database) => T): T | null {
+  if (!existsSync(file)) return null
+  let database: Database.Database | undefined
+  try {
+    database = new Database(file, { readonly: true, fileMustExist: true })
+    return read(database)
+  } catch (thrown) {
+    // Of a leadsheet whose snapshots were others, or damaged: the next one takes its place.
+    if (thrown instanceof Database.SqliteError) return null
+    throw thrown
+  } finally {
+    database?.close()
+  }
+}
+
+/** Ours alone, since whoever makes one holds the lease. */
+async function removeLeftovers(file: string): Promise<void> {
+  const leftovers = (await readdir(dirname(file))).filter((name) => name.startsWith(`${basename(file)}.tmp-`))
+  for (const name of leftovers) await rm(join(dirname(file), name), { force: true })
+}
+
+/** What the snapshot is built from: the store itself, or what is published of one that is no file. */
+async function liveFile(
+  { db, place }: Pick<Store, 'db' | 'place'>,
+  unfinished: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (place.kind === 'sqlite') return place.file
+  const copy = `${unfinished}-copy`
+  await copyPublished(db, copy, signal)
+  return copy
+}
+
+async function runChild(job: SnapshotJob, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  // SQLite sorts large indexes in files, which belong where there is room.
+  const env = { SQLITE_TMPDIR: dirname(job.target) }
+  const child = spawn(process.execPath, [CHILD], { env, stdio: ['pipe', 'ignore', 'pipe'] })
+  // One that ends before it has read its job says so by its status.
+  child.stdin.on('error', () => {}).end(JSON.stringify(job))
+  const kill = (): void => void child.kill('SIGKILL')
+  signal.addEventListener('abort', kill)
+  try {
+    const [[status, killedBy], said] = await Promise.all([once(child, 'close'), text(child.stderr)])
+    signal.throwIfAborted()
+    if (status !== 0) throw childFailure(job.target, said, killedBy ?? `status ${status}`)
+  } finally {
+    signal.removeEventListener('abort', kill)
+  }
+}
+
+function childFailure(target: string, said: string, end: string): Error {
+  const failure = /^\{.*\}$/s.exec(said)?.[0]
+  if (failure === undefined) return unwritable(target, `the process that made it ended with ${end}: ${said}`)
+  const { code, message, hint }: { code?: ErrorCode; message: string; hint?: string } = JSON.parse(failure)
+  return code === undefined ? new Error(message) : new LeadsheetError(code, message, hint ? { hint } : {})
+}
+
+/** `snapshot-20261121T060000Z.db`, the same file under a second name. */
+async function keepAs(unfinished: string, file: string, madeAt: Instant): Promise<void> {
+  const stamp = madeAt.replace(/[-:]|\.\d+/g, '')
+  const kept = join(dirname(file), basename(file).replace(/\.db$/, `-${stamp}.db`))
+  await rm(kept, { force: true })
+  await link(unfinished, kept)
+}
+
+async function removeOld(file: string, keep: number): Promise<void> {
+  const pattern = new RegExp(`^${RegExp.escape(basename(file, '.db'))}-\\d{8}T\\d{6}Z\\.db$`)
+  const kept = (await readdir(dirname(file))).filter((name) => pattern.test(name)).sort()
+  for (const name of kept.slice(0, Math.max(0, kept.length - keep))) await rm(join(dirname(file), name))
+}
+
+/** So that the new name outlives a power cut. */
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function unwritable(file: string, reason: string, cause?: unknown): LeadsheetError {
+  return new LeadsheetError('data_unwritable', `the snapshot ${file} cannot be made: ${reason}`, {
+    hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has room for a second copy.',
+    cause,
+  })
+}

@@ -1,0 +1,125 @@
+/**
+ * The details that several processes read for one sync: which leads are wanted, in batches, and how it goes. Each lead
+ * is taken off the list in the transaction that keeps its result, so that one that is read twice counts once.
+ */
+import type { ErrorCode } from '../../errors.ts'
+import { insertRows } from '../db/rows.ts'
+import type { Db, Trx } from '../db/store.ts'
+import type { WaitingLead } from '../leads/detail.ts'
+import type { RunUsage } from './sync-run.ts'
+
+/** Why no more leads are read, as an error tells it; without a code it is a mistake of ours. */
+export interface ReadingEnd {
+  readonly code: ErrorCode | null
+  readonly message: string
+  readonly hint?: string | undefined
+  readonly notBefore?: string | undefined
+}
+
+export interface DetailReading extends RunUsage {
+  readonly failuresInRow: number
+  /** Entries of activity that could not be read. */
+  readonly held: number
+  /** Null while it goes on. */
+  readonly ended: ReadingEnd | null
+}
+
+/** What a sync that was killed has left is forgotten: its leads wait as all do. */
+export async function beginReading(
+  trx: Trx,
+  runId: string,
+  leads: readonly WaitingLead[],
+  batchLeads: number,
+): Promise<void> {
+  await trx.deleteFrom('detail_wanted').execute()
+  await trx.deleteFrom('detail_reading').execute()
+  await trx.insertInto('detail_reading').values({ run_id: runId, ended: null }).execute()
+  const wanted = leads.map(({ no }, index) => ({
+    ...{ lead_no: no, run_id: runId },
+    batch: Math.floor(index / batchLeads),
+  }))
+  await insertRows(trx, 'detail_wanted', wanted)
+}
+
+/** Undefined where that sync reads none, or no more. */
+export async function findReading(db: Db, runId: string): Promise<DetailReading | undefined> {
+  const row = await db.selectFrom('detail_reading').where('run_id', '=', runId).selectAll().executeTakeFirst()
+  return (
+    row && {
+      failuresInRow: row.failures_in_row,
+      held: row.held,
+      requests: row.requests,
+      retries: row.retries,
+      ended: row.ended === null ? null : JSON.parse(row.ended),
+    }
+  )
+}
+
+/** Of those that are not done with, how many leads are left. */
+export async function countWanted(db: Db, runId: string): Promise<ReadonlyMap<number, number>> {
+  const rows = await db
+    .selectFrom('detail_wanted')
+    .where('run_id', '=', runId)
+    .groupBy('batch')
+    .select((eb) => ['batch', eb.fn.countAll<number>().as('leads')])
+    .execute()
+  return new Map(rows.map(({ batch, leads }) => [batch, leads]))
+}
+
+/** The newest first. */
+export async function listWanted(db: Db, runId: string, batch: number): Promise<WaitingLead[]> {
+  return db
+    .selectFrom('detail_wanted')
+    .innerJoin('lead', 'lead.no', 'detail_wanted.lead_no')
+    .where('detail_wanted.run_id', '=', runId)
+    .where('detail_wanted.batch', '=', batch)
+    .select(['lead.no', 'lead.id', 'lead.updated_at as updatedAt'])
+    .orderBy('lead.created_at', 'desc')
+    .orderBy('lead.no', 'desc')
+    .execute()
+}
+
+/** @returns false where somebody has brought its result, or the sync has ended */
+export async function takeOff(trx: Trx, runId: string, leadNo: number): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('detail_wanted')
+    .where('lead_no', '=', leadNo)
+    .where('run_id', '=', runId)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** In the transaction that keeps a lead's result; a failure makes the row of them longer, anything else ends it. */
+export async function noteResult(
+  trx: Trx,
+  runId: string,
+  { failed, held, requests, retries }: RunUsage & { readonly failed: boolean; readonly held: number },
+): Promise<{ failuresInRow: number }> {
+  return trx
+    .updateTable('detail_reading')
+    .where('run_id', '=', runId)
+    .set((eb) => ({
+      failures_in_row: failed ? eb('failures_in_row', '+', 1) : 0,
+      held: eb('held', '+', held),
+      requests: eb('requests', '+', requests),
+      retries: eb('retries', '+', retries),
+    }))
+    .returning('failures_in_row as failuresInRow')
+    .executeTakeFirstOrThrow()
+}
+
+/** The first reason stands. */
+export async function stopReading(trx: Trx, runId: string, end: ReadingEnd): Promise<void> {
+  await trx
+    .updateTable('detail_reading')
+    .where('run_id', '=', runId)
+    .where('ended', 'is', null)
+    .set({ ended: JSON.stringify(end) })
+    .execute()
+}
+
+/** From now on nobody brings a result any more. */
+export async function endReading(trx: Trx, runId: string): Promise<void> {
+  await trx.deleteFrom('detail_wanted').where('run_id', '=', runId).execute()
+  await trx.deleteFrom('detail_reading').where('run_id', '=', runId).execute()
+}

@@ -1,0 +1,83 @@
+/** What each run's scan of the leads came to. */
+import { sql } from 'kysely'
+import type { Instant, ScanReport } from '../../model.ts'
+import type { Db, Trx } from '../db/store.ts'
+
+export async function saveVerdict(
+  trx: Trx,
+  runId: string,
+  report: ScanReport,
+  endedAt: Instant,
+): Promise<void> {
+  await trx
+    .insertInto('sync_scan_verdict')
+    .values({
+      run_id: runId,
+      mode: report.mode,
+      started_at: report.startedAt,
+      ended_at: endedAt,
+      verdict: report.verdict,
+      stop: report.stop,
+      reported_total: report.reportedTotal,
+      distinct_leads: report.distinct,
+      pages: report.pages,
+      passes: report.passes,
+      moved: report.moved,
+      mended: report.mended,
+      cut: report.cut,
+      held_back: report.heldBack,
+      warnings: JSON.stringify(report.warnings),
+      drift: JSON.stringify(report.drift),
+    })
+    .execute()
+}
+
+/** What a whole reading of the list met. */
+export interface WholeScan {
+  readonly leads: number
+  /** Leads that are there and were not met, too many to be believed gone. */
+  readonly heldBack: number
+}
+
+/** The last readings of the whole list that proved complete, the newest first. */
+export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]> {
+  return (
+    db
+      // Crossed, so that SQLite begins with the last runs and need not read all verdicts.
+      .selectFrom('sync_run')
+      .crossJoin('sync_scan_verdict as verdict')
+      .whereRef('verdict.run_id', '=', 'sync_run.id')
+      .where('verdict.mode', '=', 'full')
+      .where('verdict.verdict', '=', 'complete')
+      .select(['distinct_leads as leads', 'held_back as heldBack'])
+      .orderBy(sql`sync_run.rowid`, 'desc')
+      .limit(limit)
+      .execute()
+  )
+}
+
+/** Null for a run that read no leads. */
+export async function findVerdict(db: Db, runId: string): Promise<ScanReport | null> {
+  const row = await db
+    .selectFrom('sync_scan_verdict')
+    .where('run_id', '=', runId)
+    .selectAll()
+    .executeTakeFirst()
+  if (row === undefined) return null
+  return {
+    mode: row.mode,
+    startedAt: row.started_at,
+    verdict: row.verdict,
+    stop: row.stop,
+    reportedTotal: row.reported_total,
+    distinct: row.distinct_leads,
+    pages: row.pages,
+    passes: row.passes,
+    moved: row.moved,
+    mended: row.mended,
+    cut: row.cut,
+    heldBack: row.held_back,
+    warnings: JSON.parse(row.warnings),
+    drift: JSON.parse(row.drift),
+  }
+}

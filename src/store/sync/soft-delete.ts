@@ -1,0 +1,134 @@
+/**
+ * Leads that are gone upstream. Only a whole scan speaks of absence, and only the second in a row removes: softly,
+ * dated, and undone when the lead is met again. Else one is gone that an event calls so and that is asked for in vain.
+ */
+import { sql } from 'kysely'
+import type { Instant } from '../../model.ts'
+import type { Observation } from '../db/read-stamp.ts'
+import { insertRows, numbersOf } from '../db/rows.ts'
+import type { Db, Trx } from '../db/store.ts'
+import { forgetFingerprints } from '../leads/fingerprints.ts'
+import { findLastNo } from '../leads/lead.ts'
+import { recordGone } from '../leads/lead-version.ts'
+import { hasNamelessLeads } from '../leads/quarantined-record.ts'
+import { listReadByEvents } from './scan-event.ts'
+import type { MetLeads } from './seen-leads.ts'
+
+/** Above this share of all leads, absence is taken for a fault of the upstream. */
+const ABSENT_SHARE_MAX = 0.2
+/** Below this count the share says nothing. */
+const ABSENT_ALWAYS_BELIEVED = 5
+/** Looked at by one statement; between two of them others get their turn. */
+const CHUNK_LEADS = 20_000
+
+export type Absence =
+  | { readonly removed: number; readonly refused: null }
+  | { readonly removed: 0; readonly refused: { absent: number; of: number } }
+
+interface AbsentLead {
+  readonly no: number
+  readonly id: string
+  /** 1: the whole scan before did not meet it either. */
+  readonly twice: number
+}
+
+/**
+ * To be called at the end of a whole full scan with what it has met. A scan that met leads without a readable
+ * identifier says nothing of absence: they may be any of those it did not meet.
+ * @param isConfirmed whether an operator says that so many may be gone as the last scan missed: of those, what this
+ * one misses too is removed, and no other
+ */
+export async function recordAbsence(
+  trx: Trx,
+  met: MetLeads,
+  scan: Observation & { readonly startedAt: Instant },
+  isConfirmed = false,
+): Promise<Absence> {
+  if (await hasNamelessLeads(trx, scan.startedAt)) return { removed: 0, refused: null }
+  const last = await findLastNo(trx)
+  // The list may have been past the place where a lead came in that an event has brought.
+  const readByEvents = new Set((await listReadByEvents(trx, 0)).map(({ no }) => no))
+  const missing = met.missing(last).filter((no) => !readByEvents.has(no))
+  const absent = await readThere(trx, missing)
+  const refused = isConfirmed ? null : await findMass(trx, absent.length, last)
+  const gone = refused === null ? absent.filter((lead) => lead.twice === 1) : []
+  await markRemoved(trx, gone, scan)
+  const missed = absent.filter((lead) => lead.twice === 0)
+  await insertRows(
+    trx,
+    'lead_absence',
+    missed.map((lead) => ({ lead_id: lead.id, run_id: scan.runId, since: scan.at })),
+  )
+  return refused === null ? { removed: gone.length, refused } : { removed: 0, refused }
+}
+
+/** Where so many are absent that it is taken for a fault of the upstream. */
+async function findMass(trx: Trx, absent: number, last: number): Promise<Absence['refused']> {
+  if (absent <= ABSENT_ALWAYS_BELIEVED) return null
+  const of = await countThere(trx, last)
+  return absent > of * ABSENT_SHARE_MAX ? { absent, of } : null
+}
+
+/** The numbers of the leads that the last whole scan did not meet. */
+export async function listAbsentLeads(db: Db): Promise<number[]> {
+  const rows = await db
+    .selectFrom('lead')
+    .innerJoin('lead_absence', 'lead_absence.lead_id', 'lead.id')
+    .select('lead.no')
+    .execute()
+  return rows.map((row) => row.no)
+}
+
+/** A lead that any scan meets is not absent. */
+export async function forgetAbsence(trx: Trx, leadNos: readonly number[]): Promise<void> {
+  if (leadNos.length === 0) return
+  await sql`DELETE FROM lead_absence WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${numbersOf(leadNos)})`.execute(
+    trx,
+  )
+}
+
+/** Of some leads, those that count as there upstream. */
+async function readThere(trx: Trx, leadNos: readonly number[]): Promise<AbsentLead[]> {
+  const there: AbsentLead[] = []
+  for (let from = 0; from < leadNos.length; from += CHUNK_LEADS) {
+    const { rows } = await sql<AbsentLead>`
+      SELECT lead.no, lead.id, lead_absence.lead_id IS NOT NULL AS twice FROM lead
+      LEFT JOIN lead_absence ON lead_absence.lead_id = lead.id
+      WHERE lead.no IN ${numbersOf(leadNos.slice(from, from + CHUNK_LEADS))} AND lead.removed_at IS NULL`.execute(
+      trx,
+    )
+    there.push(...rows)
+    await new Promise(setImmediate)
+  }
+  return there
+}
+
+async function countThere(trx: Trx, last: number): Promise<number> {
+  let count = 0
+  for (let from = 1; from <= last; from += CHUNK_LEADS) {
+    const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
+      WHERE no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1} AND removed_at IS NULL`.execute(trx)
+    count += rows[0]?.n ?? 0
+    await new Promise(setImmediate)
+  }
+  return count
+}
+
+/** Of leads that are there: they are gone from now on. */
+export async function markRemoved(
+  trx: Trx,
+  leads: readonly Pick<AbsentLead, 'no' | 'id'>[],
+  seen: Observation,
+): Promise<void> {
+  if (leads.length === 0) return
+  const nos = leads.map((lead) => lead.no)
+  await recordGone(
+    trx,
+    leads.map((lead) => lead.id),
+    seen,
+  )
+  await sql`UPDATE lead SET removed_at = gone_at, run_id = ${seen.runId} FROM lead_gone AS gone
+    WHERE no IN ${numbersOf(nos)} AND gone.lead_id = lead.id AND gone.returned_at IS NULL`.execute(trx)
+  await forgetFingerprints(trx, nos)
+  await forgetAbsence(trx, nos)
+}

@@ -1,0 +1,259 @@
+/** The ledger of syncs: what each saw, changed and skipped, kept up to date page by page. */
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import type {
+  DetailCounts,
+  Instant,
+  LeadCounts,
+  SyncFailure,
+  SyncOutcome,
+  SyncPart,
+  SyncResult,
+} from '../../model.ts'
+import type { Db, Trx } from '../db/store.ts'
+import type { SyncRunTable } from '../tables/tables.ts'
+
+type Mode = SyncRunTable['mode']
+
+/** Opens a run; one that never finished is closed as killed, with the counts it had reached. */
+export async function startRun(
+  trx: Trx,
+  run: { mode: Mode; parts: readonly SyncPart[]; at: Instant },
+): Promise<string> {
+  await trx.updateTable('sync_run').where('outcome', 'is', null).set({ outcome: 'killed' }).execute()
+  const id = `${run.at.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
+  await trx
+    .insertInto('sync_run')
+    .values({
+      id,
+      started_at: run.at,
+      finished_at: null,
+      mode: run.mode,
+      parts: JSON.stringify(run.parts),
+      outcome: null,
+      leads_as_of: null,
+      duration_ms: null,
+      not_before: null,
+    })
+    .execute()
+  return id
+}
+
+/** What a run has asked of the upstream. */
+export interface RunUsage {
+  readonly requests: number
+  readonly retries: number
+}
+
+export async function saveUsage(trx: Trx, runId: string, { requests, retries }: RunUsage): Promise<void> {
+  await trx.updateTable('sync_run').where('id', '=', runId).set({ requests, retries }).execute()
+}
+
+/** Adds counts, in the transaction that writes the page; returns the run's pages and leads so far. */
+export async function addCounts(
+  trx: Trx,
+  runId: string,
+  counts: LeadCounts & { readonly pages: number },
+): Promise<{ pages: number; seen: number }> {
+  return trx
+    .updateTable('sync_run')
+    .where('id', '=', runId)
+    .set((eb) => ({
+      pages: eb('pages', '+', counts.pages),
+      leads_seen: eb('leads_seen', '+', counts.seen),
+      leads_inserted: eb('leads_inserted', '+', counts.inserted),
+      leads_updated: eb('leads_updated', '+', counts.updated),
+      leads_unchanged: eb('leads_unchanged', '+', counts.unchanged),
+      leads_removed: eb('leads_removed', '+', counts.removed),
+      leads_held: eb('leads_held', '+', counts.held),
+    }))
+    .returning(['pages', 'leads_seen as seen'])
+    .executeTakeFirstOrThrow()
+}
+
+/** In the transaction that writes the details. */
+export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCounts): Promise<void> {
+  await trx
+    .updateTable('sync_run')
+    .where('id', '=', runId)
+    .set((eb) => ({
+      details_read: eb('details_read', '+', counts.read),
+      details_gone: eb('details_gone', '+', counts.gone),
+      details_failed: eb('details_failed', '+', counts.failed),
+    }))
+    .execute()
+}
+
+/** With the leads read to their end: everything that changed before `asOf` is in the copy. */
+export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, removed: number): Promise<void> {
+  await trx
+    .updateTable('sync_run')
+    .where('id', '=', runId)
+    .set((eb) => ({ leads_as_of: asOf, leads_removed: eb('leads_removed', '+', removed) }))
+    .execute()
+}
+
+export async function finishRun(trx: Trx, result: SyncResult, at: Instant): Promise<void> {
+  await trx
+    .updateTable('sync_run')
+    .where('id', '=', result.runId)
+    .set({
+      finished_at: at,
+      outcome: result.outcome,
+      is_complete: result.complete ? 1 : 0,
+      stats: result.stats,
+      agents: result.agents,
+      requests: result.requests,
+      retries: result.retries,
+      duration_ms: result.durationMs,
+      problems: JSON.stringify(result.problems),
+      not_before: result.notBefore,
+    })
+    .execute()
+}
+
+/** The counts of leads and their details so far. */
+export async function readCounts(
+  db: Db,
+  runId: string,
+): Promise<LeadCounts & { pages: number; details: DetailCounts }> {
+  const row = await db.selectFrom('sync_run').where('id', '=', runId).selectAll().executeTakeFirstOrThrow()
+  return {
+    seen: row.leads_seen,
+    inserted: row.leads_inserted,
+    updated: row.leads_updated,
+    unchanged: row.leads_unchanged,
+    removed: row.leads_removed,
+    held: row.leads_held,
+    pages: row.pages,
+    details: { read: row.details_read, gone: row.details_gone, failed: row.details_failed },
+  }
+}
+
+export interface RunSummary {
+  readonly id: string
+  readonly startedAt: Instant
+  readonly finishedAt: Instant | null
+  readonly mode: Mode
+  readonly outcome: SyncOutcome | 'killed' | null
+  readonly leadsAsOf: Instant | null
+  readonly seen: number
+  readonly inserted: number
+  readonly updated: number
+  readonly removed: number
+  readonly held: number
+  readonly requests: number
+  readonly retries: number
+  readonly durationMs: number | null
+  readonly problems: readonly { part: string; code: string; message: string; hint: string | null }[]
+}
+
+/** The order in which runs were begun, whatever the clock said then. */
+const begun = sql<number>`rowid`
+
+/** The last runs, newest first. */
+export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
+  const rows = await db.selectFrom('sync_run').selectAll().orderBy(begun, 'desc').limit(limit).execute()
+  return rows.map((row) => ({
+    id: row.id,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    mode: row.mode,
+    outcome: row.outcome,
+    leadsAsOf: row.leads_as_of,
+    seen: row.leads_seen,
+    inserted: row.leads_inserted,
+    updated: row.leads_updated,
+    removed: row.leads_removed,
+    held: row.leads_held,
+    requests: row.requests,
+    retries: row.retries,
+    durationMs: row.duration_ms,
+    problems: JSON.parse(row.problems),
+  }))
+}
+
+/** Enough of a run to count it. */
+export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
+
+/** More than there are minutes in a day. */
+const BRIEFS_MAX = 1500
+
+/** Those of the last runs that began since an instant, newest first. */
+export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]> {
+  return db
+    .selectFrom((last) =>
+      last
+        .selectFrom('sync_run')
+        .select(['id', 'started_at as startedAt', 'outcome'])
+        .orderBy(begun, 'desc')
+        .limit(BRIEFS_MAX)
+        .as('run'),
+    )
+    .where('startedAt', '>=', since)
+    .selectAll()
+    .execute()
+}
+
+/** The last run that read the leads to their end; `requests` is null where it was killed before it counted them. */
+export async function findLastWholeRun(
+  db: Db,
+): Promise<{ id: string; asOf: Instant; requests: number | null } | undefined> {
+  const row = await db
+    .selectFrom('sync_run')
+    .where('leads_as_of', 'is not', null)
+    .select(['id', 'leads_as_of', 'requests', 'finished_at'])
+    .orderBy(begun, 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (!row || row.leads_as_of === null) return undefined
+  return { id: row.id, asOf: row.leads_as_of, requests: row.finished_at === null ? null : row.requests }
+}
+
+export interface LastRun {
+  /** When it ended; of one that was killed, or runs, when it began. */
+  readonly at: Instant
+  readonly outcome: SyncOutcome | 'killed' | null
+  readonly problems: readonly { readonly part: string; readonly code: string; readonly message: string }[]
+}
+
+/** The last that was begun; null before the first. */
+export async function findLastRun(db: Db): Promise<LastRun | null> {
+  const [run] = await listRuns(db, 1)
+  if (run === undefined) return null
+  const { startedAt, finishedAt, outcome, problems } = run
+  return { at: finishedAt ?? startedAt, outcome, problems }
+}
+
+/** The last run that failed or stopped half-way, from the last on that read all leads: that one's other parts count. */
+export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
+  const row = await db
+    .selectFrom('sync_run')
+    .where('outcome', 'in', ['failed', 'partial', 'deferred', 'killed'])
+    .where(
+      begun,
+      '>=',
+      sql<number>`(SELECT coalesce(max(rowid), 0) FROM sync_run WHERE leads_as_of IS NOT NULL)`,
+    )
+    .select([
+      'started_at',
+      'finished_at',
+      sql<string | null>`problems ->> '$[0].code'`.as('code'),
+      sql<string | null>`problems ->> '$[0].message'`.as('message'),
+    ])
+    .orderBy(begun, 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (row === undefined) return null
+  const { code, message } = row
+  return {
+    at: row.finished_at ?? row.started_at,
+    code: code ?? 'run_interrupted',
+    message: message ?? 'the run was killed',
+  }
+}
+
+export async function hasRun(db: Db, id: string): Promise<boolean> {
+  const row = await db.selectFrom('sync_run').where('id', '=', id).select('id').executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,350 @@
+/** The tables as Kysely sees them. What each column means stands in the migrations, and so in the file. */
+import type { Generated, GeneratedAlways } from 'kysely'
+import type { PeriodKind } from '../../figures.ts'
+import type { ScanStop } from '../../model.ts'
+import type { NoticeTables } from './alert-tables.ts'
+import type { DetailTables } from './detail-tables.ts'
+import type { EventTables } from './event-tables.ts'
+import type { HistoryTables } from './history-tables.ts'
+import type { DeliveryTables } from './outbox-tables.ts'
+import type { SubscriptionTables } from './preference-tables.ts'
+import type { RetentionTables } from './retention-tables.ts'
+
+interface Installation {
+  id: string
+  created_at: string
+  moving_from: string | null
+}
+
+export interface StageTable {
+  status: string
+  position: number
+  outcome: 'open' | 'won' | 'lost' | 'disqualified'
+  in_funnel: number
+  is_qualified: Generated<number>
+}
+
+interface LeadCountTable {
+  pipeline_id: string
+  status: string
+  value_currency: string
+  leads: number
+  value_amount: number
+}
+
+export interface LeadTable {
+  no: number
+  id: string
+  pipeline_id: string
+  status: string
+  company_name: string | null
+  company_domain: string | null
+  company_industry: string | null
+  company_subindustry: string | null
+  company_employees: number | null
+  company_city: string | null
+  company_country: string | null
+  company_region: string | null
+  company_one_liner: string | null
+  contact_name: string | null
+  contact_title: string | null
+  contact_email: string | null
+  score: number | null
+  value_amount: number | null
+  value_currency: string | null
+  source: string | null
+  agent_id: string | null
+  tags: string
+  created_at: string
+  updated_at: string
+  status_changed_at: string
+  first_seen_at: string
+  observed_at: string
+  removed_at: string | null
+  run_id: string
+}
+
+interface Pipeline {
+  id: string
+  name: string
+  status: string | null
+  first_seen_at: string
+  observed_at: string
+}
+
+export interface PipelineStatTable {
+  pipeline_id: string
+  observed_at: string
+  as_of: string
+  run_id: string
+  leads: number | null
+  open: number | null
+  won: number | null
+  lost: number | null
+  disqualified: number | null
+  win_rate: number | null
+  open_value_amount: number | null
+  open_value_currency: string | null
+  won_value_amount: number | null
+  won_value_currency: string | null
+  raw: string
+}
+
+interface PipelineStageStat {
+  pipeline_id: string
+  observed_at: string
+  status: string
+  current: number
+  reached: number
+  conversion: number | null
+  median_hours: number | null
+}
+
+export interface AgentTable {
+  id: string
+  name: string
+  kind: string | null
+  status: string
+  status_changed_at: string | null
+  task_type: string | null
+  task_pipeline_id: string | null
+  task_lead_id: string | null
+  task_started_at: string | null
+  task_progress: number | null
+  last_seen_at: string | null
+  tasks_24h: number | null
+  errors_24h: number | null
+  last_error_at: string | null
+  last_error_message: string | null
+  observed_at: string
+  gone_at: string | null
+  raw: string
+}
+
+interface AgentReading {
+  agent_id: string
+  observed_at: string
+  run_id: string
+  status: string
+  task_type: string | null
+  task_pipeline_id: string | null
+  tasks_24h: number | null
+  errors_24h: number | null
+}
+
+export interface SyncRunTable {
+  id: string
+  started_at: string
+  finished_at: string | null
+  mode: 'incremental' | 'full'
+  parts: string
+  outcome: 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed' | 'killed' | null
+  is_complete: Generated<number>
+  leads_as_of: string | null
+  leads_seen: Generated<number>
+  leads_inserted: Generated<number>
+  leads_updated: Generated<number>
+  leads_unchanged: Generated<number>
+  leads_removed: Generated<number>
+  leads_held: Generated<number>
+  stats: Generated<number>
+  agents: Generated<number>
+  details_read: Generated<number>
+  details_gone: Generated<number>
+  details_failed: Generated<number>
+  pages: Generated<number>
+  requests: Generated<number>
+  retries: Generated<number>
+  duration_ms: number | null
+  problems: Generated<string>
+  not_before: string | null
+}
+
+export interface SyncScanTable {
+  resource: string
+  mode: 'incremental' | 'full'
+  profile_sha256: string
+  is_remap: number
+  updated_since: string | null
+  started_at: string
+  max_updated_at: string | null
+  seen: number
+  pages: number
+  reported_total: number | null
+  moved: number
+  mended: number
+  cut: number
+  quiet_passes: number
+  pass: number
+  pass_since: string | null
+  cursor: string | null
+  pass_seen: number
+  pass_new: number
+  pass_held: number
+  pass_pages: number
+  pass_moved: number
+  is_broken: number
+  first_rows: number
+  idle_pages: number
+  last_rows: number
+  largest_page: number
+  tail: string
+  total_low: number | null
+  total_high: number | null
+}
+
+/** What a new scan has by default, so that it need not be said. */
+type ScanDefaults = Exclude<
+  keyof SyncScanTable,
+  'resource' | 'mode' | 'profile_sha256' | 'is_remap' | 'started_at'
+>
+
+interface SyncScanVerdict {
+  run_id: string
+  mode: 'incremental' | 'full'
+  started_at: string
+  ended_at: string
+  verdict: 'complete' | 'incomplete' | 'unproven'
+  stop: ScanStop
+  reported_total: number | null
+  distinct_leads: number
+  pages: number
+  passes: number
+  moved: number
+  mended: number
+  cut: number
+  warnings: string
+  drift: string
+  held_back: Generated<number>
+}
+
+interface FieldSeen {
+  path: string
+  types: string
+  first_seen_at: string
+  last_seen_at: string
+  gone_since: string | null
+  records: number
+  count: number
+  nulls: number
+  null_share: GeneratedAlways<number>
+}
+
+interface HeldRow {
+  resource: 'lead' | 'pipeline_stat' | 'agent' | 'activity'
+  raw_sha256: string
+  reason: string
+  raw: string
+  is_whole: number
+  first_seen_at: string
+  last_seen_at: string
+  record_id: string | null
+}
+
+export interface ReportEditionTable {
+  id: string
+  report: string
+  period_from: string
+  period_to: string
+  time_zone: string
+  rendered_at: string
+  run_id: string | null
+  figures: string
+  subject: string
+  html: string
+  text: string
+  kind: Generated<PeriodKind>
+  variant: Generated<string>
+  not_sent: string | null
+  program_version: string | null
+}
+
+export interface ScheduleSlotTable {
+  schedule: string
+  slot: string
+  state: 'due' | 'running' | 'held' | 'done' | 'failed' | 'skipped'
+  noted_at: string
+  not_before: string | null
+  attempts: number
+  released_at: string | null
+  started_at: string | null
+  finished_at: string | null
+  message: string | null
+}
+
+export interface DaemonSpanTable {
+  id: GeneratedAlways<number>
+  began_at: string
+  began_after: 'down' | 'blocked' | 'clock'
+  last_tick_at: string
+  ended_at: string | null
+  host: string
+  pid: number
+}
+
+interface SettingsRead {
+  id: GeneratedAlways<number>
+  read_at: string
+  refused: string | null
+  changed: string | null
+  program: string
+  host: string
+  pid: number
+}
+
+interface UpstreamPace {
+  id: number
+  next_ms: number
+  held_until_ms: number
+  requests_left: number | null
+  reset_ms: number
+  under_way: number
+}
+
+interface Lease {
+  name: string
+  holder: string
+  host: string
+  pid: number
+  acquired_at: string
+  expires_at: string
+}
+
+export interface Tables
+  extends HistoryTables,
+    DetailTables,
+    EventTables,
+    RetentionTables,
+    DeliveryTables,
+    SubscriptionTables,
+    NoticeTables {
+  installation: Installation
+  stage: StageTable
+  lead_count: LeadCountTable
+  lead: LeadTable
+  lead_raw: { lead_no: number; raw: string }
+  lead_fingerprint: { lead_no: number; fingerprint: string }
+  lead_absence: { lead_id: string; run_id: string; since: string }
+  pipeline: Pipeline
+  pipeline_stat: PipelineStatTable
+  pipeline_stage_stat: PipelineStageStat
+  agent: AgentTable
+  agent_reading: AgentReading
+  sync_run: SyncRunTable
+  sync_scan: {
+    [K in keyof SyncScanTable]: K extends ScanDefaults ? Generated<SyncScanTable[K]> : SyncScanTable[K]
+  }
+  sync_scan_page: { page: number; pass: number; met: string }
+  sync_dropped_index: { name: string; sql: string }
+  sync_scan_verdict: SyncScanVerdict
+  sync_watermark: { resource: string; updated_at: string; not_before: string | null }
+  held_row: HeldRow
+  field_seen: FieldSeen
+  upstream_pace: UpstreamPace
+  upstream_profile: { id: number; sha256: string; since: string }
+  report_edition: ReportEditionTable
+  schedule_slot: ScheduleSlotTable
+  daemon_span: DaemonSpanTable
+  settings_read: SettingsRead
+  lease: Lease
+}

@@ -1,0 +1,89 @@
+/**
+ * What an upstream's headers say of its rate limits. There are several dialects, and a reset may be seconds,
+ * an epoch or a date; all become milliseconds from now by the upstream's own clock, so that ours may be wrong.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { retryAfterMs } from '../../retry.ts'
+
+/** Requests that are left until the limit is reset. */
+export interface Budget {
+  readonly remaining: number
+  readonly resetMs: number
+}
+
+/** `RateLimit-Remaining` of the IETF drafts up to 7, and the older private forms of it. */
+const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'] as const
+const EPOCH_S_MIN = 1e9
+const EPOCH_MS_MIN = 1e11
+
+/** Null where nothing is said, or not until when. */
+export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | null {
+  const budgets = [...structured(headers), ...separate(headers)]
+    .map(([remaining, reset]) => ({
+      remaining: Number.parseInt(remaining, 10),
+      resetMs: resetMs(reset, clockOf(headers, now)),
+    }))
+    .filter((budget): budget is Budget => budget.remaining >= 0 && budget.resetMs !== null)
+  return budgets.sort((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs)[0] ?? null
+}
+
+/** Whether an answer says "too fast": 429, and a 403 that comes with a limit that is used up or with a wait. */
+export function isThrottled(status: number, headers: IncomingHttpHeaders, now: Date): boolean {
+  if (status !== 403) return status === 429
+  return (
+    readBudget(headers, now)?.remaining === 0 || retryAfterMs(textOf(headers['retry-after']), now) !== null
+  )
+}
+
+/** The wait that an answer asks for, never shortened; null where it asks for none. */
+export function wantedWaitMs(status: number, headers: IncomingHttpHeaders, now: Date): number | null {
+  const clock = clockOf(headers, now)
+  const asked = retryAfterMs(textOf(headers['retry-after']), clock)
+  if (asked !== null || !isThrottled(status, headers, now)) return asked
+  const resets = PREFIXES.map((prefix) => resetMs(textOf(headers[`${prefix}reset`]), clock))
+  return readBudget(headers, now)?.resetMs ?? resets.find((ms) => ms !== null) ?? null
+}
+
+/** `RateLimit: limit=100, remaining=0, reset=5` and `RateLimit: "default";r=0;t=5`, one or several policies. */
+function structured(headers: IncomingHttpHeaders): [string, string][] {
+  const text = textOf(headers.ratelimit) ?? ''
+  const named = [/\bremaining=(\d+)/.exec(text)?.[1], /\breset=(\d+)/.exec(text)?.[1]] as const
+  const policies = text
+    .split(',')
+    .map((policy) => [/;\s*r=(\d+)/.exec(policy)?.[1], /;\s*t=(\d+)/.exec(policy)?.[1]] as const)
+  return [named, ...policies].flatMap(([remaining, reset]) =>
+    remaining === undefined || reset === undefined ? [] : [[remaining, reset] satisfies [string, string]],
+  )
+}
+
+function separate(headers: IncomingHttpHeaders): [string, string][] {
+  return PREFIXES.flatMap((prefix) => {
+    const remaining = textOf(headers[`${prefix}remaining`])
+    const reset = textOf(headers[`${prefix}reset`])
+    return remaining === null || reset === null ? [] : [[remaining, reset] satisfies [string, string]]
+  })
+}
+
+/** Null when unreadable or past. */
+function resetMs(value: string | null, now: Date): number | null {
+  if (value === null) return null
+  const number = /^\s*(\d+(\.\d+)?)/.exec(value)?.[1]
+  const isDate = number === undefined || /^\s*\d{4}-\d\d-/.test(value)
+  const ms = isDate ? Date.parse(value) - now.getTime() : fromNumber(Number(number), now)
+  return ms > 0 ? Math.ceil(ms) : null
+}
+
+function fromNumber(value: number, now: Date): number {
+  if (value >= EPOCH_MS_MIN) return value - now.getTime()
+  return value >= EPOCH_S_MIN ? value * 1000 - now.getTime() : value * 1000
+}
+
+/** The upstream's clock where it shows one: its dates are meant by that. */
+function clockOf(headers: IncomingHttpHeaders, now: Date): Date {
+  const theirs = Date.parse(headers.date ?? '')
+  return Number.isNaN(theirs) ? now : new Date(theirs)
+}
+
+function textOf(value: string | string[] | undefined): string | null {
+  return (Array.isArray(value) ? value[0] : value) ?? null
+}

@@ -1,0 +1,172 @@
+/** What a failed call means: ask again, come back later, or give up. Decided from facts, never from texts. */
+import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
+import { requestTarget } from './address.ts'
+
+/** Statuses that say "not now" rather than "no". */
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** Codes of undici, sockets and zlib that a second attempt may cure, in words where the code's own are none. */
+const PASSING_CODES: Readonly<Record<string, string | null>> = {
+  EAI_AGAIN: 'its name cannot be looked up',
+  ECONNREFUSED: null,
+  ECONNRESET: null,
+  EHOSTUNREACH: null,
+  ENETUNREACH: null,
+  ENOTFOUND: 'there is no host of that name',
+  EPIPE: null,
+  ETIMEDOUT: null,
+  HPE_INVALID_EOF_STATE: 'the answer was cut',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped half-way',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer began in time',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut, or is longer than it said',
+  UND_ERR_SOCKET: null,
+  Z_BUF_ERROR: 'the packed answer was cut',
+  Z_DATA_ERROR: 'the packed answer is broken',
+}
+
+/** The connection never stood, so that nothing was asked. */
+const UNSENT_CODES = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+export function isPassingStatus(status: number): boolean {
+  return PASSING.has(status)
+}
+
+/** Whether a thrown network error, a deadline of one attempt, or a cut body may be cured by asking again. */
+export function isPassingError(thrown: unknown): boolean {
+  if (thrown instanceof SyntaxError) return true
+  if (thrown instanceof AggregateError) return thrown.errors.some(isPassingError)
+  if (!(thrown instanceof Error)) return false
+  return thrown.name === 'TimeoutError' || codeOf(thrown) in PASSING_CODES
+}
+
+/** Whether a thrown error is of the network or the wire at all, rather than a bug. */
+export function isWireError(thrown: unknown): boolean {
+  if (thrown instanceof AggregateError) return thrown.errors.some(isWireError)
+  return (
+    isPassingError(thrown) ||
+    (thrown instanceof Error &&
+      // Not each error of the parser has a code.
+      (thrown.name === 'HTTPParserError' ||
+        /^(UND_ERR|HPE_|ERR_|E[A-Z]+$|CERT|DEPTH|SELF|UNABLE|Z_)/.test(codeOf(thrown))))
+  )
+}
+
+/** Whether the upstream may have got the request that failed so. */
+export function mayHaveArrived(thrown: unknown): boolean {
+  if (thrown instanceof AggregateError) return thrown.errors.some(mayHaveArrived)
+  return !(thrown instanceof Error && UNSENT_CODES.has(codeOf(thrown)))
+}
+
+export interface Refusal {
+  readonly status: number
+  readonly url: URL
+  /** What the upstream says about it. */
+  readonly detail: string
+  /** Told by name where a parameter may be what is wrong. */
+  readonly headers: readonly string[]
+  readonly attempts: number
+  readonly isPassing: boolean
+}
+
+const TOO_FAST_HINT =
+  'It wants fewer requests: set limits.requests_per_second in the profile, or sync less often. What a sync has read is kept.'
+
+/** The error for an answer that is neither a success nor a redirect. */
+export function refusal({ status, url, detail, headers, attempts, isPassing }: Refusal): LeadsheetError {
+  const said = detail === '' ? '' : `: ${detail}`
+  const at = `${url.origin}${url.pathname}`
+  if (isPassing) {
+    const times = attempts === 1 ? '' : ` to ${attempts} attempts`
+    return new LeadsheetError('api_unreachable', `${at} answered ${status}${times}${said}`, {
+      hint:
+        status === 429 || status === 403
+          ? TOO_FAST_HINT
+          : 'The service has trouble of its own. What a sync has read is kept, and the next one goes on from there.',
+    })
+  }
+  if (status === 401) {
+    return new LeadsheetError('api_unauthorized', `${at} does not accept the API key (401)${said}`, {
+      hint: 'Check api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE), and how the profile sends it (auth).',
+    })
+  }
+  if (status === 403) {
+    return new LeadsheetError('api_forbidden', `The API key may not use ${at} (403)${said}`, {
+      hint: 'Ask for a key with the needed scope.',
+    })
+  }
+  const isGone = status === 404 || status === 410
+  const code: ErrorCode = isGone ? 'api_not_found' : status < 500 ? 'api_rejected' : 'api_unreachable'
+  const hint = isGone
+    ? 'Check api.url (LEADSHEET_API_URL), the endpoints of the profile, and the id.'
+    : `Sent were ${parametersOf(url, headers)}. Correct in the settings or the profile what it does not take.`
+  return new LeadsheetError(code, `${url.origin}${requestTarget(url)} answered ${status}${said}`, { hint })
+}
+
+export function redirected(status: number, url: URL, location: string | null): LeadsheetError {
+  const target = location === null ? null : URL.parse(location, url.href)
+  const to = target === null ? '' : ` to ${target.origin}${target.pathname}`
+  return new LeadsheetError(
+    'api_unexpected',
+    `${url.origin}${url.pathname} redirects (${status})${to}, which is not followed since the API key would go along`,
+    {
+      hint:
+        target?.origin === url.origin
+          ? 'Put the path that it names into api.url or the endpoints of the profile.'
+          : 'If that is the same service, set api.url (LEADSHEET_API_URL) to it.',
+    },
+  )
+}
+
+export function unreachable(url: URL, attempts: number, cause: unknown): LeadsheetError {
+  const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+  return new LeadsheetError(
+    'api_unreachable',
+    `${url.origin}${url.pathname} failed after ${tries}: ${reasonOf(cause)}`,
+    { hint: 'Check api.url (LEADSHEET_API_URL) and that the service is up.', cause },
+  )
+}
+
+const ADDRESS_HINT =
+  'Check that api.url (LEADSHEET_API_URL) is the address of the API, not of a web page or a proxy.'
+
+export function unexpected(url: URL, what: string, hint = ADDRESS_HINT): LeadsheetError {
+  return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, { hint })
+}
+
+/** For a POST whose fate is unknown. */
+export function undecided(cause: LeadsheetError, idempotencyKey: string | undefined): LeadsheetError {
+  const again =
+    idempotencyKey === undefined
+      ? 'Look there whether it was done before sending it again.'
+      : `Look there whether it was done; sent again with the idempotency key ${idempotencyKey} it is done once, where the service knows such keys.`
+  return new LeadsheetError(cause.code, `${cause.message}; whether the service has done it is not known`, {
+    hint: again,
+    cause,
+  })
+}
+
+function parametersOf(url: URL, headers: readonly string[]): string {
+  const parameters = [...url.searchParams].map(([name, value]) => `${name}=${value}`)
+  return [...parameters, ...headers.map((name) => `the header ${name}`)].join(', ') || 'no parameters'
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0])
+  if (!(cause instanceof Error)) return errorText(cause)
+  if (cause.name === 'TimeoutError') return 'no whole answer in time'
+  const code = codeOf(cause)
+  const words = PASSING_CODES[code] ?? errorText(cause)
+  return words.includes(code) ? words : `${words} (${code})`
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

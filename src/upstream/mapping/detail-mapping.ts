@@ -1,0 +1,63 @@
+/**
+ * The details of one lead to the model: what enrichment found out, and the activity history. Neither need be
+ * there. An entry that cannot be read is held; the others come through.
+ */
+import { createHash } from 'node:crypto'
+import type { Activity, HeldRow, LeadDetail } from '../../model.ts'
+import { readField, readInstant, readText } from '../profile/field-rule.ts'
+import type { Profile } from '../profile/profile.ts'
+import { readPath } from '../values/field-path.ts'
+import { fitRecord } from './record-limits.ts'
+
+const ID_DIGITS = 24
+
+/** @returns the reason where the answer as a whole is not the details of that lead */
+export function mapDetail(raw: unknown, leadId: string, profile: Profile): LeadDetail | { reason: string } {
+  const fit = fitRecord(raw)
+  if ('reason' in fit) return fit
+  const { record, text } = fit
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+    return { reason: 'it is no record' }
+  }
+  const { lead, enrichment, activity } = profile.mapping
+  const id = readText(record, lead.id)
+  if (id !== null && id !== leadId) return { reason: `it is the lead ${id.slice(0, 100)}` }
+  const found = enrichment === undefined ? null : (readPath(record, enrichment) ?? null)
+  const items = activity === undefined ? null : (readPath(record, activity.items) ?? null)
+  if (items !== null && !Array.isArray(items)) return { reason: 'its activity is no list' }
+  const entries = (items ?? []).map((item: unknown) => mapActivity(item, leadId, profile))
+  return {
+    leadId,
+    updatedAt: readInstant(record, lead.updated_at),
+    enrichment: found === null ? null : JSON.stringify(found),
+    activity: entries.filter((entry): entry is Activity => !('reason' in entry)),
+    held: entries.filter((entry): entry is HeldRow => 'reason' in entry),
+    raw: text,
+  }
+}
+
+function mapActivity(raw: unknown, leadId: string, { mapping }: Profile): Activity | HeldRow {
+  const fields = mapping.activity?.fields ?? {}
+  const at = readInstant(raw, fields.at)
+  if (at === null) {
+    const value = JSON.stringify(readField(raw, fields.at)).slice(0, 100)
+    const reason = value === 'null' ? 'at: nothing there' : `at: ${value} is not an instant`
+    return { resource: 'activity', id: leadId, reason, raw: JSON.stringify(raw) ?? 'null', isWhole: true }
+  }
+  const entry = {
+    at,
+    type: readText(raw, fields.type),
+    agentId: readText(raw, fields.agent_id),
+    summary: readText(raw, fields.summary),
+    fromStatus: readText(raw, fields.from_status),
+    toStatus: readText(raw, fields.to_status),
+  }
+  return { id: readText(raw, fields.id) ?? idOf(entry), ...entry }
+}
+
+/** The same entry has the same id whenever it is read. */
+function idOf(entry: Omit<Activity, 'id'>): string {
+  const { at, type, agentId, summary, fromStatus, toStatus } = entry
+  const text = JSON.stringify([at, type, agentId, summary, fromStatus, toStatus])
+  return `sha256:${createHash('sha256').update(text).digest('hex').slice(0, ID_DIGITS)}`
+}

@@ -1,0 +1,250 @@
+/**
+ * Wire records to the model, as the profile says. Only the id is required of a record, and what dates it must
+ * be a date where it is there, and no number may be absurd: a record that breaks this is held with the reason, one
+ * with less comes through with nulls. The raw record stays beside it.
+ */
+import type { Agent, HeldRow, Instant, Lead, Money, PipelineStat, StageStat } from '../../model.ts'
+import {
+  type FieldRule,
+  readCount,
+  readField,
+  readInstant,
+  readNumber,
+  readText,
+  toId,
+  toText,
+} from '../profile/field-rule.ts'
+import type { Profile } from '../profile/profile.ts'
+import { readPath } from '../values/field-path.ts'
+import { isPlaceholderTime, toInstant } from '../values/instant.ts'
+import { AMOUNT, COUNT, isOutside, type NumberRange, RATE, SCORE } from '../values/number.ts'
+import { isOddText } from '../values/text.ts'
+import { fitRecord, type OversizedRecord } from './record-limits.ts'
+
+/** Of leads in an upstream that has no pipelines. */
+const ONLY_PIPELINE = 'default'
+const NO_STATUS = 'unknown'
+
+type Ranges = Readonly<Record<string, NumberRange>>
+
+const LEAD_RANGES: Ranges = {
+  // Because some services write -1 where they do not know.
+  company_employees: { ...COUNT, min: -1 },
+  ...{ score: SCORE, value_amount: AMOUNT },
+}
+const STAT_RANGES: Ranges = {
+  ...{ leads: COUNT, open: COUNT, won: COUNT, lost: COUNT, disqualified: COUNT },
+  ...{ win_rate: RATE, open_value_amount: AMOUNT, won_value_amount: AMOUNT },
+}
+const STAGE_RANGES: Ranges = { reached: COUNT, current: COUNT, conversion: RATE, median_hours: COUNT }
+const AGENT_RANGES: Ranges = { task_progress: RATE, tasks_24h: COUNT, errors_24h: COUNT }
+
+/** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
+export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | HeldRow {
+  const fields = profile.mapping.lead
+  const id = readId(raw, fields.id)
+  const fit = fitRecord(raw, sent)
+  if ('reason' in fit) return oversized('lead', id, fit)
+  const { record, cut } = fit
+  if (id === null) return held('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
+  const mended: string[] = []
+  let wrong: string | null = null
+  const time = (name: 'created_at' | 'updated_at' | 'status_changed_at'): Instant | null => {
+    const { value, instant, flaw } = readTime(record, fields[name])
+    if (flaw === 'wrong') wrong ??= `${name}: ${JSON.stringify(value).slice(0, 100)} is not an instant`
+    if (flaw === 'placeholder') mended.push(name)
+    return instant
+  }
+  const createdAt = time('created_at')
+  const updatedAt = time('updated_at')
+  const statusChangedAt = time('status_changed_at')
+  wrong ??= findAbsurd(record, fields, LEAD_RANGES)
+  if (wrong !== null) return held('lead', id, fit.text, wrong)
+  const text = (name: keyof typeof fields): string | null => {
+    const value = readField(record, fields[name])
+    if (typeof value === 'string' && isOddText(value)) mended.push(name)
+    return toText(value)
+  }
+  return {
+    id,
+    pipelineId: text('pipeline_id') ?? ONLY_PIPELINE,
+    status: text('status') ?? NO_STATUS,
+    companyName: text('company_name'),
+    companyDomain: text('company_domain'),
+    companyIndustry: text('company_industry'),
+    companySubindustry: text('company_subindustry'),
+    companyEmployees: readNumber(record, fields.company_employees),
+    companyCity: text('company_city'),
+    companyCountry: text('company_country'),
+    companyRegion: text('company_region'),
+    companyOneLiner: text('company_one_liner'),
+    contactName: text('contact_name'),
+    contactTitle: text('contact_title'),
+    contactEmail: text('contact_email'),
+    score: readNumber(record, fields.score),
+    valueAmount: readNumber(record, fields.value_amount),
+    valueCurrency: text('value_currency'),
+    source: text('source'),
+    agentId: text('agent_id'),
+    tags: listOf(readField(record, fields.tags)),
+    createdAt,
+    updatedAt,
+    statusChangedAt,
+    raw: fit.text,
+    mended,
+    cut,
+  }
+}
+
+/** @param observedAt stands for the time of the statistics where they tell none */
+export function mapPipelineStat(
+  raw: unknown,
+  pipelineId: string,
+  profile: Profile,
+  observedAt: Instant,
+): PipelineStat | HeldRow {
+  const fit = fitRecord(raw)
+  if ('reason' in fit) return oversized('pipeline_stat', pipelineId, fit)
+  if (typeof raw !== 'object' || raw === null) {
+    return held('pipeline_stat', pipelineId, fit.text, 'statistics: not an object')
+  }
+  const fields = profile.mapping.stat
+  const wrong = findAbsurd(raw, fields, STAT_RANGES) ?? findAbsurdStage(raw, profile)
+  if (wrong !== null) return held('pipeline_stat', pipelineId, fit.text, wrong)
+  const number = (name: keyof typeof fields): number | null => readNumber(raw, fields[name])
+  const count = (name: keyof typeof fields): number | null => readCount(raw, fields[name])
+  return {
+    pipelineId,
+    name: readText(raw, fields.name),
+    status: readText(raw, fields.status),
+    asOf: readInstant(raw, fields.as_of) ?? observedAt,
+    leads: count('leads'),
+    open: count('open'),
+    won: count('won'),
+    lost: count('lost'),
+    disqualified: count('disqualified'),
+    winRate: number('win_rate'),
+    openValue: moneyOf(number('open_value_amount'), readText(raw, fields.open_value_currency)),
+    wonValue: moneyOf(number('won_value_amount'), readText(raw, fields.won_value_currency)),
+    stages: stagesOf(raw, profile),
+    raw: fit.text,
+  }
+}
+
+export function mapAgent(raw: unknown, profile: Profile): Agent | HeldRow {
+  const fields = profile.mapping.agent
+  const id = readId(raw, fields.id)
+  const fit = fitRecord(raw)
+  if ('reason' in fit) return oversized('agent', id, fit)
+  if (id === null) return held('agent', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
+  const wrong = findAbsurd(raw, fields, AGENT_RANGES)
+  if (wrong !== null) return held('agent', id, fit.text, wrong)
+  const text = (name: keyof typeof fields): string | null => readText(raw, fields[name])
+  return {
+    id,
+    name: text('name') ?? id,
+    kind: text('kind'),
+    status: text('status') ?? NO_STATUS,
+    statusChangedAt: readInstant(raw, fields.status_changed_at),
+    taskType: text('task_type'),
+    taskPipelineId: text('task_pipeline_id'),
+    taskLeadId: text('task_lead_id'),
+    taskStartedAt: readInstant(raw, fields.task_started_at),
+    taskProgress: readNumber(raw, fields.task_progress),
+    lastSeenAt: readInstant(raw, fields.last_seen_at),
+    tasks24h: readCount(raw, fields.tasks_24h),
+    errors24h: readCount(raw, fields.errors_24h),
+    lastErrorAt: readInstant(raw, fields.last_error_at),
+    lastErrorMessage: text('last_error_message'),
+    raw: fit.text,
+  }
+}
+
+/** Tells a record that could not be mapped from one that could. */
+export function isHeld(mapped: object): mapped is HeldRow {
+  return 'reason' in mapped
+}
+
+/** The first number that nobody can mean, as a reason; null where all can be meant. */
+function findAbsurd(
+  record: unknown,
+  fields: Readonly<Partial<Record<string, FieldRule>>>,
+  ranges: Ranges,
+): string | null {
+  for (const [name, range] of Object.entries(ranges)) {
+    const value = readField(record, fields[name])
+    if (!isOutside(value, range)) continue
+    const [min, max] = [range.min, range.max].map((limit) => limit.toLocaleString('en'))
+    return `${name}: ${String(value).slice(0, 100)} is not between ${min} and ${max}`
+  }
+  return null
+}
+
+function findAbsurdStage(raw: unknown, { mapping: { stages } }: Profile): string | null {
+  const items = stages === undefined ? null : readPath(raw, stages.items)
+  if (stages === undefined || !Array.isArray(items)) return null
+  for (const item of items) {
+    const wrong = findAbsurd(item, stages.fields, STAGE_RANGES)
+    if (wrong !== null) return `stages: ${wrong}`
+  }
+  return null
+}
+
+function stagesOf(raw: unknown, profile: Profile): StageStat[] {
+  const stages = profile.mapping.stages
+  const items = stages === undefined ? null : readPath(raw, stages.items)
+  if (stages === undefined || !Array.isArray(items)) return []
+  return items.flatMap((item: unknown): StageStat[] => {
+    const status = readText(item, stages.fields.status)
+    const reached = readCount(item, stages.fields.reached)
+    if (status === null || reached === null) return []
+    return [
+      {
+        status,
+        reached,
+        current: readCount(item, stages.fields.current) ?? 0,
+        conversion: readNumber(item, stages.fields.conversion),
+        medianHours: readNumber(item, stages.fields.median_hours),
+      },
+    ]
+  })
+}
+
+function moneyOf(amount: number | null, currency: string | null): Money | null {
+  return amount === null || currency === null ? null : { amount, currency }
+}
+
+function listOf(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value]).map(toText).filter((text) => text !== null)
+}
+
+interface ReadTime {
+  readonly value: unknown
+  readonly instant: Instant | null
+  readonly flaw: 'wrong' | 'placeholder' | null
+}
+
+/** A date that is there and is none speaks of a misread record; a placeholder for "none" does not. */
+function readTime(record: unknown, rule: FieldRule | undefined): ReadTime {
+  const value = readField(record, rule)
+  const instant = toInstant(value)
+  const isAbsent = value === null || value === false || (typeof value === 'string' && value.trim() === '')
+  if (instant !== null || isAbsent) return { value, instant, flaw: null }
+  return { value, instant, flaw: isPlaceholderTime(value) ? 'placeholder' : 'wrong' }
+}
+
+function readId(raw: unknown, rule: FieldRule | undefined): string | null {
+  return toId(readField(raw, rule))
+}
+
+function placesOf(rule: FieldRule | undefined): string {
+  return (rule?.from ?? []).map((path) => path.join('.')).join(' or ') || 'no place (the mapping names none)'
+}
+
+function held(resource: HeldRow['resource'], id: string | null, raw: string, reason: string): HeldRow {
+  return { resource, id, reason, raw, isWhole: true }
+}
+
+function oversized(resource: HeldRow['resource'], id: string | null, record: OversizedRecord): HeldRow {
+  return { resource, id, reason: record.reason, raw: record.stub, isWhole: false }
+}

@@ -1,0 +1,183 @@
+/**
+ * How a list goes on from page to page. A position is text, kept by whoever reads, so that a scan can be
+ * resumed in another process; null is the first page. What ends a list is no next position or an empty page,
+ * never a short one.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { LeadsheetError } from '../../errors.ts'
+import { unexpected } from '../client/upstream-failure.ts'
+import type { RawRecord } from '../mapping/raw-record.ts'
+import type { PagingProfile, Place } from '../profile/profile.ts'
+import { pathText, readPath } from '../values/field-path.ts'
+import { COUNT, isOutside, toNumber } from '../values/number.ts'
+
+/** What a page's answer says of the pages behind it. */
+export interface PageAnswer {
+  readonly url: URL
+  readonly body: unknown
+  readonly headers: IncomingHttpHeaders
+  readonly records: readonly Pick<RawRecord, 'value'>[]
+}
+
+/** Asks for a page: the address of the list (with filters) and headers, changed in place or replaced. */
+export function requestPage(
+  paging: PagingProfile,
+  list: URL,
+  headers: Record<string, string>,
+  position: string | null,
+  size: number,
+): URL {
+  const wanted = Math.min(size, paging.size_max)
+  if (paging.kind === 'next_url' || paging.kind === 'link') {
+    if (position !== null) return sameOrigin(list, new URL(position, list))
+  }
+  const url = new URL(list)
+  if (paging.kind === 'range') {
+    const from = Number(position ?? 0)
+    headers.range = `${paging.unit}=${from}-${from + wanted - 1}`
+    return url
+  }
+  if (paging.size_param !== undefined) url.searchParams.set(paging.size_param, String(wanted))
+  if (paging.kind === 'page' || paging.kind === 'offset') {
+    url.searchParams.set(paging.param, position ?? String(paging.start))
+  } else if ((paging.kind === 'cursor' || paging.kind === 'last_id') && position !== null) {
+    url.searchParams.set(paging.param, position)
+  }
+  return url
+}
+
+/** The position after a page; null where the list ends. */
+export function nextPosition(
+  paging: PagingProfile,
+  position: string | null,
+  answer: PageAnswer,
+): string | null {
+  if (answer.records.length === 0) return null
+  const hasMore = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
+  if (hasMore !== undefined && isNo(hasMore)) return null
+  const next = positionAfter(paging, position, answer)
+  // One that says so and does not tell where is no end, and must not pass for one.
+  const isTold = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
+  if (next === null && saysMore(paging, answer.body) && isTold)
+    throw unexpected(answer.url, 'says that more follow, but not where')
+  return next
+}
+
+/** Whether an answer says outright that more follow. */
+export function saysMore({ has_more: path }: PagingProfile, body: unknown): boolean {
+  return path !== undefined && readPath(body, path) === true
+}
+
+function positionAfter(paging: PagingProfile, position: string | null, answer: PageAnswer): string | null {
+  switch (paging.kind) {
+    case 'none':
+      return null
+    case 'page':
+      return nextPage(paging, Number(position ?? paging.start), answer)
+    // By what came, not by what was asked for: some upstreams give less than the size wanted and say nothing.
+    case 'offset': {
+      const next = Number(position ?? paging.start) + answer.records.length
+      return isPastTotal(paging, next - paging.start, answer) ? null : String(next)
+    }
+    case 'range':
+      return nextRange(position, answer)
+    case 'cursor':
+      return tokenOf(readPath(answer.body, paging.next))
+    case 'next_url': {
+      const next = tokenOf(readPath(answer.body, paging.next))
+      return next === null ? null : sameOrigin(answer.url, new URL(next, answer.url)).href
+    }
+    case 'link': {
+      const next = linkNext(answer.headers.link)
+      return next === null ? null : sameOrigin(answer.url, new URL(next, answer.url)).href
+    }
+    case 'last_id':
+      return lastId(paging, answer)
+  }
+}
+
+/** How many records there are in all, as far as the upstream says: a whole number that can be meant. */
+export function readTotal(
+  place: Place | undefined,
+  answer: Pick<PageAnswer, 'body' | 'headers'>,
+): number | null {
+  if (place === undefined) return null
+  if ('path' in place) return toCount(readPath(answer.body, place.path))
+  const header = answer.headers[place.header.toLowerCase()]
+  // Content-Range: items 0-24/319
+  return toCount(String(header ?? '').replace(/^.*\//, ''))
+}
+
+function toCount(value: unknown): number | null {
+  const number = toNumber(value)
+  return Number.isInteger(number) && !isOutside(number, COUNT) ? number : null
+}
+
+/** The address of rel="next" in a Link header, RFC 8288. */
+export function linkNext(header: string | string[] | undefined): string | null {
+  const links = [header ?? []].flat().join(',')
+  for (const [, address, parameters] of links.matchAll(/<([^<>]*)>([^<]*)/g)) {
+    if (/;\s*rel\s*=\s*("[^"]*\bnext\b[^"]*"|next\b)/i.test(parameters ?? '')) return address ?? null
+  }
+  return null
+}
+
+function nextPage(
+  paging: Extract<PagingProfile, { kind: 'page' }>,
+  page: number,
+  answer: PageAnswer,
+): string | null {
+  const read = page - paging.start + 1
+  const pages = readTotal(paging.pages, answer)
+  if (pages !== null && read >= pages) return null
+  const size = Number(paging.size_param && answer.url.searchParams.get(paging.size_param))
+  return isPastTotal(paging, read * (size || answer.records.length), answer) ? null : String(page + 1)
+}
+
+function isPastTotal(
+  paging: { stop_at_total: boolean; total?: Place | undefined },
+  read: number,
+  answer: PageAnswer,
+): boolean {
+  const total = paging.stop_at_total ? readTotal(paging.total, answer) : null
+  return total !== null && read >= total
+}
+
+function nextRange(position: string | null, answer: PageAnswer): string | null {
+  const [, last, total] =
+    /(?<!\d)(\d+)\/(\d+|\*)\s*$/.exec(String(answer.headers['content-range'] ?? '')) ?? []
+  const next = last === undefined ? Number(position ?? 0) + answer.records.length : Number(last) + 1
+  return total !== undefined && total !== '*' && next >= Number(total) ? null : String(next)
+}
+
+/** Without it the list cannot go on, and must not pass for one that has ended. */
+function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: PageAnswer): string {
+  const id = tokenOf(readPath(answer.records.at(-1)?.value, paging.id))
+  if (id !== null) return id
+  throw new LeadsheetError(
+    'api_unexpected',
+    `The last record of a page of ${answer.url.origin}${answer.url.pathname} has nothing at ${pathText(paging.id)}, behind which the next page begins`,
+    { hint: 'Correct paging.id in the profile, or look at the upstream.' },
+  )
+}
+
+/** Absent, null, false and "" all say that there is no next page. */
+function tokenOf(value: unknown): string | null {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null
+}
+
+function isNo(value: unknown): boolean {
+  return value === false || value === 0 || value === 'false' || value === null
+}
+
+/** A link comes from the server, and the key goes along: it is followed only where the key belongs. */
+function sameOrigin(from: URL, to: URL): URL {
+  if (from.origin === to.origin) return to
+  throw new LeadsheetError(
+    'api_unexpected',
+    `${from.origin} says that its next page is at ${to.origin}, which is not followed since the API key would go along`,
+    {
+      hint: 'If both are the same service, set api.url to the one that the links name.',
+    },
+  )
+}

@@ -1,0 +1,131 @@
+/**
+ * How one field of the model is found in a record: one or several candidate places, a named transform, a table
+ * of values. What cannot be read is null with a note, never the wrong type.
+ */
+import { z } from 'zod'
+import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/field-path.ts'
+import { toInstant } from '../values/instant.ts'
+import { toNumber } from '../values/number.ts'
+import { cleanText } from '../values/text.ts'
+
+export const TRANSFORMS = ['lower', 'trim', 'first', 'join', 'domain', 'count'] as const
+type Transform = (typeof TRANSFORMS)[number]
+const NOWHERE: readonly FieldPath[] = []
+
+const full = z.strictObject({
+  /** Candidates; the first that is there and not null counts. */
+  from: z
+    .union([z.string().transform((path) => [splitPath(path)]), z.array(fieldPathSchema).min(1)])
+    .optional(),
+  /** Several places at once, as a list: for `join`. Those that are not there are left out. */
+  all: z.array(fieldPathSchema).min(1).optional(),
+  /** Applied in order. */
+  transform: z.union([z.enum(TRANSFORMS).transform((one) => [one]), z.array(z.enum(TRANSFORMS))]).default([]),
+  /** What upstream's values are called here; others stay as they are. */
+  values: z.record(z.string(), z.string()).optional(),
+  /** Where nothing was found. */
+  default: z.union([z.string(), z.number()]).optional(),
+})
+
+/** A path alone is the short form: as text, since a list of names would look like one of candidates. */
+export const fieldRuleSchema = z.union([
+  z
+    .union([z.string(), z.array(z.string().min(1))])
+    .refine((path) => typeof path === 'string' || path.length < 2, { error: twoMeanings })
+    .transform(
+      (path): z.output<typeof full> => ({
+        from: [typeof path === 'string' ? splitPath(path) : path],
+        transform: [],
+      }),
+    ),
+  full,
+])
+export type FieldRule = z.output<typeof full>
+
+function twoMeanings({ input }: { input?: unknown }): string {
+  const names = (input as readonly string[]).join(', ')
+  return `a path: {from: [${names}]} takes the first of these that is there, ${pathText(input as FieldPath)} what is inside the other`
+}
+
+/** What the rule finds in a record; null where there is nothing. */
+export function readField(record: unknown, rule: FieldRule | undefined): unknown {
+  if (rule === undefined) return null
+  let value: unknown = readFirst(record, rule.from) ?? readAll(record, rule.all) ?? rule.default ?? null
+  for (const transform of rule.transform) value = applyTransform(value, transform)
+  if (rule.values === undefined) return value
+  const name = toText(value)
+  // Only the table's own names: a value of "constructor" must not find what every object has.
+  return name !== null && Object.hasOwn(rule.values, name) ? rule.values[name] : value
+}
+
+function readFirst(record: unknown, paths: readonly FieldPath[] = NOWHERE): unknown {
+  for (const path of paths) {
+    const value = readPath(record, path) ?? null
+    if (value !== null) return value
+  }
+  return null
+}
+
+function readAll(record: unknown, paths: readonly FieldPath[] = NOWHERE): readonly unknown[] | null {
+  const values = paths.map((path) => readPath(record, path) ?? null).filter((value) => value !== null)
+  return values.length === 0 ? null : values
+}
+
+export function readText(record: unknown, rule: FieldRule | undefined): string | null {
+  return toText(readField(record, rule))
+}
+
+/** Null where it is no number by the rules of {@link toNumber}. */
+export function readNumber(record: unknown, rule: FieldRule | undefined): number | null {
+  return toNumber(readField(record, rule))
+}
+
+/** Null where it is no whole number. */
+export function readCount(record: unknown, rule: FieldRule | undefined): number | null {
+  const number = readNumber(record, rule)
+  return Number.isSafeInteger(number) ? number : null
+}
+
+/** Null where it is no instant by the rules of {@link toInstant}. */
+export function readInstant(record: unknown, rule: FieldRule | undefined): string | null {
+  return toInstant(readField(record, rule))
+}
+
+/** Identifiers and words, cleaned: numbers digit for digit, nothing else. */
+export function toText(value: unknown): string | null {
+  if (typeof value === 'string') return cleanText(value) || null
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
+}
+
+/** What a record is told from others by: text or a number, digit for digit; `true` is no id. */
+export function toId(value: unknown): string | null {
+  return typeof value === 'boolean' ? null : toText(value)
+}
+
+function applyTransform(value: unknown, transform: Transform): unknown {
+  switch (transform) {
+    case 'lower':
+      return typeof value === 'string' ? value.toLowerCase() : value
+    case 'trim':
+      return typeof value === 'string' ? value.trim() : value
+    case 'first':
+      return Array.isArray(value) ? (value[0] ?? null) : value
+    case 'join':
+      return Array.isArray(value)
+        ? value
+            .map(toText)
+            .filter((text) => text !== null)
+            .join(' ')
+        : value
+    case 'domain':
+      return typeof value === 'string' ? domainOf(value) : value
+    case 'count':
+      return Array.isArray(value) ? value.length : value
+  }
+}
+
+/** `https://www.acme.com/about` -> `acme.com` */
+function domainOf(value: string): string | null {
+  const url = URL.parse(value.includes('://') ? value : `https://${value}`)
+  return url?.hostname.replace(/^www\./, '') || null
+}

@@ -1,0 +1,112 @@
+/** A line for each mistake in a profile: where, what was found, what is accepted. */
+import type { z } from 'zod'
+import { readPath } from '../values/field-path.ts'
+
+const SHOWN_CHARS = 60
+
+/** What a line about a part of the profile begins with: `profile.yaml:3:9  paging.kind`. */
+export type NamePlace = (path: readonly string[], part: 'value' | 'name') => string
+
+/** @param schema what a profile may hold, as JSON Schema: for the names that are known */
+export function explainIssue(
+  issue: z.core.$ZodIssue,
+  data: unknown,
+  nameOf: NamePlace,
+  schema: unknown,
+): string[] {
+  const path = issue.path.map(String)
+  if (issue.code === 'unrecognized_keys') {
+    const known = [...new Set(namesAt(schema, data, path))].join(', ')
+    return issue.keys.map(
+      (key) => `${nameOf([...path, key], 'name')}: there is no such part; known here: ${known}`,
+    )
+  }
+  if (issue.code === 'invalid_union') {
+    const closest = closestBranch(issue.errors)
+    if (closest.length > 0) {
+      return closest.flatMap((inner) =>
+        explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, data, nameOf, schema),
+      )
+    }
+  }
+  const found = readPath(data, path)
+  const shown = found === undefined ? 'not set' : `found ${shortJson(found)}`
+  return [`${nameOf(path, 'value')}: ${shown}, expected ${acceptedBy(issue)}`]
+}
+
+/** The names that a group may hold; of a choice those of the branch that was chosen, or else of all. */
+function namesAt(schema: unknown, data: unknown, path: readonly string[]): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const node = schema as { anyOf?: unknown[]; oneOf?: unknown[]; properties?: object; items?: unknown }
+  const branches = [...(node.anyOf ?? []), ...(node.oneOf ?? [])]
+  if (branches.length > 0) {
+    const chosen = branches.filter((branch) => isChosen(branch, data))
+    return (chosen.length > 0 ? chosen : branches).flatMap((branch) => namesAt(branch, data, path))
+  }
+  const [name, ...rest] = path
+  if (name === undefined) return Object.keys(node.properties ?? {})
+  const inner = /^\d+$/.test(name) ? node.items : readPath(node.properties, [name])
+  return namesAt(inner, readPath(data, [name]), rest)
+}
+
+/** Whether what tells a branch from the others, such as its kind, stands in the data. */
+function isChosen(branch: unknown, data: unknown): boolean {
+  const properties = Object.entries(Object(readPath(branch, ['properties'])))
+  const marks = properties.filter(([, property]) => readPath(property, ['const']) !== undefined)
+  return (
+    marks.length > 0 &&
+    marks.every(([name, property]) => readPath(data, [name]) === readPath(property, ['const']))
+  )
+}
+
+/** The branch whose mistakes lie deepest is the one that was meant. */
+function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] {
+  const depthOf = (issues: readonly z.core.$ZodIssue[]): number =>
+    Math.max(0, ...issues.map((issue) => issue.path.length + (issue.code === 'unrecognized_keys' ? 1 : 0)))
+  return branches.reduce<readonly z.core.$ZodIssue[]>(
+    (best, branch) => (depthOf(branch) > depthOf(best) || best.length === 0 ? branch : best),
+    [],
+  )
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  ...{ string: 'a text', number: 'a number', int: 'a whole number', boolean: 'true or false' },
+  ...{ array: 'a list', object: 'a group of names with values' },
+}
+
+function acceptedBy(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_value':
+      return listed(issue.values, 'or')
+    case 'invalid_union':
+      return 'options' in issue && Array.isArray(issue.options)
+        ? `one of ${listed(issue.options, 'and')}`
+        : issue.message
+    case 'invalid_type':
+      return KINDS[issue.expected] ?? issue.expected
+    case 'too_small':
+      return issue.origin === 'string'
+        ? 'a text that is not empty'
+        : `${countOf(issue)} ${issue.minimum} or more`
+    case 'too_big':
+      return `${countOf(issue)} ${issue.maximum} or less`
+    default:
+      return issue.message
+  }
+}
+
+function countOf({ origin }: { readonly origin: string }): string {
+  return origin === 'array' ? 'a list of' : 'a number of'
+}
+
+function listed(values: readonly unknown[], last: 'and' | 'or'): string {
+  return values
+    .map(String)
+    .join(', ')
+    .replace(/, ([^,]+)$/, ` ${last} $1`)
+}
+
+function shortJson(value: unknown): string {
+  const text = JSON.stringify(value)
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text
+}

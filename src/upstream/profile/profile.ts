@@ -1,0 +1,294 @@
+/**
+ * A profile: how an upstream is addressed, asked, paged and read. Data, checked when it is loaded; what a
+ * profile leaves out has the default that most list APIs share. The reference service's own is built in, see `reference-profile.ts`.
+ */
+import { z } from 'zod'
+import { API_PREFIX } from '../../contract/paths.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { fieldPathSchema } from '../values/field-path.ts'
+import { fieldRuleSchema } from './field-rule.ts'
+import { explainIssue, type NamePlace } from './profile-mistakes.ts'
+import { webhookProfileSchema } from './webhook-profile.ts'
+
+/** A path below the base address, `.` for the base itself, a URL, or `none` where there is no such endpoint. */
+const endpoint = z.string().min(1)
+/** Where a value stands in an answer: in the body, or in a header. */
+const place = z.union([
+  fieldPathSchema.transform((path) => ({ path })),
+  z.strictObject({ header: z.string().min(1) }),
+])
+export type Place = z.output<typeof place>
+
+const endpointsSchema = z.strictObject({
+  leads: endpoint.default(`${API_PREFIX}/leads`),
+  lead: endpoint.default(`${API_PREFIX}/leads/{id}`),
+  pipelines: endpoint.default(`${API_PREFIX}/pipelines`),
+  stats: endpoint.default(`${API_PREFIX}/pipelines/{id}/stats`),
+  webhooks: endpoint.default(`${API_PREFIX}/webhooks`),
+  agents: endpoint.default(`${API_PREFIX}/agents/status`),
+})
+export type EndpointName = keyof z.output<typeof endpointsSchema>
+
+const authSchema = z
+  .strictObject({
+    /** The header that carries the key; null with `query`. */
+    header: z.string().min(1).default('Authorization'),
+    /** `{key}` is the key, `{basic}` its base64 for HTTP Basic: `user:password`, or the key as the user. Empty: not sent. */
+    value: z.string().default('Bearer {key}'),
+    /** A query parameter in place of a header. */
+    query: z.string().min(1).optional(),
+    /** Further headers that every request has; `{key}` and `{basic}` are filled in here too. */
+    headers: z.record(z.string(), z.string()).default({}),
+  })
+  .refine((auth) => sendsKey(auth) || (auth.value === '' && Object.keys(auth.headers).length > 0), {
+    path: ['value'],
+    message: 'a text with {key} or {basic}, or the key would never be sent; where none is wanted, auth: none',
+  })
+
+interface AuthParts {
+  readonly value: string
+  readonly query?: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Whether requests have the key at all. */
+export function sendsKey(auth: AuthParts | 'none'): boolean {
+  if (auth === 'none') return false
+  const texts = [auth.value, ...Object.values(auth.headers)]
+  return auth.query !== undefined || texts.some((text) => /\{(key|basic)\}/.test(text))
+}
+
+const size = {
+  /** The parameter that sets the page size; none where the upstream has its own. */
+  size_param: z.string().min(1).optional(),
+  size_max: z.int().min(1).default(1000),
+}
+const more = {
+  /** Says whether there is a next page. */
+  has_more: fieldPathSchema.optional(),
+  /** How many records there are in all: shown, and never a reason to stop, except by `stop_at_total`. */
+  total: place.optional(),
+}
+/** For lists whose pages behind the last are no empty ones: an error, or the last page again. */
+const stop_at_total = z.boolean().default(false)
+
+export const pagingSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('cursor'), param: z.string(), next: fieldPathSchema, ...size, ...more }),
+  z.strictObject({
+    kind: z.literal('page'),
+    param: z.string(),
+    start: z.int().min(0).default(1),
+    /** How many pages there are in all: the last one is not passed. */
+    pages: place.optional(),
+    stop_at_total,
+    ...size,
+    ...more,
+  }),
+  z.strictObject({
+    kind: z.literal('offset'),
+    param: z.string(),
+    start: z.int().min(0).default(0),
+    stop_at_total,
+    ...size,
+    ...more,
+  }),
+  /** A whole address, a path or a query in the body. */
+  z.strictObject({ kind: z.literal('next_url'), next: fieldPathSchema, ...size, ...more }),
+  /** The `Link` header, RFC 8288. */
+  z.strictObject({ kind: z.literal('link'), ...size, ...more }),
+  /** The `Range` and `Content-Range` headers. */
+  z.strictObject({
+    kind: z.literal('range'),
+    unit: z.string().default('items'),
+    size_max: size.size_max,
+    ...more,
+  }),
+  /** The id of the last record as the cursor. */
+  z.strictObject({ kind: z.literal('last_id'), param: z.string(), id: fieldPathSchema, ...size, ...more }),
+  /** Everything in one answer. */
+  z.strictObject({ kind: z.literal('none'), ...size, ...more }),
+])
+export type PagingProfile = z.output<typeof pagingSchema>
+
+/** A filter by time: `{value}` stands for the instant in its format. */
+const timeFilter = z.strictObject({
+  param: z.string().min(1),
+  format: z.enum(['iso', 'iso_seconds', 'epoch_s', 'epoch_ms', 'date', 'datetime']).default('iso'),
+  value: z.string().default('{value}'),
+  /** As a header in place of a parameter, such as If-Modified-Since. */
+  in: z.enum(['query', 'header']).default('query'),
+})
+export type TimeFilter = z.output<typeof timeFilter>
+
+const filtersSchema = z.strictObject({
+  updated_since: timeFilter.optional(),
+  created_since: timeFilter.optional(),
+  pipeline: z.string().min(1).optional(),
+  status: z.string().min(1).optional(),
+  min_score: z.string().min(1).optional(),
+  q: z.string().min(1).optional(),
+})
+
+const rules = <const T extends readonly string[]>(names: T) =>
+  z.strictObject(
+    Object.fromEntries(names.map((name) => [name, fieldRuleSchema.optional()])) as {
+      [K in T[number]]: z.ZodOptional<typeof fieldRuleSchema>
+    },
+  )
+
+export const LEAD_FIELDS = [
+  'id',
+  'pipeline_id',
+  'status',
+  'company_name',
+  'company_domain',
+  'company_industry',
+  'company_subindustry',
+  'company_employees',
+  'company_city',
+  'company_country',
+  'company_region',
+  'company_one_liner',
+  'contact_name',
+  'contact_title',
+  'contact_email',
+  'score',
+  'value_amount',
+  'value_currency',
+  'source',
+  'agent_id',
+  'tags',
+  'created_at',
+  'updated_at',
+  'status_changed_at',
+] as const
+export const STAT_FIELDS = [
+  'name',
+  'status',
+  'as_of',
+  'leads',
+  'open',
+  'won',
+  'lost',
+  'disqualified',
+  'win_rate',
+  'open_value_amount',
+  'open_value_currency',
+  'won_value_amount',
+  'won_value_currency',
+] as const
+export const STAGE_STAT_FIELDS = ['status', 'current', 'reached', 'conversion', 'median_hours'] as const
+export const ACTIVITY_FIELDS = [
+  'id',
+  'at',
+  'type',
+  'agent_id',
+  'summary',
+  'from_status',
+  'to_status',
+] as const
+export const AGENT_FIELDS = [
+  'id',
+  'name',
+  'kind',
+  'status',
+  'status_changed_at',
+  'task_type',
+  'task_pipeline_id',
+  'task_lead_id',
+  'task_started_at',
+  'task_progress',
+  'last_seen_at',
+  'tasks_24h',
+  'errors_24h',
+  'last_error_at',
+  'last_error_message',
+] as const
+
+const mappingSchema = z.strictObject({
+  lead: rules(LEAD_FIELDS).refine((fields) => fields.id !== undefined, {
+    message: 'says where the id is',
+    path: ['id'],
+  }),
+  stat: rules(STAT_FIELDS).default({}),
+  /** The list of stages in the statistics, and what stands in each. */
+  stages: z.strictObject({ items: fieldPathSchema, fields: rules(STAGE_STAT_FIELDS) }).optional(),
+  agent: rules(AGENT_FIELDS).default({}),
+  /** In the answer about a single lead: what was found out about it, as a whole. */
+  enrichment: fieldPathSchema.optional(),
+  /** In the answer about a single lead: the list of what happened to it, and what stands in each entry. */
+  activity: z
+    .strictObject({
+      items: fieldPathSchema,
+      fields: rules(ACTIVITY_FIELDS).refine((fields) => fields.at !== undefined, {
+        message: 'says when it happened',
+        path: ['at'],
+      }),
+    })
+    .optional(),
+})
+
+export const profileSchema = z.strictObject({
+  name: z.string().min(1),
+  endpoints: endpointsSchema.prefault({}),
+  /** `none` where the upstream asks for no key. */
+  auth: z.union([z.literal('none'), authSchema]).prefault({}),
+  paging: pagingSchema,
+  /** Where the records are; an empty path is the answer itself. */
+  envelope: z
+    .strictObject({
+      leads: fieldPathSchema.default([]),
+      lead: fieldPathSchema.default([]),
+      stats: fieldPathSchema.default([]),
+      agents: fieldPathSchema.default([]),
+      /** Where an answer of 200 says that it is an error. */
+      error: fieldPathSchema.optional(),
+    })
+    .prefault({}),
+  filters: filtersSchema.prefault({}),
+  /** The order that makes paging stable, as query parameters. */
+  sort: z.record(z.string(), z.string()).default({}),
+  mapping: mappingSchema,
+  /** The statuses, in funnel order. */
+  stages: z
+    .array(
+      z.strictObject({
+        status: z.string().min(1),
+        outcome: z.enum(['open', 'won', 'lost', 'disqualified']).default('open'),
+        in_funnel: z.boolean().optional(),
+        /** The first stage in which a lead counts as qualified; the stages of the funnel behind it count too. */
+        qualified: z.boolean().optional(),
+      }),
+    )
+    .default([]),
+  /** The zone of times that name none. */
+  time_zone: z.enum(['UTC']).default('UTC'),
+  limits: z
+    .strictObject({
+      requests_per_second: z.number().positive().max(1000).optional(),
+      /** Pages fetched at once, where the paging allows it. */
+      concurrency: z.int().min(1).max(16).default(6),
+      max_pages: z.int().min(1).default(10_000),
+    })
+    .prefault({}),
+  /** None where the upstream tells of nothing by itself. */
+  webhook: webhookProfileSchema.optional(),
+})
+export type Profile = z.output<typeof profileSchema>
+export type ProfileInput = z.input<typeof profileSchema>
+
+/**
+ * @param origin the name of the file, or what a line about a part begins with
+ * @throws LeadsheetError config_invalid with a line for each mistake: place, and what is accepted
+ */
+export function parseProfile(data: unknown, origin: string | NamePlace): Profile {
+  const parsed = profileSchema.safeParse(data)
+  if (parsed.success) return parsed.data
+  const schema = z.toJSONSchema(profileSchema, { io: 'input' })
+  const nameOf: NamePlace =
+    typeof origin === 'string' ? (path) => `${origin}  ${path.join('.') || 'the profile'}` : origin
+  const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, nameOf, schema))
+  throw new LeadsheetError('config_invalid', `The profile has mistakes:\n${lines.join('\n')}`, {
+    hint: `${shellCommand('probe URL --write FILE')} writes one; the README explains its parts.`,
+  })
+}

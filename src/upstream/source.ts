@@ -1,0 +1,70 @@
+import type { WireLeadDetail } from '../contract/lead.ts'
+import type { PipelineCreate, WirePipeline } from '../contract/pipeline.ts'
+import type { Agent, HeldRow, Instant, Lead, LeadDetail, PipelineStat, Stage } from '../model.ts'
+import type { Usage } from './client/client.ts'
+import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
+import type { SingleLead } from './mapping/single-lead.ts'
+import type { LeadFilters } from './paging/list-filters.ts'
+import type { Profile } from './profile/profile.ts'
+import type { WebhookSource } from './webhooks/registered-webhooks.ts'
+
+/** One page of records as the upstream sent them; `next` is null on the last one. */
+export interface RawPage {
+  readonly records: readonly RawRecord[]
+  readonly next: string | null
+  readonly total: number | null
+  /** Whether the answer says with true that more follow, whatever it gives. */
+  readonly saysMore?: boolean
+}
+
+export interface ListOptions {
+  readonly signal?: AbortSignal
+  /** None of the records is known without it. */
+  readonly findKnown?: FindKnown | undefined
+}
+
+/** One lead as sent; `detail` where the upstream is the reference service, whose shape is known. */
+export interface LeadAnswer {
+  readonly raw: unknown
+  readonly detail: WireLeadDetail | null
+}
+
+/** Every function throws LeadsheetError api_* and takes a signal that ends it. */
+export interface Source {
+  readonly profile: Profile
+  /** The statuses of this upstream's leads, in funnel order. */
+  readonly stages: readonly Stage[]
+  /** Whether the upstream can be asked for changes alone. */
+  readonly hasUpdatedSince: boolean
+  has(endpoint: 'lead' | 'stats' | 'agents'): boolean
+  listLeads(
+    filters: LeadFilters,
+    position: string | null,
+    size: number,
+    options?: ListOptions,
+  ): Promise<RawPage>
+  /** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
+  mapLead(raw: unknown, sent?: string): Lead | HeldRow
+  fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
+  fetchDetail(id: string, signal?: AbortSignal): Promise<LeadDetail>
+  /** The lead and its details by one request. */
+  fetchSingleLead(id: string, signal?: AbortSignal): Promise<SingleLead>
+  /** The same of a record, JSON, that came with an event; the reason where it is not that lead's. */
+  readLeadRecord(record: string, id: string): SingleLead | { readonly reason: string }
+  createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
+  /** The statistics as sent, for the whole life or the cohort created in [from, to). */
+  fetchPipelineStats(
+    id: string,
+    period?: { from?: string; to?: string },
+    signal?: AbortSignal,
+  ): Promise<unknown>
+  mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | HeldRow
+  readonly webhooks: WebhookSource
+  /** The agents as sent, a record each. */
+  fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
+  mapAgent(raw: unknown): Agent | HeldRow
+  readonly usage: Usage
+  /** By how much our clock was ahead of the upstream's at the last answer; null where that is not known. */
+  clockAheadMs(): number | null
+  close(): Promise<void>
+}

@@ -1,0 +1,88 @@
+/** Times as upstreams write them, to UTC. */
+import type { Instant } from '../../model.ts'
+
+/** Epoch numbers from here on are milliseconds, then microseconds, then nanoseconds: smaller ones would lie before 1974. */
+const MILLISECONDS_FROM = 1e11
+const MICROSECONDS_FROM = 1e14
+const NANOSECONDS_FROM = 1e17
+const EARLIEST = Date.parse('1970-01-02T00:00:00Z')
+const LATEST = Date.parse('2200-01-01T00:00:00Z')
+/** Of the months of a leap year. */
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+/** As instants are written here, and sure to be one: no day behind the 28th, no year near the limits. */
+const CANONICAL =
+  /^(?:197[1-9]|19[89]\d|20\d\d|21[0-8]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+const WRITTEN =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/i
+const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)Z?)?$/
+const EPOCH = /^-?\d{9,19}(\.\d+)?$/
+/** RFC 5322, which the HTTP date is a case of. */
+const LETTER = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:GMT|UTC|[+-]\d{4})$/
+/** `/Date(1700000000000)/` of older Microsoft services. */
+const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
+
+/**
+ * RFC 3339 in any offset, without seconds or zone (then UTC), a day alone (its midnight), compact
+ * (`20261121T060000Z`), RFC 5322 dates, epoch numbers from seconds to nanoseconds as number or text,
+ * `{"__type": "Date", "iso": …}`. Null for anything else and for {@link isPlaceholderTime}.
+ */
+export function toInstant(value: unknown): Instant | null {
+  if (typeof value === 'string' && CANONICAL.test(value)) return value
+  const ms = milliseconds(value)
+  return ms === null || isOutside(ms) ? null : new Date(ms).toISOString()
+}
+
+/** Times that stand for "none": before 1970-01-02, such as 0001-01-01 and epoch 0, after 2199, `0000-00-00`. */
+export function isPlaceholderTime(value: unknown): boolean {
+  if (typeof value === 'string' && /^0000-00-00/.test(value.trim())) return true
+  const ms = milliseconds(value)
+  return ms !== null && isOutside(ms)
+}
+
+function isOutside(ms: number): boolean {
+  return ms < EARLIEST || ms >= LATEST
+}
+
+/** Null where the value is no time at all. */
+function milliseconds(value: unknown): number | null {
+  const ms = typeof value === 'number' ? epoch(value) : parsed(value)
+  return Number.isFinite(ms) ? ms : null
+}
+
+function parsed(value: unknown): number {
+  if (typeof value === 'object' && value !== null && 'iso' in value) return parsed(value.iso)
+  if (typeof value !== 'string') return Number.NaN
+  const text = value.trim()
+  const [, day, time = '00:00', zone] = WRITTEN.exec(text) ?? []
+  if (day !== undefined) return written(day, time, offsetOf(zone))
+  const [, year, month, date, hour = '00', minute = '00', second = '00'] = COMPACT.exec(text) ?? []
+  if (year !== undefined) return written(`${year}-${month}-${date}`, `${hour}:${minute}:${second}`, 'Z')
+  if (EPOCH.test(text)) return epoch(Number(text))
+  const wrapped = WRAPPED.exec(text)?.[1]
+  if (wrapped !== undefined) return Number(wrapped)
+  return LETTER.test(text) ? Date.parse(text) : Number.NaN
+}
+
+/** The parser would roll 30 February over; a day that is none is no time. A leap second counts as the one before. */
+function written(day: string, time: string, offset: string): number {
+  if (!isDay(Number(day.slice(0, 4)), Number(day.slice(5, 7)), Number(day.slice(8)))) return Number.NaN
+  return Date.parse(`${day}T${time.replace(',', '.').replace(/^(\d\d:\d\d):60/, '$1:59')}${offset}`)
+}
+
+function isDay(year: number, month: number, day: number): boolean {
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = month === 2 && !isLeapYear ? 28 : (DAYS[month - 1] ?? 0)
+  return day >= 1 && day <= days
+}
+
+function epoch(value: number): number {
+  const size = Math.abs(value)
+  if (size < MILLISECONDS_FROM) return value * 1000
+  if (size < MICROSECONDS_FROM) return value
+  return size < NANOSECONDS_FROM ? value / 1000 : value / 1e6
+}
+
+function offsetOf(zone: string | undefined): string {
+  if (zone === undefined || /^[A-Z]/i.test(zone)) return 'Z'
+  return zone.length === 3 ? `${zone}:00` : zone.replace(/^(.\d\d):?(\d\d)$/, '$1:$2')
+}

@@ -1,0 +1,140 @@
+/**
+ * The events of a message that has been verified. What is wrong with one is said in it, and nothing is thrown: its
+ * sender would only send it again.
+ */
+import { createHash } from 'node:crypto'
+import type { UpstreamEvent } from '../../model.ts'
+import { isTooDeep, writeJson } from '../mapping/record-limits.ts'
+import { type FieldRule, readField, toId, toText } from '../profile/field-rule.ts'
+import type { WebhookProfile } from '../profile/webhook-profile.ts'
+import { pathText, readPath } from '../values/field-path.ts'
+import { toInstant } from '../values/instant.ts'
+import { parseJson } from '../values/json.ts'
+import { cleanText } from '../values/text.ts'
+import { valuesOf, type WebhookMessage } from './verify-signature.ts'
+
+/** The parts of a profile that say what stands where in a message. */
+export interface EventPlaces {
+  readonly webhook: WebhookProfile
+  /** Where a record has its id. */
+  readonly recordId: FieldRule | undefined
+}
+
+type Message = Pick<WebhookMessage, 'headers' | 'body'>
+
+/** An event among those of its message. */
+interface Sent {
+  readonly message: Message
+  readonly index: number
+  /** Whether it is the only one. */
+  readonly isAlone: boolean
+}
+
+/** More than any upstream puts into one message; each becomes a row. */
+const EVENTS_MAX = 1_000
+const ID_CHARS_MAX = 256
+const TYPE_CHARS_MAX = 200
+const SHOWN_CHARS = 100
+
+export function readEvents(places: EventPlaces, message: Message): readonly UpstreamEvent[] {
+  const { items } = places.webhook
+  const whole = { message, index: 0, isAlone: true }
+  let body: unknown
+  try {
+    body = parseJson(message.body.toString('utf8'))
+  } catch {
+    return [unreadable(whole, 'the body is no JSON')]
+  }
+  const found = items === undefined ? body : readPath(body, items)
+  if (items !== undefined && !Array.isArray(found))
+    return [unreadable(whole, `no list of events at ${pathText(items) || 'the body'}`)]
+  const list: readonly unknown[] = Array.isArray(found) ? found : [found]
+  const isAlone = list.length === 1
+  const events = list
+    .slice(0, EVENTS_MAX)
+    .map((event, index) => readEvent(event, places, { message, index, isAlone }))
+  if (list.length <= EVENTS_MAX) return events
+  const surplus = { ...whole, index: EVENTS_MAX }
+  return [
+    ...events,
+    unreadable(surplus, `one message with ${list.length} events: only ${EVENTS_MAX} are read`),
+  ]
+}
+
+function readEvent(event: unknown, places: EventPlaces, sent: Sent): UpstreamEvent {
+  const { webhook } = places
+  if (typeof event !== 'object' || event === null || Array.isArray(event))
+    return unreadable(sent, 'an event is no object')
+  if (isTooDeep(event)) return unreadable(sent, 'an event is nested too deep')
+  const type = beginningOf(toText(valueAt(webhook.type, event, sent)), TYPE_CHARS_MAX)
+  const about = aboutOf(event, places)
+  return {
+    id: idOf(event, webhook.id, sent),
+    type,
+    occurredAt: toInstant(valueAt(webhook.time, event, sent)),
+    ...about,
+    isRemoval: about.resource === 'lead' && type !== null && webhook.removed.includes(type),
+  }
+}
+
+type About = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'record' | 'problem'>
+const NOTHING: About = { resource: null, resourceId: '', record: null, problem: null }
+
+/** A record before an id, since it is what would be stored. */
+function aboutOf(event: object, { webhook, recordId }: EventPlaces): About {
+  const record = webhook.record === undefined ? undefined : readPath(event, webhook.record)
+  if (typeof record === 'object' && record !== null) {
+    const about = aboutId('lead', readField(record, recordId))
+    return about.problem === null ? { ...about, record: writeJson(record) } : about
+  }
+  for (const resource of ['lead', 'pipeline'] as const) {
+    const id = readField(event, webhook[resource])
+    if (id !== null && id !== '') return aboutId(resource, id)
+  }
+  return readField(event, webhook.agent) === null ? NOTHING : { ...NOTHING, resource: 'agents' }
+}
+
+function aboutId(resource: 'lead' | 'pipeline', value: unknown): About {
+  const id = toId(value)
+  if (id !== null && id.length <= ID_CHARS_MAX) return { ...NOTHING, resource, resourceId: id }
+  const shown = beginningOf(cleanText(writeJson(value)), SHOWN_CHARS)
+  return { ...NOTHING, problem: `${shown} cannot be the id of a ${resource}` }
+}
+
+/** That of the upstream; where it has none, the same event has the same all the same. */
+function idOf(event: object, place: WebhookProfile['id'], sent: Sent): string {
+  const id = toId(valueAt(place, event, sent))
+  if (id === null) return digestOf(writeJson(event))
+  const isShared = place !== undefined && 'header' in place && !sent.isAlone
+  const own = isShared ? `${id}:${sent.index}` : id
+  return own.length > ID_CHARS_MAX ? digestOf(own) : own
+}
+
+function valueAt(place: WebhookProfile['id'], event: object, { message }: Sent): unknown {
+  if (place === undefined) return null
+  if ('path' in place) return readPath(event, place.path) ?? null
+  const [value, ...more] = valuesOf(message.headers, place.header)
+  return more.length > 0 ? null : (value ?? null)
+}
+
+/** Kept, so that an operator sees that something came which nobody can follow. */
+function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
+  return {
+    ...{ ...NOTHING, problem },
+    id: digestOf(`${index}:`, message.body),
+    type: null,
+    occurredAt: null,
+    isRemoval: false,
+  }
+}
+
+/** Without half a character at its end. */
+function beginningOf<T extends string | null>(text: T, chars: number): string | T {
+  return text === null ? text : text.slice(0, chars).toWellFormed()
+}
+
+function digestOf(...parts: readonly (string | Buffer)[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return `sha256:${hash.digest('hex')}`
+}

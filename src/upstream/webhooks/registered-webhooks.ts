@@ -1,0 +1,152 @@
+/**
+ * Webhooks that are registered at the upstream. Only registering is a part of the API's document; an upstream may lack
+ * all else, and says so by answers that are told as such here.
+ */
+import { z } from 'zod'
+import {
+  type WireWebhookAttempt,
+  webhookAttemptListSchema,
+  webhookAttemptSchema,
+  webhookSchema,
+  webhookWithSecretSchema,
+} from '../../contract/webhook.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { hasEndpoint, pathStep } from '../client/address.ts'
+import type { Answer } from '../client/answer.ts'
+import type { Call } from '../client/client.ts'
+import type { Profile } from '../profile/profile.ts'
+
+export type { WireWebhookAttempt }
+
+/** The upstream may be newer than we are, and know of more events. */
+const ofAnyEvents = { events: z.array(z.string()) }
+const shownSchema = webhookSchema.extend(ofAnyEvents)
+const withSecretSchema = webhookWithSecretSchema.extend(ofAnyEvents)
+const listSchema = z.object({ data: z.array(shownSchema) })
+export type WireWebhook = z.infer<typeof shownSchema>
+export type WireWebhookWithSecret = z.infer<typeof withSecretSchema>
+
+/** As `WebhookCreate`, and with events that only the upstream may know. */
+export interface WebhookOrder {
+  readonly url: string
+  readonly events: readonly string[]
+  readonly description?: string | undefined
+}
+
+/** Each throws LeadsheetError api_*: api_not_found where the upstream has no such webhook, or offers no such thing. */
+export interface WebhookSource {
+  register(body: WebhookOrder, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
+  list(signal?: AbortSignal): Promise<readonly WireWebhook[]>
+  show(id: string, signal?: AbortSignal): Promise<WireWebhook>
+  /** With its new secret, which no later answer shows. */
+  rotate(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
+  /** Has a message sent at once. */
+  test(id: string, signal?: AbortSignal): Promise<WireWebhookAttempt>
+  enable(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhook>
+  /** The last ones first. */
+  listAttempts(id: string, signal?: AbortSignal): Promise<readonly WireWebhookAttempt[]>
+  /** @returns whether there was one */
+  remove(id: string, signal?: AbortSignal): Promise<boolean>
+}
+
+export interface WebhookSourceDeps {
+  readonly profile: Profile
+  /** Of the endpoint `webhooks`. */
+  readonly at: () => URL
+  readonly call: (call: Call) => Promise<Answer>
+  readonly checked: <T>(url: URL, shape: z.ZodType<T>, answer: unknown) => T
+}
+
+/** Answers to what there is not: no such path, no such method, not made. */
+const UNOFFERED = [404, 405, 501]
+
+interface Asking {
+  /** Such as `list webhooks`. */
+  readonly what: string
+  readonly method: Call['method']
+  /** Behind the endpoint: of one webhook, and what is done with it. */
+  readonly id?: string
+  readonly action?: string
+  readonly body?: WebhookOrder
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal | undefined
+}
+
+export function createWebhookSource({ profile, at, call, checked }: WebhookSourceDeps): WebhookSource {
+  async function ask<T>(shape: z.ZodType<T>, asking: Asking): Promise<T> {
+    const { url, status, body } = await send(asking)
+    refuseMissing(url, status, asking)
+    return checked(url, shape, body)
+  }
+
+  async function send({ what, method, id, action, body, idempotencyKey, signal }: Asking) {
+    if (!hasEndpoint(profile, 'webhooks')) {
+      throw unoffered(
+        `The upstream cannot ${what}: endpoints.webhooks is none in its profile ${profile.name}`,
+      )
+    }
+    const url = at()
+    const below = [id, action].filter((part) => part !== undefined).map(pathStep)
+    url.pathname = [url.pathname.replace(/\/$/, ''), ...below].join('/')
+    const answer = await call({
+      ...{ method, url, body, takes: UNOFFERED },
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...(signal && { signal }),
+    })
+    return { url, status: answer.status, body: answer.body }
+  }
+
+  return {
+    register: (body, idempotencyKey, signal) =>
+      ask(withSecretSchema, {
+        ...{ what: 'register webhooks', method: 'POST', body, idempotencyKey, signal },
+      }),
+    list: async (signal) => (await ask(listSchema, { what: 'list webhooks', method: 'GET', signal })).data,
+    show: (id, signal) => ask(shownSchema, { what: 'show a webhook', method: 'GET', id, signal }),
+    rotate: (id, idempotencyKey, signal) =>
+      ask(withSecretSchema, {
+        ...{ what: 'give a webhook a new secret', method: 'POST', action: 'rotate' },
+        ...{ id, idempotencyKey, signal },
+      }),
+    test: (id, signal) =>
+      ask(webhookAttemptSchema, { what: 'test a webhook', method: 'POST', id, action: 'test', signal }),
+    enable: (id, idempotencyKey, signal) =>
+      ask(shownSchema, {
+        ...{ what: 'enable a webhook', method: 'POST', action: 'enable', id, idempotencyKey, signal },
+      }),
+    listAttempts: async (id, signal) => {
+      const asking = {
+        what: 'list what was sent to a webhook',
+        method: 'GET',
+        id,
+        action: 'attempts',
+        signal,
+      } as const
+      return (await ask(webhookAttemptListSchema, asking)).data
+    },
+    async remove(id, signal) {
+      const asking = { what: 'remove a webhook', method: 'DELETE', id, signal } as const
+      const { url, status } = await send(asking)
+      if (status === 404) return false
+      refuseMissing(url, status, asking)
+      return true
+    },
+  }
+}
+
+function refuseMissing(url: URL, status: number, { what, method, id }: Asking): void {
+  if (!UNOFFERED.includes(status)) return
+  const asked = `${method} ${url.origin}${url.pathname} answered ${status}`
+  if (status !== 404 || id === undefined) throw unoffered(`The upstream offers no way to ${what}: ${asked}`)
+  throw new LeadsheetError(
+    'api_not_found',
+    `The upstream knows no webhook ${id}, or offers no way to ${what}: ${asked}`,
+    { hint: `${shellCommand('webhooks list')} shows those that there are.` },
+  )
+}
+
+function unoffered(message: string): LeadsheetError {
+  return new LeadsheetError('api_not_found', message, {
+    hint: 'Do it in its own interface. A webhook that is registered there has the address web.public_url with /webhooks/leads, and its secret belongs into a file that events.secret_file (LEADSHEET_EVENTS_SECRET_FILE) names.',
+  })
+}

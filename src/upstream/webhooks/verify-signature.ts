@@ -1,0 +1,228 @@
+/**
+ * Whether a message is the upstream's, told from its raw bytes. How long that takes depends on the message and on how
+ * many secrets there are, of which none counts as one: which fits, and whether one is known at all, cannot be learned
+ * from outside.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { standardKey } from '../../contract/standard-webhooks.ts'
+import { basicOf } from '../client/auth.ts'
+import type { SIGNED_PARTS, WebhookProfile, WebhookVerify } from '../profile/webhook-profile.ts'
+import { toInstant } from '../values/instant.ts'
+
+export interface WebhookMessage {
+  readonly method: string
+  /** As the upstream knows it: the public address. */
+  readonly url: string
+  /** Names in lower case, each with all values that came. */
+  readonly headers: Readonly<Record<string, readonly string[] | undefined>>
+  /** As sent, to the byte. */
+  readonly body: Buffer
+}
+
+/** What a message says of itself. */
+interface Claim {
+  readonly signatures: readonly string[]
+  /** In milliseconds since 1970; null where its scheme has no time. */
+  readonly sentAtMs: number | null
+  /** The signature that it would have by a secret. */
+  readonly sign: (key: Buffer) => string
+}
+
+/** Signs where no secret is known: it can be read as text, hex and base64, and nobody has it. */
+const NOBODYS = randomBytes(32).toString('hex')
+const SECONDS = /^\d{1,12}$/
+const HEX = /^(?:[0-9a-f]{2})+$/i
+
+/**
+ * @param secrets each may have signed it: more than one while they change
+ * @returns null where it is the upstream's, else why not, which is for us and never for the sender
+ */
+export function whyRefused(
+  { verify }: WebhookProfile,
+  secrets: readonly string[],
+  message: WebhookMessage,
+  now: Date,
+): string | null {
+  const claim = readClaim(verify, message)
+  if (claim === null) return null
+  if (typeof claim === 'string') return claim
+  const late = claim.sentAtMs === null ? null : lateness(claim.sentAtMs, now, toleranceOf(verify))
+  if (late !== null) return late
+  const keys = keysIn(verify, secrets)
+  const known = keys.length > 0 ? keys : keysIn(verify, [NOBODYS])
+  const isSigned = isAnyOf(claim.signatures, known.map(claim.sign))
+  if (secrets.length === 0) return 'no secret is known'
+  if (keys.length === 0) return 'the secret cannot be read as the profile says'
+  return isSigned ? null : 'its signature is by no secret that is known'
+}
+
+/** Null where everybody is believed, a text where something is amiss whatever the secrets are. */
+function readClaim(verify: WebhookVerify, message: WebhookMessage): Claim | string | null {
+  switch (verify.scheme) {
+    case 'standard':
+      return readStandard(verify.header_prefix, message)
+    case 'hmac':
+      return readHmac(verify, message)
+    case 'stripe':
+      return readStripe(verify.header, message)
+    case 'token':
+      return readToken(verify, message)
+    case 'none':
+      return null
+  }
+}
+
+function readStandard(prefix: string, message: WebhookMessage): Claim | string {
+  const headers = readOnce(message, {
+    id: `${prefix}id`,
+    timestamp: `${prefix}timestamp`,
+    signatures: `${prefix}signature`,
+  })
+  if (typeof headers === 'string') return headers
+  const { id, timestamp } = headers
+  const signatures = headers.signatures.split(' ').filter((each) => each.startsWith('v1,'))
+  if (signatures.length === 0) return `${prefix}signature has none that begins with v1`
+  if (!SECONDS.test(timestamp)) return `${prefix}timestamp is no time in seconds`
+  return {
+    signatures,
+    sentAtMs: Number(timestamp) * 1000,
+    sign: (key) =>
+      `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(message.body).digest('base64')}`,
+  }
+}
+
+type Verify<S extends WebhookVerify['scheme']> = Extract<WebhookVerify, { scheme: S }>
+
+function readHmac(verify: Verify<'hmac'>, message: WebhookMessage): Claim | string {
+  const { header, prefix, algorithm, encoding, timestamp_header } = verify
+  const headers = readOnce(message, { signature: header, timestamp: timestamp_header })
+  if (typeof headers === 'string') return headers
+  const { signature, timestamp } = headers
+  if (!signature.startsWith(prefix)) return `${header} does not begin with ${prefix}`
+  const sentAt = toInstant(timestamp)
+  if (timestamp_header !== undefined && sentAt === null) return `${timestamp_header} is no time`
+  const signed = signedBy(verify.signed, { ...message, timestamp })
+  return {
+    signatures: [signature.slice(prefix.length)],
+    sentAtMs: sentAt === null ? null : Date.parse(sentAt),
+    sign: (key) => {
+      const hmac = createHmac(algorithm, key)
+      for (const part of signed) hmac.update(part)
+      return hmac.digest(encoding)
+    },
+  }
+}
+
+/** `{timestamp}.{body}` with its parts filled in. */
+function signedBy(
+  template: string,
+  parts: Readonly<Record<(typeof SIGNED_PARTS)[number], Buffer | string>>,
+): readonly (Buffer | string)[] {
+  return template.split(/(\{(?:body|timestamp|method|url)\})/).map((piece) => {
+    switch (piece) {
+      case '{body}':
+        return parts.body
+      case '{timestamp}':
+        return parts.timestamp
+      case '{method}':
+        return parts.method
+      case '{url}':
+        return parts.url
+      default:
+        return piece
+    }
+  })
+}
+
+/** `t=1614265330,v1=…,v1=…,v0=…` */
+function readStripe(header: string, message: WebhookMessage): Claim | string {
+  const headers = readOnce(message, { signature: header })
+  if (typeof headers === 'string') return headers
+  const parts = headers.signature.split(',').map((part) => part.trim())
+  const partsOf = (name: string) =>
+    parts.filter((part) => part.startsWith(`${name}=`)).map((part) => part.slice(name.length + 1))
+  const [timestamp = '', ...more] = partsOf('t')
+  if (more.length > 0 || !SECONDS.test(timestamp)) return `${header} has not one t with a time in seconds`
+  const signatures = partsOf('v1')
+  if (signatures.length === 0) return `${header} has no v1`
+  return {
+    signatures,
+    sentAtMs: Number(timestamp) * 1000,
+    sign: (key) => createHmac('sha256', key).update(`${timestamp}.`).update(message.body).digest('hex'),
+  }
+}
+
+function readToken({ header, value }: Verify<'token'>, message: WebhookMessage): Claim | string {
+  const headers = readOnce(message, { token: header })
+  if (typeof headers === 'string') return headers
+  return {
+    signatures: [headers.token],
+    sentAtMs: null,
+    sign: (key) =>
+      value.replaceAll('{secret}', () => key.toString()).replaceAll('{basic}', () => basicOf(key.toString())),
+  }
+}
+
+/** The values of headers that came exactly once; a text where one did not. An undefined name has an empty value. */
+function readOnce<Name extends string>(
+  { headers }: WebhookMessage,
+  names: Readonly<Record<Name, string | undefined>>,
+): Record<Name, string> | string {
+  const found: Partial<Record<Name, string>> = {}
+  for (const [key, name] of Object.entries<string | undefined>(names)) {
+    const [value, ...more] = name === undefined ? [''] : valuesOf(headers, name)
+    if (value === undefined) return `${name} is missing`
+    if (more.length > 0) return `${name} came more than once`
+    found[key as Name] = value
+  }
+  return found as Record<Name, string>
+}
+
+/** Of a header in any case. */
+export function valuesOf(headers: WebhookMessage['headers'], name: string): readonly string[] {
+  const key = name.toLowerCase()
+  return Object.hasOwn(headers, key) ? (headers[key] ?? []) : []
+}
+
+function toleranceOf(verify: WebhookVerify): number {
+  return 'tolerance_seconds' in verify ? verify.tolerance_seconds : Number.POSITIVE_INFINITY
+}
+
+function lateness(sentAtMs: number, now: Date, toleranceSeconds: number): string | null {
+  const seconds = Math.round((now.getTime() - sentAtMs) / 1000)
+  if (Math.abs(now.getTime() - sentAtMs) <= toleranceSeconds * 1000) return null
+  return seconds > 0 ? `it was signed ${seconds} s ago` : `it was signed for ${-seconds} s from now`
+}
+
+/** Whether a secret is written as the profile says. */
+export function isReadableSecret({ verify }: WebhookProfile, secret: string): boolean {
+  const isPair = verify.scheme === 'token' && verify.value.includes('{basic}')
+  return keyOf(verify, secret).length > 0 && (!isPair || secret.includes(':'))
+}
+
+/** Those secrets that can be one: an empty key is no key, and one of which half cannot be read would be half of one. */
+function keysIn(verify: WebhookVerify, secrets: readonly string[]): readonly Buffer[] {
+  return secrets.map((secret) => keyOf(verify, secret)).filter((key) => key.length > 0)
+}
+
+function keyOf(verify: WebhookVerify, secret: string): Buffer {
+  if (verify.scheme === 'standard') return standardKey(secret)
+  const form = verify.scheme === 'hmac' ? verify.key : 'text'
+  if (form === 'hex' && !HEX.test(secret)) return Buffer.alloc(0)
+  return Buffer.from(secret, form === 'text' ? 'utf8' : form)
+}
+
+/** Compares each with each, to the end. */
+function isAnyOf(given: readonly string[], expected: readonly string[]): boolean {
+  const digests = expected.map(digestOf)
+  let isFound = false
+  for (const each of given.map(digestOf)) {
+    for (const digest of digests) isFound = timingSafeEqual(each, digest) || isFound
+  }
+  return isFound
+}
+
+/** Of the same length for all. */
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,167 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { archivedPage } from '../../../src/jobs/archive/archive.ts'
+import { editionState, variantText, writeArchiveIndex } from '../../../src/jobs/archive/archive-index.ts'
+import { deliverWaiting } from '../../../src/jobs/waiting-letters.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { openArchivePages } from '../../../src/report/archive-pages.ts'
+import { periodBetween } from '../../../src/report/period.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { enqueueLetters, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { addToPack, createLetterPack } from '../../../src/store/outbox/message.ts'
+import { noteNotSent, saveEdition } from '../../../src/store/reports/issue.ts'
+import { listEditions } from '../../../src/store/reports/issue-list.ts'
+import { busyDay } from '../../support/figures.ts'
+import { folderWith } from '../../support/folder.ts'
+import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { AT_ONCE } from '../../support/mailing.ts'
+import { TEMPLATES_FOLDER } from '../../support/report.ts'
+import { openEmptyStore } from '../../support/store.ts'
+import { SILENT } from '../../support/syncing.ts'
+
+const NO_LETTERS = { total: 0, sent: 0, failed: 0, inDoubt: 0, withdrawn: 0 }
+const pages = await openArchivePages(TEMPLATES_FOLDER)
+
+interface Kept {
+  readonly report?: string
+  readonly variant?: string
+  readonly subject?: string
+  readonly notSent?: string | null
+}
+
+/** An edition of a day of November 2026, with a letter for each state. */
+async function keep(store: Store, date: string, kept: Kept, states: readonly ('sent' | 'failed')[] = []) {
+  const to = new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10)
+  const { report = 'daily', variant = '', subject = `of ${date}`, notSent = null } = kept
+  return store.write(async (trx) => {
+    const edition = await saveEdition(trx, {
+      ...{ report, period: periodBetween(date, to, 'UTC'), variant, subject },
+      ...{ renderedAt: `${to}T07:00:00.000Z`, programVersion: '1.2.3' },
+      ...{ figures: busyDay(), html: 'h', text: 't' },
+    })
+    await noteNotSent(trx, edition.id, notSent)
+    for (const [index, state] of states.entries()) {
+      const messageId = `<${index}@${edition.id}>`
+      await enqueueLetter(trx, edition.id, { ...LETTER, messageId, to: `${index}@example.com` }, LETTER.date)
+      await moveDelivery(trx, messageId, ['pending'], { state, at: LETTER.date })
+    }
+    return edition
+  })
+}
+
+describe('the editions that are kept', () => {
+  test('are listed newest first, with how far their letters are', async () => {
+    await using store = await openEmptyStore()
+    await keep(store, '2026-11-19', {}, ['sent', 'sent', 'failed'])
+    await keep(store, '2026-11-20', { variant: '{"pipelineIds":["eu"],"conditions":[]}' })
+    await keep(store, '2026-11-20', { report: 'weekly', notSent: 'nothing happened' })
+    const all = await listEditions(store.db, null, 10)
+    expect(all.map(({ report, period, letters }) => [report, period.from.slice(0, 10), letters])).toEqual([
+      ['daily', '2026-11-20', NO_LETTERS],
+      ['weekly', '2026-11-20', NO_LETTERS],
+      ['daily', '2026-11-19', { ...NO_LETTERS, total: 3, sent: 2, failed: 1 }],
+    ])
+    expect((await listEditions(store.db, 'weekly', 10)).map(({ notSent }) => notSent)).toEqual([
+      'nothing happened',
+    ])
+    expect(await listEditions(store.db, null, 1)).toHaveLength(1)
+  })
+})
+
+test.each([
+  [{ notSent: null, letters: NO_LETTERS }, 'looked at, not sent'],
+  [{ notSent: 'quiet', letters: NO_LETTERS }, 'not sent: quiet'],
+  [{ notSent: null, letters: { ...NO_LETTERS, total: 12, sent: 12 } }, 'sent to 12'],
+  [
+    { notSent: null, letters: { total: 10, sent: 5, failed: 1, inDoubt: 1, withdrawn: 1 } },
+    'sent to 5 of 10, 1 refused, 1 in doubt, 1 not wanted, 2 waiting',
+  ],
+])('the state of %j is told as "%s"', (edition, state) => {
+  expect(editionState(edition)).toBe(state)
+})
+
+test('a variant is told by its conditions', () => {
+  const conditions = [
+    { field: 'company_country', in: ['Germany', 'Austria'] },
+    { field: 'score', min: 60, max: null },
+    { field: 'value_amount', min: 1, max: 5 },
+  ]
+  expect(variantText('')).toBeNull()
+  expect(variantText(JSON.stringify({ pipelineIds: ['eu', 'us'], conditions }))).toBe(
+    'pipelines eu, us; company_country Germany, Austria; score from 60; value_amount from 1 to 5',
+  )
+})
+
+describe('the page of all editions', () => {
+  async function pageOf(store: Store, folder = folderWith()) {
+    const file = await writeArchiveIndex({ folder, pages }, store.db)
+    expect(file).toBe(join(folder, 'index.html'))
+    return readFileSync(file, 'utf8')
+  }
+
+  test('leads to those whose folder is there, by month', async () => {
+    await using store = await openEmptyStore()
+    const folder = folderWith()
+    const { report, period } = await keep(store, '2026-11-01', {}, ['sent'])
+    await keep(store, '2026-10-31', {})
+    const path = archivedPage({ report, period, variant: '' })
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    writeFileSync(join(folder, path), '')
+    const page = await pageOf(store, folder)
+    expect(page.match(/<h2>[^<]+/g)).toEqual(['<h2>November 2026', '<h2>October 2026'])
+    expect(page).toContain('href="daily/2026-11-01/index.html">of 2026-11-01</a>')
+    expect(page).toContain('<span class="archive-subject">of 2026-10-31</span>')
+    expect(page).toContain('<span class="archive-good">sent to 1</span>')
+  })
+
+  test('makes nothing of what subjects and filters hold', async () => {
+    await using store = await openEmptyStore()
+    const evil = '"><script>alert(1)</script>'
+    const variant = JSON.stringify({ pipelineIds: [evil], conditions: [] })
+    await keep(store, '2026-11-01', { subject: evil, variant })
+    const page = await pageOf(store)
+    expect(page).not.toContain('<script')
+    expect(page.split('&lt;script&gt;')).toHaveLength(3)
+  })
+
+  test('tells of letters that went out later, too', async () => {
+    await using store = await openEmptyStore()
+    const { id } = await keep(store, '2026-11-20', {})
+    await store.write((trx) => enqueueLetter(trx, id, LETTER, LETTER.date))
+    const folder = folderWith()
+    expect(await pageOf(store, folder)).toContain('sent to 0 of 1, 1 waiting')
+    const outbox = pathToFileURL(folderWith()).href
+    await using transport = openTransport(outbox, { log: SILENT })
+    const deps = {
+      store,
+      transport,
+      log: SILENT,
+      policy: AT_ONCE,
+      now: () => new Date('2026-11-21T08:00:00Z'),
+    }
+    await deliverWaiting({ ...deps, pauseAfter: 0, archive: { folder, pages } }, new AbortController().signal)
+    expect(readFileSync(join(folder, 'index.html'), 'utf8')).toContain('sent to 1')
+  })
+
+  test('counts of each recipient the last letter', async () => {
+    await using store = await openEmptyStore()
+    const { id } = await keep(store, '2026-11-20', {})
+    await store.write(async (trx) => {
+      for (const revision of [0, 1]) {
+        const pack = createLetterPack()
+        addToPack(pack, { ...LETTER, messageId: `<${revision}@example.com>` })
+        await enqueueLetters(trx, { editionId: id, revision }, pack, LETTER.date)
+      }
+      const sent = { state: 'sent', at: LETTER.date, nextAttemptAt: null, response: '250 Ok' } as const
+      await moveDelivery(trx, '<0@example.com>', ['pending'], sent)
+    })
+    expect(await pageOf(store)).toContain('sent to 0 of 1, 1 waiting')
+  })
+
+  test('is there also before the first edition', async () => {
+    await using store = await openEmptyStore()
+    expect(await pageOf(store)).toContain('None has been made yet.')
+  })
+})

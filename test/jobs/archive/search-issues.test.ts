@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { type EditionWish, searchEditions, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
+import { periodBetween } from '../../../src/report/period.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { enqueueNotice, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { noteNotSent, saveEdition } from '../../../src/store/reports/issue.ts'
+import { EDITION_STATES, type EditionState } from '../../../src/store/reports/issue-search.ts'
+import { busyDay } from '../../support/figures.ts'
+import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { openEmptyStore } from '../../support/store.ts'
+
+interface Kept {
+  readonly report?: string
+  readonly from: string
+  readonly to: string
+  readonly timeZone?: string
+  readonly variant?: string
+  readonly text?: string
+  readonly notSent?: string
+  /** Where the letter to somebody stands. */
+  readonly letters?: Readonly<Record<string, 'pending' | 'sent' | 'failed' | 'in_doubt'>>
+}
+
+/** Under a subject by which the test knows it again. */
+async function keep(store: Store, subject: string, kept: Kept) {
+  const { report = 'daily', from, to, timeZone = 'UTC', variant = '', text = '', notSent = null } = kept
+  return store.write(async (trx) => {
+    const { id } = await saveEdition(trx, {
+      ...{ report, period: periodBetween(from, to, timeZone), variant, subject, text, html: '' },
+      ...{ renderedAt: `${to}T07:00:00.000Z`, programVersion: '1.2.3', figures: busyDay() },
+    })
+    if (notSent !== null) await noteNotSent(trx, id, notSent)
+    for (const [recipient, state] of Object.entries(kept.letters ?? {})) {
+      const messageId = `<${recipient}-${id}>`
+      await enqueueLetter(trx, id, { ...LETTER, messageId, to: recipient }, LETTER.date)
+      if (state === 'pending') continue
+      await moveDelivery(trx, messageId, ['pending'], { state, at: LETTER.date, nextAttemptAt: null })
+    }
+    return id
+  })
+}
+
+async function openKept() {
+  const store = await openEmptyStore()
+  await keep(store, 'Thursday', {
+    ...{ from: '2026-11-19', to: '2026-11-20', text: 'Leads in the copy: 5,706\nMüller & Söhne is new' },
+    letters: { 'ana@example.com': 'sent', 'ben@example.com': 'failed' },
+  })
+  await keep(store, 'Friday', {
+    ...{ from: '2026-11-20', to: '2026-11-21', timeZone: 'Europe/Berlin', text: 'Leads in the copy: 5,711' },
+    letters: { 'ana@example.com': 'sent' },
+  })
+  await keep(store, 'Friday in Germany', {
+    ...{ from: '2026-11-20', to: '2026-11-21', timeZone: 'Europe/Berlin' },
+    variant: '{"pipelineIds":["eu-mid"],"conditions":[{"field":"company_country","in":["Germany"]}]}',
+    letters: { 'ana@example.com': 'in_doubt', 'cem@example.com': 'pending' },
+  })
+  await keep(store, 'The week', {
+    ...{ report: 'weekly', from: '2026-11-09', to: '2026-11-16', notSent: 'quiet' },
+  })
+  // A notice is of no edition.
+  for (const state of ['failed', 'in_doubt', 'pending'] as const) {
+    await store.write(async (trx) => {
+      const messageId = `<notice-${state}>`
+      await enqueueNotice(trx, { ...LETTER, messageId, to: 'ops@example.com' }, LETTER.date)
+      if (state !== 'pending') await moveDelivery(trx, messageId, ['pending'], { state, at: LETTER.date })
+    })
+  }
+  await keep(store, 'October', { report: 'monthly', from: '2026-10-01', to: '2026-11-01' })
+  return store
+}
+
+const ALL: EditionWish = { text: '', report: null, state: null, after: null }
+const subjectsOf = async (store: Store, wish: Partial<EditionWish>) =>
+  (await searchEditions(store.db, { ...ALL, ...wish }, 10)).map(({ subject }) => subject)
+
+describe('editions are found', () => {
+  const FOUND: Readonly<Record<string, readonly string[]>> = {
+    '': ['Friday', 'Friday in Germany', 'Thursday', 'The week', 'October'],
+    copy: ['Friday', 'Thursday'],
+    '5,706': ['Thursday'],
+    '5.706': ['Thursday'],
+    muller: ['Thursday'],
+    MÜLL: ['Thursday'],
+    '"in the copy"': ['Friday', 'Thursday'],
+    '"copy the in"': [],
+    germany: ['Friday in Germany'],
+    'eu-mid': ['Friday in Germany'],
+    week: ['The week'],
+    ben: ['Thursday'],
+    'Ben@Example.com': ['Thursday'],
+    'ana copy': ['Friday', 'Thursday'],
+    'cem copy': [],
+    '2026-11-20': ['Friday', 'Friday in Germany'],
+    '2026-11-12': ['The week'],
+    '2026-10': ['October'],
+    '2026-11 week': ['The week'],
+    '2025': [],
+    '2026': ['Friday', 'Friday in Germany', 'Thursday', 'The week', 'October'],
+    'NOT (" OR * -': [],
+    'x\0"y': [],
+    '… – %_': ['Friday', 'Friday in Germany', 'Thursday', 'The week', 'October'],
+  }
+
+  it('by what they say, to whom they went, and of which time they are', async () => {
+    await using store = await openKept()
+    const found: Record<string, readonly string[]> = {}
+    for (const text of Object.keys(FOUND)) found[text] = await subjectsOf(store, { text })
+    expect(found).toEqual(FOUND)
+  })
+
+  const STANDING: Readonly<Record<EditionState, readonly string[]>> = {
+    sent: ['Friday'],
+    failed: ['Thursday'],
+    in_doubt: ['Friday in Germany'],
+    waiting: ['Friday in Germany'],
+    not_sent: ['The week'],
+    looked_at: ['October'],
+  }
+
+  it('by what became of them', async () => {
+    await using store = await openKept()
+    const found: Record<string, readonly string[]> = {}
+    for (const state of EDITION_STATES) found[state] = await subjectsOf(store, { state })
+    expect(found).toEqual(STANDING)
+  })
+
+  it('by their report, with all else that is asked for', async () => {
+    await using store = await openKept()
+    expect(await subjectsOf(store, { report: 'daily', text: '2026-11-20', state: 'sent' })).toEqual([
+      'Friday',
+    ])
+    expect(await subjectsOf(store, { report: 'weekly', state: 'sent' })).toEqual([])
+  })
+
+  it('as they are now, where one was made anew', async () => {
+    await using store = await openEmptyStore()
+    const day = { from: '2026-11-19', to: '2026-11-20' }
+    await keep(store, 'first', { ...day, text: 'unread' })
+    await keep(store, 'second', { ...day, text: 'whole' })
+    expect(await subjectsOf(store, { text: 'unread' })).toEqual([])
+    expect(await subjectsOf(store, { text: 'whole' })).toEqual(['second'])
+  })
+})
+
+it('one page of editions follows the other, without a gap and without any twice', async () => {
+  await using store = await openEmptyStore()
+  const days = Array.from({ length: 7 }, (_, index) => `2026-11-${10 + index}`)
+  for (const [index, from] of days.slice(0, -1).entries()) {
+    for (const report of ['daily', 'eu', 'us']) {
+      await keep(store, `${report} ${from}`, { report, from, to: days[index + 1] ?? '' })
+    }
+  }
+  const all = await searchEditions(store.db, ALL, 100)
+  expect(all).toHaveLength(18)
+  const paged: string[] = []
+  for (let after: string | null = null; ; ) {
+    const page: { id: string }[] = await searchEditions(store.db, { ...ALL, after }, 4)
+    if (page.length === 0) break
+    paged.push(...page.map(({ id }) => id))
+    after = page.at(-1)?.id ?? null
+  }
+  expect(paged).toEqual(all.map(({ id }) => id))
+  expect(await searchEditions(store.db, { ...ALL, after: 'none such' }, 4)).toEqual([])
+})
+
+it.each([
+  ['  two  words ', ['two', 'words']],
+  ['"a phrase" and "an open one', ['a phrase', 'and', 'an open one']],
+  ['· – "" "…"', []],
+  ['x '.repeat(50), Array(8).fill('x')],
+  ['half \ud800', ['half']],
+])('of %j the words are %j', (text, words) => {
+  expect(wordsIn(text)).toEqual(words)
+})

@@ -1,0 +1,426 @@
+import { sql } from 'kysely'
+import { describe, expect, it, vi } from 'vitest'
+import type { UpstreamEvent } from '../../../src/model.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { findViolations } from '../../../src/store/invariants/invariants.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import { folderWith } from '../../support/folder.ts'
+import { eventOf, type Following, openFollowing, outcomeOf } from '../../support/following.ts'
+import { startService } from '../../support/service.ts'
+import { body, type Fault, startUpstream, status, type Upstream } from '../../support/upstream.ts'
+
+const LATER = '2026-11-21T05:59:00.000Z'
+const BRINGS_RECORD = {
+  ...REFERENCE_PROFILE,
+  webhook: {
+    verify: { scheme: 'standard' as const, header_prefix: 'webhook-', tolerance_seconds: 300 },
+    removed: [],
+  },
+}
+
+/** An upstream of some leads, and a copy that has read them. */
+async function openCopy(
+  count = 12,
+  options: Parameters<typeof openFollowing>[1] = {},
+): Promise<AsyncDisposable & { upstream: Upstream; copy: Following; ids: readonly string[] }> {
+  const upstream = await startUpstream(count)
+  const copy = await openFollowing(upstream.url, options)
+  await copy.sync({ full: true, parts: ['leads'], pageSize: 100 })
+  copy.clock.now = new Date('2026-11-21T06:10:00Z')
+  upstream.requests.length = 0
+  return {
+    ...{ upstream, copy, ids: [...upstream.leads.keys()] },
+    async [Symbol.asyncDispose]() {
+      await copy[Symbol.asyncDispose]()
+      await upstream[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function follow(copy: Following, ...events: UpstreamEvent[]): Promise<void> {
+  await copy.inbox.take(events)
+  await copy.lane.idle()
+}
+
+async function statusOf(store: Store, id: string): Promise<string | undefined> {
+  const row = await store.db.selectFrom('lead').where('id', '=', id).select('status').executeTakeFirst()
+  return row?.status
+}
+
+async function queued(store: Store): Promise<string[]> {
+  return (await store.db.selectFrom('event_queue').select('resource_id').execute()).map(
+    (row) => row.resource_id,
+  )
+}
+
+/** Answers when it is let go, as the lead is then. */
+function heldBack(): { readonly fault: Fault; readonly isAsked: Promise<void>; letGo(): void } {
+  const asked = Promise.withResolvers<void>()
+  const free = Promise.withResolvers<void>()
+  return {
+    isAsked: asked.promise,
+    letGo: free.resolve,
+    fault(_request, response) {
+      asked.resolve()
+      void free.promise.then(() => status(500)(_request, response))
+      return true
+    },
+  }
+}
+
+const MINUTE_MS = 60_000
+function pass(copy: Following, minutes: number): void {
+  copy.clock.now = new Date(copy.clock.now.getTime() + minutes * MINUTE_MS)
+}
+
+describe('an event', () => {
+  it('brings its lead into the copy at once, with its details, by one request', async () => {
+    await using on = await openCopy()
+    const { upstream, copy } = on
+    const lead = upstream.put(3, { status: 'won', updated_at: LATER })
+    upstream.details.set(lead.id, { enrichment: { employees: 12 } })
+    const events = [eventOf(lead.id), eventOf(lead.id), eventOf(lead.id)]
+    await follow(copy, ...events)
+    expect(await statusOf(copy.store, lead.id)).toBe('won')
+    expect(upstream.requests.map(({ path }) => path)).toEqual([`/api/v1/leads/${lead.id}`])
+    expect(await outcomeOf(copy.store.db, events[2]?.id ?? '')).toBe('updated')
+    const detail = await copy.store.db.selectFrom('lead_detail').select(['lead_id', 'enrichment']).execute()
+    expect(detail).toEqual([{ lead_id: lead.id, enrichment: '{"employees":12}' }])
+  })
+
+  it('leaves a record that the next scan knows by its bytes, so that nothing counts as changed or is read again', async () => {
+    await using on = await openCopy()
+    const { upstream, copy } = on
+    const changed = upstream.put(3, { status: 'won', updated_at: LATER })
+    const fresh = upstream.put(77, { updated_at: LATER })
+    await follow(copy, eventOf(changed.id), eventOf(fresh.id))
+    const before = await sql`SELECT lead.*, raw, fingerprint FROM lead JOIN lead_raw ON lead_raw.lead_no = no
+      JOIN lead_fingerprint USING (lead_no)`.execute(copy.store.db)
+    const { leads } = await copy.sync({ full: true, parts: ['leads'], pageSize: 100 })
+    expect(leads).toMatchObject({ seen: 13, inserted: 0, updated: 0, unchanged: 13 })
+    const after = await sql`SELECT lead.*, raw, fingerprint FROM lead JOIN lead_raw ON lead_raw.lead_no = no
+      JOIN lead_fingerprint USING (lead_no)`.execute(copy.store.db)
+    expect(after.rows).toEqual(before.rows)
+  })
+
+  it('leaves what the reference service lists, byte for byte', async () => {
+    await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 5)
+    const key = await service.createKey({ name: 'test', scope: 'read' })
+    await using copy = await openFollowing(service.url, { key })
+    await copy.sync({ full: true, parts: ['leads'], pageSize: 100 })
+    const listed = await sql<{
+      id: string
+      raw: string
+    }>`SELECT id, raw FROM lead JOIN lead_raw ON lead_no = no
+      ORDER BY length(raw) DESC LIMIT 20`.execute(copy.store.db)
+    expect(listed.rows).toHaveLength(20)
+    for (const { id, raw } of listed.rows) {
+      const { lead, fingerprint } = await copy.source.fetchSingleLead(id)
+      expect(lead.raw).toBe(raw)
+      const known = await sql<{ fingerprint: string }>`SELECT fingerprint FROM lead_fingerprint
+        JOIN lead ON no = lead_no WHERE id = ${id}`.execute(copy.store.db)
+      const hex = [fingerprint.high, fingerprint.low].map((half) => half.toString(16).padStart(8, '0'))
+      expect(known.rows[0]?.fingerprint).toBe(hex.join(''))
+    }
+  })
+
+  it.each([404, 410])(
+    'that calls its lead gone removes it where the upstream answers %d, and only then',
+    async (code) => {
+      await using on = await openCopy()
+      const { upstream, copy, ids } = on
+      const [gone = '', there = '', missing = ''] = ids
+      for (const id of [gone, missing]) upstream.detailFaults.set(id, status(code))
+      const events = [gone, there, missing].map((id) => eventOf(id, { isRemoval: id !== missing }))
+      await follow(copy, ...events)
+      const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
+      expect(outcomes).toEqual(['removed', 'unchanged', 'gone'])
+      const removed = await copy.store.db
+        .selectFrom('lead')
+        .where('removed_at', 'is not', null)
+        .selectAll()
+        .execute()
+      expect(removed).toMatchObject([
+        { id: gone, removed_at: '2026-11-21T06:10:00.000Z', run_id: 'event:20261121T061000Z' },
+      ])
+      expect(await findViolations(copy.store.db, '2026-11-21T06:10:00.000Z', 'all')).toEqual([])
+    },
+  )
+
+  it('that comes while its lead is being read has it read again', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    const [id = ''] = ids
+    const held = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    upstream.detailFaults.set(id, (_request, response) => {
+      const then = JSON.stringify(upstream.leads.get(id))
+      asked.resolve()
+      void held.promise.then(() => response.writeHead(200, { 'content-type': 'application/json' }).end(then))
+      return true
+    })
+    upstream.put(0, { status: 'won', updated_at: '2026-11-21T05:58:00.000Z' })
+    await copy.inbox.take([eventOf(id)])
+    await asked.promise
+    upstream.detailFaults.delete(id)
+    upstream.put(0, { status: 'lost', updated_at: LATER })
+    await copy.inbox.take([eventOf(id)])
+    held.resolve()
+    await copy.lane.idle()
+    expect(await statusOf(copy.store, id)).toBe('lost')
+    expect(await queued(copy.store)).toEqual([])
+  })
+
+  it('waits for no slow lead, and is there again after a stop', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    const [slow = '', quick = ''] = ids
+    const hold = heldBack()
+    upstream.detailFaults.set(slow, hold.fault)
+    await copy.inbox.take([eventOf(slow)])
+    await hold.isAsked
+    const event = eventOf(quick)
+    await copy.inbox.take([event])
+    await vi.waitFor(async () => expect(await outcomeOf(copy.store.db, event.id)).toBe('unchanged'))
+    expect(copy.lane.isBusy()).toBe(true)
+    await copy.stop()
+    hold.letGo()
+    expect(await queued(copy.store)).toEqual([slow])
+  })
+
+  it('that fails puts off its own lead alone, longer and longer, until it is left to the next sync', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    const [broken = '', sound = ''] = ids
+    upstream.detailFaults.set(broken, body('[1]'))
+    const events = [eventOf(broken), eventOf(sound)]
+    await follow(copy, ...events)
+    const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
+    expect(outcomes).toEqual([null, 'unchanged'])
+    let asked = 1
+    for (const minutes of [1, 5, 30, 120, 360, 720]) {
+      pass(copy, minutes - 0.5)
+      copy.lane.poke()
+      await copy.lane.idle()
+      expect(upstream.requests.filter(({ path }) => path.includes(broken))).toHaveLength(asked)
+      pass(copy, 0.5)
+      copy.lane.poke()
+      await copy.lane.idle()
+      expect(upstream.requests.filter(({ path }) => path.includes(broken))).toHaveLength(++asked)
+    }
+    expect(await outcomeOf(copy.store.db, events[0]?.id ?? '')).toBe('failed')
+    expect(await queued(copy.store)).toEqual([])
+  })
+
+  it('that a mistake of the program keeps from being followed keeps back no other', async () => {
+    await using on = await openCopy(12, { concurrency: 1 })
+    const { copy, ids } = on
+    const events = [eventOf(ids[0] ?? '', { record: '{' }), eventOf(ids[1] ?? '')]
+    await follow(copy, ...events)
+    const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
+    expect(outcomes).toEqual([null, 'unchanged'])
+  })
+
+  it('waits with all others where the key is refused, or the upstream wants to be left alone', async () => {
+    await using on = await openCopy(12, { concurrency: 1 })
+    const { upstream, copy, ids } = on
+    upstream.faults.push(status(401))
+    await follow(copy, ...ids.map((id) => eventOf(id)))
+    expect(upstream.requests).toHaveLength(1)
+    pass(copy, 1)
+    upstream.faults.push(status(503, { 'retry-after': '7200' }))
+    copy.lane.poke()
+    await copy.lane.idle()
+    expect(upstream.requests).toHaveLength(2)
+    pass(copy, 60)
+    await follow(copy, eventOf(ids[0] ?? ''))
+    expect(upstream.requests).toHaveLength(2)
+    pass(copy, 61)
+    copy.lane.poke()
+    await copy.lane.idle()
+    expect(upstream.requests).toHaveLength(14)
+    expect(await queued(copy.store)).toEqual([])
+  })
+
+  it('is settled by a complete sync that began after it came', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    for (const id of ids) upstream.detailFaults.set(id, status(403))
+    const events = ids.slice(0, 2).map((id, index) => eventOf(id, { isRemoval: index === 1 }))
+    await follow(copy, ...events)
+    pass(copy, 0.1)
+    await copy.sync({ parts: ['leads'] })
+    const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
+    expect(outcomes).toEqual(['read', null])
+  })
+})
+
+describe('very many events', () => {
+  it('are left to a sync of changes; where that does not bring them, they are followed one by one', async () => {
+    const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
+    await using on = await openCopy(600, { syncs })
+    const { upstream, copy, ids } = on
+    await copy.inbox.take(ids.slice(0, 501).map((id) => eventOf(id)))
+    await copy.lane.idle()
+    expect(syncs.asked).toBe(1)
+    expect(upstream.requests).toEqual([])
+    copy.lane.poke()
+    await copy.lane.idle()
+    expect(syncs.asked).toBe(1)
+    expect(upstream.requests).toHaveLength(501)
+    expect(await queued(copy.store)).toEqual([])
+  })
+
+  it('are asked for in the pace that is allowed, and a lead once however many of them came meanwhile', async () => {
+    await using on = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
+    const { upstream, copy, ids } = on
+    await copy.inbox.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
+    await copy.lane.idle()
+    expect(upstream.requests).toHaveLength(5)
+    pass(copy, 1)
+    copy.lane.poke()
+    await copy.lane.idle()
+    expect(upstream.requests).toHaveLength(10)
+    pass(copy, 1)
+    copy.lane.poke()
+    await copy.lane.idle()
+    expect(await queued(copy.store)).toEqual([])
+    expect(upstream.requests).toHaveLength(12)
+  })
+
+  it('that come again and again are left to a sync each quarter of a minute', async () => {
+    const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
+    await using on = await openCopy(600, { syncs })
+    const { upstream, copy, ids } = on
+    const burst = () => follow(copy, ...ids.slice(0, 501).map((id) => eventOf(id)))
+    await burst()
+    pass(copy, 0.1)
+    await copy.sync({ parts: ['leads'], pageSize: 100 })
+    copy.lane.poke()
+    await copy.lane.idle()
+    await burst()
+    expect(syncs.asked).toBe(1)
+    pass(copy, 0.15)
+    copy.lane.poke()
+    await copy.lane.idle()
+    expect(syncs.asked).toBe(2)
+    expect(upstream.requests.filter(({ path }) => !path.includes('?'))).toEqual([])
+  })
+
+  it('are left to a sync each time that they come so', async () => {
+    const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
+    await using on = await openCopy(600, { syncs })
+    const { upstream, copy, ids } = on
+    for (const burst of [1, 2]) {
+      await follow(copy, ...ids.slice(0, 501).map((id) => eventOf(id)))
+      expect(syncs.asked).toBe(burst)
+      pass(copy, 1)
+      await copy.sync({ parts: ['leads'], pageSize: 100 })
+      copy.lane.poke()
+      await copy.lane.idle()
+    }
+    expect(upstream.requests.filter(({ path }) => !path.includes('?'))).toEqual([])
+    expect(await queued(copy.store)).toEqual([])
+  })
+})
+
+it('events of an upstream that shows no single lead have a sync of changes asked for, at most each minute, which settles them', async () => {
+  const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
+  const endpoints = { ...REFERENCE_PROFILE.endpoints, lead: 'none' }
+  await using on = await openCopy(12, { syncs, source: { profile: { ...REFERENCE_PROFILE, endpoints } } })
+  const { upstream, copy, ids } = on
+  const lead = upstream.put(3, { status: 'won', updated_at: LATER })
+  await follow(copy, eventOf(lead.id))
+  await follow(copy, eventOf(ids[0] ?? '', { isRemoval: true }))
+  expect([syncs.asked, upstream.requests]).toEqual([1, []])
+  pass(copy, 1)
+  await copy.sync({ parts: ['leads'] })
+  copy.lane.poke()
+  await copy.lane.idle()
+  expect(syncs.asked).toBe(1)
+  expect(await statusOf(copy.store, lead.id)).toBe('won')
+  expect(await queued(copy.store)).toEqual([])
+})
+
+it('an event that comes while the clock is set back is followed as any other', async () => {
+  await using on = await openCopy()
+  const { upstream, copy, ids } = on
+  const [id = ''] = ids
+  upstream.faults.push(status(401))
+  await follow(copy, eventOf(id))
+  pass(copy, -5)
+  await copy.inbox.take([eventOf(id)])
+  pass(copy, 10)
+  copy.lane.poke()
+  await copy.lane.idle()
+  const waiting = await copy.store.db.selectFrom('event').where('done_at', 'is', null).select('id').execute()
+  expect([waiting, await queued(copy.store)]).toEqual([[], []])
+})
+
+describe('an event that brings the record of its lead', () => {
+  const open = () => openCopy(12, { source: { profile: BRINGS_RECORD } })
+
+  it('is followed without a request, unless the lead is not there, which a record that is late cannot know', async () => {
+    await using on = await open()
+    const { upstream, copy, ids } = on
+    const lead = upstream.put(3, { status: 'won', updated_at: LATER })
+    const fresh = upstream.put(77, { updated_at: LATER })
+    const [gone = ''] = ids
+    const late = upstream.leads.get(gone)
+    upstream.leads.delete(gone)
+    await follow(copy, eventOf(gone, { isRemoval: true }))
+    upstream.requests.length = 0
+    const events = [lead, fresh, late].map((each) =>
+      eventOf(each?.id ?? '', { record: JSON.stringify(each), occurredAt: LATER }),
+    )
+    await follow(copy, ...events)
+    const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
+    expect(outcomes).toEqual(['updated', 'inserted', 'gone'])
+    const asked = upstream.requests.map(({ path }) => path.split('/').at(-1))
+    expect(asked.sort()).toEqual([gone, fresh.id].sort())
+  })
+
+  it('changes nothing where it comes late, but what the lead was then', async () => {
+    await using on = await open()
+    const { upstream, copy } = on
+    const old = { ...upstream.put(3, { status: 'lost', updated_at: '2026-11-21T05:50:00.000Z' }) }
+    const now = upstream.put(3, { status: 'won', updated_at: LATER })
+    await follow(copy, eventOf(now.id, { record: JSON.stringify(now) }))
+    await follow(copy, eventOf(old.id, { record: JSON.stringify(old) }))
+    expect(await statusOf(copy.store, now.id)).toBe('won')
+    const { rows } = await sql<{ status: string }>`SELECT status FROM lead_version
+      WHERE lead_id = ${now.id} ORDER BY valid_from DESC LIMIT 2`.execute(copy.store.db)
+    expect(rows.map((row) => row.status)).toEqual(['won', 'lost'])
+  })
+
+  it('that cannot be mapped holds it, as a scan does', async () => {
+    await using on = await open()
+    const { copy, ids } = on
+    const [id = ''] = ids
+    const event = eventOf(id, { record: JSON.stringify({ id, updated_at: 'yesterday' }) })
+    await follow(copy, event)
+    expect(await outcomeOf(copy.store.db, event.id)).toBe('unreadable')
+    const held = await copy.store.db.selectFrom('held_row').select(['record_id', 'reason']).execute()
+    expect(held).toMatchObject([{ record_id: id, reason: expect.stringContaining('updated_at') }])
+  })
+})
+
+it('events about pipelines have their statistics read, those about agents all agents', async () => {
+  await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 5)
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  await using copy = await openFollowing(service.url, { key })
+  await copy.sync({ full: true, parts: ['leads'], pageSize: 100 })
+  const { id } = await copy.store.db.selectFrom('pipeline').select('id').limit(1).executeTakeFirstOrThrow()
+  const events = [
+    eventOf(id, { resource: 'pipeline' }),
+    eventOf('', { resource: 'agents' }),
+    eventOf('nowhere', { resource: 'pipeline' }),
+  ]
+  await follow(copy, ...events)
+  const outcomes = await Promise.all(events.map((event) => outcomeOf(copy.store.db, event.id)))
+  expect(outcomes).toEqual(['read', 'read', 'gone'])
+  const stats = await copy.store.db.selectFrom('pipeline_stat').select('run_id').execute()
+  expect(stats).toEqual([{ run_id: expect.stringMatching(/^event:\d{8}T\d{6}Z$/) }])
+  const agents = await copy.store.db.selectFrom('agent').select('id').execute()
+  expect(agents.length).toBeGreaterThan(2)
+})

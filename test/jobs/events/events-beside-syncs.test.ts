@@ -1,0 +1,205 @@
+/** Events that come while the list of leads is being read, each where the one could undo the other. */
+import { describe, expect, it } from 'vitest'
+import type { Store } from '../../../src/store/db/store.ts'
+import { findViolations } from '../../../src/store/invariants/invariants.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import { eventOf, type Following, openFollowing, outcomeOf } from '../../support/following.ts'
+import { random } from '../../support/random.ts'
+import { startUpstream, type Upstream } from '../../support/upstream.ts'
+
+const LATER = '2026-11-21T05:59:00.000Z'
+const FULL = { full: true, parts: ['leads'], pageSize: 100 } as const
+const { updated_at, ...untimed } = REFERENCE_PROFILE.mapping.lead
+const WITHOUT_TIMES = {
+  ...REFERENCE_PROFILE,
+  filters: {},
+  mapping: { ...REFERENCE_PROFILE.mapping, lead: untimed },
+}
+
+/** A copy of twelve leads. */
+async function openCopy(profile = REFERENCE_PROFILE) {
+  const upstream = await startUpstream(12)
+  const copy = await openFollowing(upstream.url, { source: { profile } })
+  await copy.sync(FULL)
+  copy.clock.now = new Date('2026-11-21T06:10:00Z')
+  return {
+    ...{ upstream, copy, ids: [...upstream.leads.keys()] },
+    async [Symbol.asyncDispose]() {
+      await copy[Symbol.asyncDispose]()
+      await upstream[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Keeps the answer to the next request, all leads as they are when it comes or when it goes. */
+function holdList(upstream: Upstream, asOf: 'request' | 'answer') {
+  const asked = Promise.withResolvers<void>()
+  const free = Promise.withResolvers<void>()
+  const list = (): string => {
+    const data = [...upstream.leads.values()]
+    return JSON.stringify({ data, page: { next_cursor: null, has_more: false, total: data.length } })
+  }
+  upstream.faults.push((_request, response) => {
+    const then = list()
+    asked.resolve()
+    void free.promise.then(() => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(asOf === 'request' ? then : list())
+    })
+    return true
+  })
+  return { isAsked: asked.promise, letGo: free.resolve }
+}
+
+async function follow(copy: Following, ...events: ReturnType<typeof eventOf>[]): Promise<void> {
+  await copy.inbox.take(events)
+  await copy.lane.idle()
+}
+
+/** As the daemon does when a sync is over. */
+async function ended(copy: Following, syncing: ReturnType<Following['sync']>) {
+  const result = await syncing
+  copy.lane.poke()
+  await copy.lane.idle()
+  expect(await findViolations(copy.store.db, copy.clock.now.toISOString(), 'all')).toEqual([])
+  return result
+}
+
+async function statusesOf(store: Store, id: string): Promise<string[]> {
+  const rows = await store.db
+    .selectFrom('lead_version')
+    .where('lead_id', '=', id)
+    .select('status')
+    .orderBy('valid_from')
+    .execute()
+  return rows.map(({ status }) => status)
+}
+
+describe('an event that comes while the list is read', () => {
+  it('is not undone by a record that is again what the scan knew before', async () => {
+    await using on = await openCopy(WITHOUT_TIMES)
+    const { upstream, copy, ids } = on
+    const [id = ''] = ids
+    const before = upstream.put(0)
+    const hold = holdList(upstream, 'answer')
+    const syncing = copy.sync(FULL)
+    await hold.isAsked
+    upstream.put(0, { status: 'won' })
+    await follow(copy, eventOf(id))
+    upstream.put(0)
+    hold.letGo()
+    expect((await ended(copy, syncing)).leads).toMatchObject({ seen: 12, unchanged: 12 })
+    expect(await statusesOf(copy.store, id)).toEqual([before.status, 'won', before.status])
+  })
+
+  it('is not undone by a page from before it, where no time says so', async () => {
+    await using on = await openCopy(WITHOUT_TIMES)
+    const { upstream, copy, ids } = on
+    const [id = ''] = ids
+    const before = upstream.put(0, { status: 'replied' })
+    await copy.sync(FULL)
+    upstream.put(0, { status: 'lost' })
+    const hold = holdList(upstream, 'request')
+    const syncing = copy.sync(FULL)
+    await hold.isAsked
+    upstream.put(0, { status: 'won' })
+    await follow(copy, eventOf(id))
+    hold.letGo()
+    await ended(copy, syncing)
+    expect((await statusesOf(copy.store, id)).slice(-2)).toEqual([before.status, 'won'])
+  })
+
+  it('and found its lead gone is not undone by a page from before it', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    const [id = ''] = ids
+    upstream.put(0, { status: 'won', updated_at: LATER })
+    const hold = holdList(upstream, 'request')
+    const syncing = copy.sync(FULL)
+    await hold.isAsked
+    upstream.leads.delete(id)
+    await follow(copy, eventOf(id, { isRemoval: true }))
+    hold.letGo()
+    await ended(copy, syncing)
+    const lead = await copy.store.db
+      .selectFrom('lead')
+      .where('id', '=', id)
+      .select('removed_at')
+      .executeTakeFirst()
+    expect(lead).toEqual({ removed_at: '2026-11-21T06:10:00.000Z' })
+  })
+
+  it('brings leads that the scan does not take for absent, however many', async () => {
+    await using on = await openCopy()
+    const { upstream, copy } = on
+    const hold = holdList(upstream, 'request')
+    const syncing = copy.sync(FULL)
+    await hold.isAsked
+    const fresh = Array.from({ length: 40 }, (_, n) => upstream.put(100 + n, { updated_at: LATER }))
+    await follow(copy, ...fresh.map(({ id }) => eventOf(id)))
+    hold.letGo()
+    const { scan, problems } = await ended(copy, syncing)
+    expect({ verdict: scan?.verdict, problems }).toEqual({ verdict: 'complete', problems: [] })
+    expect(await copy.store.db.selectFrom('lead_absence').selectAll().execute()).toEqual([])
+    expect((await copy.sync(FULL)).leads).toMatchObject({ seen: 52, inserted: 0, updated: 0, removed: 0 })
+  })
+
+  it('leaves thousands of leads as the upstream has them, while many pour in', async () => {
+    const next = random(1)
+    await using upstream = await startUpstream(1500)
+    await using copy = await openFollowing(upstream.url)
+    await copy.sync(FULL)
+    for (const round of [1, 2]) {
+      copy.clock.now = new Date(copy.clock.now.getTime() + 60 * 60_000)
+      const syncing = copy.sync(FULL)
+      for (let count = 0; count < 150; count++) {
+        const at = new Date(copy.clock.now.getTime() + count).toISOString()
+        const lead = upstream.put(Math.floor(next() * 1550), { score: count % 101, updated_at: at })
+        const isGone = next() < 0.02
+        if (isGone) upstream.leads.delete(lead.id)
+        await copy.inbox.take([eventOf(lead.id, { isRemoval: isGone })])
+      }
+      const { scan } = await ended(copy, syncing)
+      expect(scan?.verdict, `round ${round}`).toBe('complete')
+    }
+    const rows = await copy.store.db
+      .selectFrom('lead')
+      .where('removed_at', 'is', null)
+      .select(['id', 'score', 'updated_at'])
+      .execute()
+    const expected = [...upstream.leads.values()].map(({ id, score, updated_at: at }) => [
+      id,
+      `${score} ${at}`,
+    ])
+    expect(new Map(rows.map((row) => [row.id, `${row.score} ${row.updated_at}`]))).toEqual(
+      new Map(expected.map(([id = '', said]) => [id, said])),
+    )
+    expect(await copy.store.db.selectFrom('lead_absence').selectAll().execute()).toEqual([])
+  })
+})
+
+it('events wait for the first load of all leads; what came before it is then read, and what came during it is followed', async () => {
+  await using upstream = await startUpstream(30)
+  await using copy = await openFollowing(upstream.url)
+  const [first = '', second = '', third = ''] = upstream.leads.keys()
+  const before = eventOf(third)
+  await follow(copy, before)
+  expect(upstream.requests).toEqual([])
+  copy.clock.now = new Date('2026-11-21T06:10:00Z')
+  const hold = holdList(upstream, 'request')
+  const syncing = copy.sync(FULL)
+  await hold.isAsked
+  upstream.put(0, { status: 'won', updated_at: LATER })
+  const during = [eventOf(first), eventOf(second)]
+  await follow(copy, ...during)
+  expect(upstream.requests).toHaveLength(1)
+  hold.letGo()
+  await ended(copy, syncing)
+  const outcomes = await Promise.all([before, ...during].map(({ id }) => outcomeOf(copy.store.db, id)))
+  expect(outcomes).toEqual(['read', 'updated', 'unchanged'])
+  expect(
+    await copy.store.db.selectFrom('lead').where('status', '=', 'won').select('id').execute(),
+  ).toContainEqual({
+    id: first,
+  })
+})

@@ -1,0 +1,278 @@
+/** The webhook of this installation at a real service, and what a kill between any two steps leaves. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { EVENT_TYPES } from '../../../src/contract/webhook.ts'
+import {
+  type OwnWebhook,
+  registerSelf,
+  removeSelf,
+  rotateSelf,
+} from '../../../src/jobs/events/register-webhook.ts'
+import {
+  readRegistration,
+  registrationFile,
+  watchSecrets,
+} from '../../../src/jobs/events/webhook-registration.ts'
+import { openSource } from '../../../src/upstream/open.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import type { Source } from '../../../src/upstream/source.ts'
+import type { WebhookSource } from '../../../src/upstream/webhooks/registered-webhooks.ts'
+import { whyRefused } from '../../../src/upstream/webhooks/verify-signature.ts'
+import { HOUR_MS, startService, type TestService } from '../../service/support/service.ts'
+import { folderWith } from '../../support/folder.ts'
+import { openReceiver, type Receiver } from '../../support/receiver.ts'
+import { SILENT } from '../../support/syncing.ts'
+
+const { signal } = new AbortController()
+
+let api: TestService
+let source: Source
+let receiver: Receiver
+let dataDir: string
+let own: OwnWebhook
+beforeAll(async () => {
+  receiver = await openReceiver()
+  api = await startService({ historyDays: 2, webhooksToLoopback: true, rateLimitPerMinute: 100_000 })
+  source = openSource({
+    ...{ baseUrl: api.service.url, apiKey: api.writeKey, maxWaitMs: 0, log: SILENT },
+    now: () => new Date(api.clock.at),
+  })
+})
+afterAll(async () => {
+  await source.close()
+  await api[Symbol.asyncDispose]()
+  await receiver[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await forgetAll()
+})
+
+async function forgetAll(): Promise<void> {
+  for (const { id } of await source.webhooks.list()) await source.webhooks.remove(id)
+  dataDir = folderWith()
+  own = { source, file: registrationFile(dataDir), now: () => new Date(api.clock.at) }
+}
+
+/** Ends as a process that is killed does: nothing comes after it. */
+class Killed extends Error {}
+
+/** @param step 0 is before the first request, 1 after its answer, 2 before the second one … */
+function dyingAt(step: number): Pick<Source, 'webhooks'> {
+  let at = 0
+  const webhooks = new Proxy(source.webhooks, {
+    get: (real, name: keyof WebhookSource) => async (first: never, second: never, third: never) => {
+      if (at++ === step) throw new Killed(`before ${name}`)
+      const answer = await real[name](first, second, third)
+      if (at++ === step) throw new Killed(`after ${name}`)
+      return answer
+    },
+  })
+  return { webhooks }
+}
+
+/** Runs it with a kill at each step in turn, each time from the start that was prepared. */
+async function killAtEach(
+  prepare: () => Promise<void>,
+  run: (own: OwnWebhook) => Promise<unknown>,
+  examine: (killed: string) => Promise<void>,
+): Promise<string[]> {
+  const kills: string[] = []
+  for (let step = 0; ; step++) {
+    await forgetAll()
+    await prepare()
+    try {
+      await run({ ...own, source: dyingAt(step) })
+      return kills
+    } catch (thrown) {
+      if (!(thrown instanceof Killed)) throw thrown
+      kills.push(thrown.message)
+      await examine(thrown.message)
+    }
+  }
+}
+
+function register(path = '/webhooks/leads', by: OwnWebhook = own) {
+  return registerSelf({ ...by, url: receiver.url.replace(/\/hook.*/, path), events: EVENT_TYPES }, signal)
+}
+
+/** Has the service sign something with what it has, and verifies that as a daemon would. */
+async function isBelieved(id: string): Promise<boolean> {
+  await source.webhooks.test(id)
+  const post = receiver.posts.at(-1)
+  if (post === undefined) throw new Error('nothing was sent')
+  const headers = Object.fromEntries(
+    Object.entries(post.headers).map(([name, value]) => [name, [`${value}`]]),
+  )
+  const message = { method: 'POST', url: receiver.url, headers, body: Buffer.from(post.body) }
+  const profile = REFERENCE_PROFILE.webhook
+  if (profile === undefined) throw new Error('the profile has a part webhook')
+  return whyRefused(profile, secretsNow(), message, new Date(api.clock.at)) === null
+}
+
+function secretsNow(): readonly string[] {
+  return watchSecrets(own.file, [], { now: own.now, log: SILENT })()
+}
+
+async function webhookIds(): Promise<string[]> {
+  return (await source.webhooks.list()).map(({ id }) => id)
+}
+
+describe('a registration', () => {
+  it('is kept with its secret for its owner alone, and what is sent is believed', async () => {
+    const { registration, outcome } = await register()
+    expect([outcome, await readRegistration(own.file)]).toEqual(['registered', registration])
+    expect(statSync(own.file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(dataDir)).toEqual(['webhook.json'])
+    expect(await isBelieved(registration.id)).toBe(true)
+  })
+
+  it('is made once, however often it is asked for', async () => {
+    const { registration } = await register()
+    expect(await register()).toEqual({ registration, outcome: 'already', leftOver: null })
+    expect(await webhookIds()).toEqual([registration.id])
+  })
+
+  it('that is killed at any step is finished by the next one, with one webhook and its secret', async () => {
+    const kills = await killAtEach(
+      async () => undefined,
+      (dying) => register(undefined, dying),
+      async (killed) => {
+        // Its secret went down with the process.
+        for (const lost of await webhookIds()) expect(await isBelieved(lost)).toBe(false)
+        const { registration } = await register()
+        expect([killed, await webhookIds()]).toEqual([killed, [registration.id]])
+        expect(await isBelieved(registration.id)).toBe(true)
+      },
+    )
+    expect(kills).toEqual(['before register', 'after register'])
+  })
+
+  it('of another address takes the place of the one before, which is believed at any step of it', async () => {
+    let before = ''
+    const kills = await killAtEach(
+      async () => {
+        before = (await register('/old')).registration.id
+      },
+      (dying) => register('/new', dying),
+      async (killed) => {
+        if ((await webhookIds()).includes(before)) expect(await isBelieved(before), killed).toBe(true)
+        const { registration } = await register('/new')
+        expect([killed, await webhookIds()]).toEqual([killed, [registration.id]])
+        expect(registration.url).toMatch(/\/new$/)
+        expect(await isBelieved(registration.id)).toBe(true)
+      },
+    )
+    // It is seen that it is another one without asking.
+    expect(kills).toEqual(['before register', 'after register', 'before remove', 'after remove'])
+  })
+
+  it('that the upstream does not know any more, or has disabled, is made anew', async () => {
+    const first = (await register()).registration.id
+    await source.webhooks.remove(first)
+    const second = await register()
+    expect(second.outcome).toBe('replaced')
+    const list: WebhookSource['list'] = async () =>
+      (await source.webhooks.list()).map((webhook) => ({ ...webhook, status: 'disabled' }))
+    const third = await register(undefined, {
+      ...own,
+      source: { webhooks: { ...source.webhooks, list } },
+    })
+    expect(third.outcome).toBe('replaced')
+    expect(await webhookIds()).toEqual([third.registration.id])
+  })
+
+  it('that the upstream refuses leaves nothing behind', async () => {
+    const refused = registerSelf({ ...own, url: 'https://10.0.0.1/in', events: EVENT_TYPES }, signal)
+    await expect(refused).rejects.toMatchObject({ code: 'api_rejected' })
+    expect(readdirSync(dataDir)).toEqual([])
+  })
+})
+
+describe('a new secret', () => {
+  it('is believed beside the one before, for as long as the upstream signs with both', async () => {
+    const { registration: before } = await register()
+    const after = await rotateSelf(own, signal)
+    expect(after).toMatchObject({ id: before.id, oldSecret: before.secret })
+    expect(secretsNow()).toEqual([after.secret, before.secret])
+    expect(await isBelieved(after.id)).toBe(true)
+    api.clock.at += 24 * HOUR_MS + 1
+    expect(secretsNow()).toEqual([after.secret])
+    expect(await isBelieved(after.id)).toBe(true)
+  })
+
+  it('that a kill has lost is shown again, and meanwhile the one before is believed', async () => {
+    let before = ''
+    const kills = await killAtEach(
+      async () => {
+        before = (await register()).registration.secret
+      },
+      (dying) => rotateSelf(dying, signal),
+      async (killed) => {
+        const [id = ''] = await webhookIds()
+        expect(await isBelieved(id), killed).toBe(true)
+        expect(await rotateSelf(own, signal)).toMatchObject({ id, oldSecret: before })
+        api.clock.at += 24 * HOUR_MS + 1
+        expect(await isBelieved(id), killed).toBe(true)
+      },
+    )
+    expect(kills).toEqual(['before rotate', 'after rotate'])
+  })
+
+  it('is known to who watches the file as soon as it is there', async () => {
+    const secrets = watchSecrets(own.file, ['configured-one'], { now: own.now, log: SILENT })
+    expect(secrets()).toEqual(['configured-one'])
+    const { registration } = await register()
+    expect(secrets()).toEqual([registration.secret, 'configured-one'])
+    const { secret } = await rotateSelf(own, signal)
+    expect(secrets()).toEqual([secret, registration.secret, 'configured-one'])
+    await removeSelf(own, signal)
+    expect(secrets()).toEqual(['configured-one'])
+  })
+})
+
+describe('a removal', () => {
+  it('ends it at the upstream and forgets the secret', async () => {
+    const { registration } = await register()
+    expect(await removeSelf(own, signal)).toEqual({ id: registration.id, outcome: 'removed' })
+    expect([await webhookIds(), readdirSync(dataDir)]).toEqual([[], []])
+    await expect(removeSelf(own, signal)).rejects.toMatchObject({ code: 'usage_invalid' })
+  })
+
+  it('that is killed at any step is finished by the next one', async () => {
+    const kills = await killAtEach(
+      async () => void (await register()),
+      (dying) => removeSelf(dying, signal),
+      async (killed) => {
+        await removeSelf(own, signal)
+        expect([killed, await webhookIds(), readdirSync(dataDir)]).toEqual([killed, [], []])
+      },
+    )
+    expect(kills).toEqual(['before remove', 'after remove'])
+  })
+})
+
+describe('a file that is broken', () => {
+  it.each([
+    ['{"registration": {"secret": "whsec_half', 'it is not JSON'],
+    ['{"registration": {"secret": 7}}', 'it is of another shape: registration.id, '],
+  ])('is named and not quoted: %s', async (text, problem) => {
+    writeFileSync(own.file, text)
+    await expect(readRegistration(own.file)).rejects.toMatchObject({
+      code: 'webhook_unreadable',
+      message: expect.stringContaining(`${own.file} cannot be read: ${problem}`),
+    })
+    await expect(register()).rejects.not.toMatchObject({ message: expect.stringContaining('half') })
+    expect([await webhookIds(), readFileSync(own.file, 'utf8')]).toEqual([[], text])
+  })
+
+  it('is told once by who watches it, and what it held goes on to count', async () => {
+    const told: string[] = []
+    const error = ((line: string) => void told.push(line)) as typeof SILENT.error
+    const { registration } = await register()
+    const secrets = watchSecrets(own.file, [], { now: own.now, log: { error } })
+    expect(secrets()).toEqual([registration.secret])
+    writeFileSync(own.file, '{')
+    for (let look = 0; look < 3; look++) expect(secrets()).toEqual([registration.secret])
+    expect(told).toEqual([expect.stringContaining('it is not JSON')])
+  })
+})

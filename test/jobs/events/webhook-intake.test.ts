@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { createInbox } from '../../../src/jobs/events/webhook-intake.ts'
+import type { UpstreamEvent } from '../../../src/model.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { eventOf } from '../../support/following.ts'
+import { OPENED_AT, openEmptyStore } from '../../support/store.ts'
+
+/** A store whose disk is busy until it is let go, or full then. */
+async function openBusyStore() {
+  const store = await openEmptyStore()
+  const free = Promise.withResolvers<void>()
+  let transactions = 0
+  const busy: Store = {
+    ...store,
+    async write(work) {
+      transactions++
+      await free.promise
+      return store.write(work)
+    },
+  }
+  let pokes = 0
+  const inbox = createInbox({ store: busy, now: () => OPENED_AT, poke: () => void pokes++ })
+  return {
+    ...{
+      inbox,
+      letGo: free.resolve,
+      fail: free.reject,
+      pokes: () => pokes,
+      transactions: () => transactions,
+    },
+    ids: async () => (await store.db.selectFrom('event').select('id').execute()).map(({ id }) => id),
+    [Symbol.asyncDispose]: store.close,
+  }
+}
+
+function messages(count: number, eventsEach = 1): UpstreamEvent[][] {
+  return Array.from({ length: count }, () => Array.from({ length: eventsEach }, () => eventOf('l1')))
+}
+
+describe('messages that come while the disk is busy', () => {
+  it('go in together, and each is taken once it is on the disk', async () => {
+    await using on = await openBusyStore()
+    const taken = messages(300).map((events) => on.inbox.take(events))
+    on.letGo()
+    expect(await Promise.all(taken)).toEqual(taken.map(() => true))
+    expect(await on.ids()).toHaveLength(300)
+    expect(on.transactions()).toBe(3)
+    expect(on.pokes()).toBe(3)
+  })
+
+  it.each([
+    [1100, 1, 1001],
+    [40, 500, 21],
+  ])(
+    'are refused where too many wait: of %d with %d events each, %d are taken',
+    async (count, each, most) => {
+      await using on = await openBusyStore()
+      const taken = messages(count, each).map((events) => on.inbox.take(events))
+      on.letGo()
+      const answers = await Promise.all(taken)
+      expect(answers.filter((isTaken) => isTaken)).toHaveLength(most)
+      expect(await on.ids()).toHaveLength(most * each)
+      expect(await on.inbox.take([eventOf('l1')])).toBe(true)
+    },
+  )
+
+  it('need not wait for it where they hold no event', async () => {
+    await using on = await openBusyStore()
+    expect(await on.inbox.take([])).toBe(true)
+    expect([on.transactions(), on.pokes()]).toEqual([0, 0])
+  })
+
+  it('are refused by the size of their records, too', async () => {
+    await using on = await openBusyStore()
+    const record = JSON.stringify({ id: 'l1', text: 'x'.repeat(200_000) })
+    const taken = messages(300).map(([event]) => on.inbox.take([{ ...event, record } as UpstreamEvent]))
+    on.letGo()
+    expect((await Promise.all(taken)).filter((isTaken) => isTaken)).toHaveLength(168)
+  })
+
+  it('are not taken where the disk does not take them', async () => {
+    await using on = await openBusyStore()
+    const taken = on.inbox.take([eventOf('l1')])
+    on.fail(new Error('the disk is full'))
+    await expect(taken).rejects.toThrow('the disk is full')
+    expect(await on.ids()).toEqual([])
+    expect(on.pokes()).toBe(0)
+  })
+})
+
+it('an event that comes again, in one message or another, is kept once and followed once', async () => {
+  await using on = await openBusyStore()
+  on.letGo()
+  const event = eventOf('l1')
+  await on.inbox.take([event, event])
+  await on.inbox.take([event])
+  expect(await on.ids()).toEqual([event.id])
+  expect(on.pokes()).toBe(1)
+})

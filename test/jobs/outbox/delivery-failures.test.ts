@@ -1,0 +1,286 @@
+/** What each thing that may go wrong with a letter makes of it, and of the letters behind it. */
+import { describe, expect, it } from 'vitest'
+import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
+import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import type { SmtpTimeouts } from '../../../src/mail/smtp-server.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { findMailOutage, listMailOutages } from '../../../src/store/outbox/smtp-circuit.ts'
+import { type Ledger, openLedger } from '../../support/ledger.ts'
+import { type Answer, openMailServer, openScriptedServer, type Step } from '../../support/mail-server.ts'
+import { SILENT } from '../../support/syncing.ts'
+
+const { signal } = new AbortController()
+const BOTH = ['ana@example.com', 'ben@example.com']
+const MINUTE_MS = 60_000
+/** A user makes it log in; 0.0.0.0 is this machine under a name that does not count as it, so that TLS is required. */
+const withUser = (url: string) => url.replace('//', '//dana:hunter22@')
+const elsewhere = (url: string) => withUser(url).replace('127.0.0.1', '0.0.0.0')
+
+/** Of servers that say nothing at a step; others are given as long as ever, for a machine may be busy. */
+const SHORT: Partial<Record<Step, Partial<SmtpTimeouts>>> = {
+  greeting: { greetingMs: 200 },
+  RCPT: { socketMs: 1000 },
+  body: { dataReplyMs: 200 },
+}
+
+function open(url: string, script: Partial<Record<Step, Answer>> = {}) {
+  const stalled = (Object.keys(script) as Step[]).find((step) => script[step] === 'stall')
+  return openTransport(url, { log: SILENT, timeouts: (stalled && SHORT[stalled]) ?? {} })
+}
+
+/** In how many minutes something is tried again, of both letters and then of the server; null for never. */
+async function waits(ledger: Ledger): Promise<(number | null)[]> {
+  const outages = await listMailOutages(ledger.store.db)
+  const times = [...(await ledger.deliveries()), ...outages].map(({ nextAttemptAt }) => nextAttemptAt)
+  return times.map((at) => (at === null ? null : (Date.parse(at) - ledger.clock.now.getTime()) / MINUTE_MS))
+}
+
+const states = async (ledger: Ledger) =>
+  (await ledger.deliveries()).map(({ state, attempts, doubts }) => [state, attempts, doubts])
+
+/** A minute and five, as long as they are with jitter. */
+const ABOUT = { 1: [0.8, 1.2], 60: [48, 72] } as const
+
+describe('when the server is to blame, no letter is, and it alone is tried again', () => {
+  const cases: readonly (readonly [string, Partial<Record<Step, Answer>>, 1 | 60])[] = [
+    ['421 for a greeting', { greeting: '421 too busy' }, 1],
+    ['no greeting', { greeting: 'stall' }, 1],
+    ['a drop before the greeting', { greeting: 'drop' }, 1],
+    ['454 to a login', { AUTH: '454 try later' }, 1],
+    ['421 to RCPT', { RCPT: '421 shutting down' }, 1],
+    ['421 after the dot', { body: '421 shutting down' }, 1],
+    ['554 for a greeting', { greeting: '554 go away' }, 60],
+    ['535 to a login', { AUTH: '535 wrong' }, 60],
+    ['530 to MAIL', { MAIL: '530 log in first' }, 60],
+  ]
+  it.each(cases)('%s', async (_when, script, minutes) => {
+    await using ledger = await openLedger(BOTH)
+    await using server = await openScriptedServer(script)
+    await using transport = open(withUser(server.url), script)
+    await deliverDue({ ...ledger.deps, transport }, signal)
+    expect(await states(ledger)).toEqual(BOTH.map(() => ['pending', 0, 0]))
+    const [ana, ben, again] = await waits(ledger)
+    expect([ana, ben]).toEqual([0, 0])
+    expect(again).toBeGreaterThanOrEqual(ABOUT[minutes][0])
+    expect(again).toBeLessThanOrEqual(ABOUT[minutes][1])
+    expect(await findMailOutage(ledger.store.db, transport.name)).toMatchObject({
+      kind: minutes === 60 ? 'configuration' : 'transient',
+      failures: 1,
+    })
+    // Until then nobody knocks, however many minutes pass.
+    const before = server.connections()
+    await deliverDue({ ...ledger.deps, transport }, signal)
+    expect(server.connections()).toBe(before)
+  })
+
+  it('no STARTTLS, one that is refused, and a certificate that does not hold', async () => {
+    await using none = await openScriptedServer({})
+    const EHLO = '250-mail.example.com\r\n250 STARTTLS'
+    await using refused = await openScriptedServer({ EHLO, STARTTLS: '502 not here' })
+    await using later = await openScriptedServer({ EHLO, STARTTLS: '454 not now' })
+    await using self = await openMailServer({ disabledCommands: [] })
+    for (const { url, kind } of [
+      ...[none, refused, self].map((server) => ({ url: server.url, kind: 'configuration' })),
+      { url: later.url, kind: 'transient' },
+    ]) {
+      await using ledger = await openLedger(BOTH)
+      await using transport = open(elsewhere(url))
+      await deliverDue({ ...ledger.deps, transport }, signal)
+      expect(await states(ledger)).toEqual(BOTH.map(() => ['pending', 0, 0]))
+      expect(await listMailOutages(ledger.store.db)).toMatchObject([{ kind }])
+    }
+  })
+
+  it('a server that is not there, and a name that nobody knows', async () => {
+    for (const url of ['smtp://127.0.0.1:1', 'smtp://mail.invalid:25']) {
+      await using ledger = await openLedger(BOTH)
+      await using transport = open(url)
+      await deliverDue({ ...ledger.deps, transport }, signal)
+      expect(await states(ledger)).toEqual(BOTH.map(() => ['pending', 0, 0]))
+      expect(await listMailOutages(ledger.store.db)).toMatchObject([{ kind: 'transient' }])
+    }
+  })
+})
+
+describe('what is said of one letter leaves the others alone (row 58)', () => {
+  const cases: readonly (readonly [string, Partial<Record<Step, Answer>>, string, number])[] = [
+    ['451 to MAIL', { MAIL: '451 later' }, 'pending', 451],
+    ['450 to RCPT', { RCPT: '450 greylisted' }, 'pending', 450],
+    ['452 to DATA', { DATA: '452 no space' }, 'pending', 452],
+    ['451 after the dot', { body: '451 later' }, 'pending', 451],
+    ['550 to RCPT', { RCPT: '550 no such user' }, 'failed', 550],
+    ['552 to RCPT', { RCPT: '552 mailbox full' }, 'failed', 552],
+    ['553 to MAIL', { MAIL: '553 not you' }, 'failed', 553],
+    ['554 after the dot', { body: '554 spam' }, 'failed', 554],
+    ['250 and then a drop before QUIT', { QUIT: 'drop' }, 'sent', 250],
+  ]
+  it.each(cases)('%s', async (_when, script, state, code) => {
+    await using ledger = await openLedger(BOTH)
+    await using server = await openScriptedServer(script)
+    await using transport = open(server.url)
+    await deliverDue({ ...ledger.deps, transport }, signal)
+    await transport.close()
+    expect(await ledger.deliveries()).toMatchObject(
+      BOTH.map(() => ({
+        state,
+        attempts: 1,
+        replyCode: code,
+        response: expect.stringContaining(String(code)),
+      })),
+    )
+    expect(await listMailOutages(ledger.store.db)).toEqual([])
+    for (const minutes of await waits(ledger)) {
+      if (state !== 'pending') expect(minutes).toBeNull()
+      else expect(Math.abs((minutes ?? 0) - 1)).toBeLessThanOrEqual(0.2)
+    }
+  })
+
+  it('a connection that is lost in the midst of one letter; of two in a row it is the server', async () => {
+    for (const [script, first] of [
+      [{ RCPT: 'drop' }, ['pending', 1, 0]],
+      [{ RCPT: 'stall' }, ['pending', 1, 0]],
+      [{ body: 'drop' }, ['in_doubt', 1, 1]],
+      [{ body: 'stall' }, ['in_doubt', 1, 1]],
+    ] as const) {
+      await using ledger = await openLedger([...BOTH, 'cleo@example.com'])
+      await using server = await openScriptedServer(script)
+      await using transport = open(server.url, script)
+      await deliverDue({ ...ledger.deps, transport }, signal)
+      expect(await states(ledger)).toEqual([first, first, ['pending', 0, 0]])
+      expect(await listMailOutages(ledger.store.db)).toMatchObject([{ kind: 'transient', failures: 1 }])
+    }
+  })
+
+  it('a letter in whose midst the connection is lost each time counts as put off, and is not given up', async () => {
+    await using ledger = await openLedger(['ana@example.com'])
+    const first = ledger.clock.now.toISOString()
+    await using server = await openScriptedServer({ RCPT: 'drop' })
+    await using transport = open(server.url)
+    for (let attempt = 1; attempt <= 30; attempt++) {
+      await deliverDue({ ...ledger.deps, transport }, signal)
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + 120 * MINUTE_MS)
+    }
+    expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 30, putOffAt: first }])
+  })
+
+  it('a letter in whose midst the server ends the session does not stand in the way of the others', async () => {
+    await using ledger = await openLedger(BOTH)
+    await using server = await openMailServer({
+      onRcptTo: ({ address }, _session, done) =>
+        done(address.startsWith('ana') ? Object.assign(new Error('bye'), { responseCode: 421 }) : null),
+    })
+    await using transport = open(server.url)
+    await deliverDue({ ...ledger.deps, transport }, signal)
+    ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
+    await deliverDue({ ...ledger.deps, transport }, signal)
+    expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['pending', 'sent'])
+  })
+})
+
+describe('a letter that may have arrived', () => {
+  it('is sent once more, and then left to a person', async () => {
+    await using ledger = await openLedger(['ana@example.com'])
+    await using server = await openScriptedServer({ body: 'drop' })
+    await using transport = open(server.url)
+    for (let round = 0; round < 4; round++) {
+      await deliverDue({ ...ledger.deps, transport }, signal)
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
+    }
+    expect(await ledger.deliveries()).toMatchObject([{ state: 'in_doubt', doubts: 2, nextAttemptAt: null }])
+    expect(server.bodies()).toBe(2)
+  })
+
+  it('is left to a person at once where the settings say so, also after a crash', async () => {
+    await using ledger = await openLedger(BOTH)
+    const policy = { ...ledger.deps.policy, inDoubt: 'hold' as const }
+    await using server = await openScriptedServer({ body: 'drop' })
+    await using transport = open(server.url)
+    const [ana, ben] = await ledger.deliveries()
+    const at = ledger.clock.now.toISOString()
+    for (const state of ['sending', 'data'] as const) {
+      await ledger.store.write((trx) =>
+        moveDelivery(trx, ana?.messageId ?? '', ['pending', 'sending'], { state, at }),
+      )
+    }
+    for (let round = 0; round < 3; round++) {
+      await deliverDue({ ...ledger.deps, policy, transport }, signal)
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
+    }
+    expect(await ledger.deliveries()).toMatchObject(
+      [ana, ben].map((one) => ({
+        recipient: one?.recipient,
+        state: 'in_doubt',
+        doubts: 1,
+        nextAttemptAt: null,
+      })),
+    )
+    expect(server.bodies()).toBe(1)
+  })
+})
+
+describe('a letter that is put off again and again', () => {
+  async function putOff(hours: number) {
+    const ledger = await openLedger(['ana@example.com'])
+    const server = await openScriptedServer({ RCPT: '450 greylisted' })
+    const transport = open(server.url)
+    const deps = { ...ledger.deps, transport }
+    return {
+      ledger,
+      async next() {
+        const [one] = await ledger.deliveries()
+        const at = new Date(one?.nextAttemptAt ?? '')
+        ledger.clock.now = new Date(at.getTime() + hours * 60 * MINUTE_MS)
+        await deliverDue(deps, signal)
+      },
+      deliver: () => deliverDue(deps, signal),
+      async [Symbol.asyncDispose]() {
+        await transport.close()
+        await server[Symbol.asyncDispose]()
+        await ledger[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  it('has failed after 24 attempts, the last ones an hour apart', async () => {
+    await using putting = await putOff(0)
+    await putting.deliver()
+    const began = putting.ledger.clock.now
+    for (let attempt = 2; attempt < 24; attempt++) await putting.next()
+    expect(await putting.ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 23 }])
+    await putting.next()
+    expect(await putting.ledger.deliveries()).toMatchObject([
+      {
+        state: 'failed',
+        attempts: 24,
+        nextAttemptAt: null,
+        response: 'given up after 24 attempts: 450 greylisted',
+      },
+    ])
+    const hours = (putting.ledger.clock.now.getTime() - began.getTime()) / (60 * MINUTE_MS)
+    expect(hours).toBeGreaterThan(0.8 * 20)
+    expect(hours).toBeLessThan(1.2 * 21)
+  })
+
+  it('has failed after 48 hours, counted from the first time it was put off', async () => {
+    await using putting = await putOff(12)
+    // Three days in which the server was away do not count.
+    putting.ledger.clock.now = new Date('2026-11-24T07:00:00Z')
+    await putting.deliver()
+    for (let attempt = 2; attempt <= 4; attempt++) await putting.next()
+    expect(await putting.ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 4 }])
+    await putting.next()
+    expect(await putting.ledger.deliveries()).toMatchObject([
+      { state: 'failed', attempts: 5, response: 'given up after 48 hours: 450 greylisted' },
+    ])
+  })
+})
+
+it('waits for 1, 5, 15 and then 60 minutes, a fifth more or less', () => {
+  const now = new Date(0)
+  const minutes = (failures: number, random: number) =>
+    Math.round(retryAt(failures, { now, random }).getTime() / MINUTE_MS / 0.1) / 10
+  expect([1, 2, 3, 4, 5, 100].map((failures) => minutes(failures, 0.5))).toEqual([1, 5, 15, 60, 60, 60])
+  expect([1, 2, 3, 4].map((failures) => minutes(failures, 0))).toEqual([0.8, 4, 12, 48])
+  expect([1, 2, 3, 4].map((failures) => minutes(failures, 1))).toEqual([1.2, 6, 18, 72])
+})

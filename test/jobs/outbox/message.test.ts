@@ -1,0 +1,50 @@
+/** The ways out that a letter names: a page of its recipient's own where pages are served. */
+import { describe, expect, it } from 'vitest'
+import { letterFor, type Sender, unsubscribeFor } from '../../../src/jobs/outbox/message.ts'
+import { buildMessage } from '../../../src/mail/message.ts'
+import { busyDay } from '../../support/figures.ts'
+import { LETTER, SENDER } from '../../support/letter.ts'
+
+const figures = busyDay()
+const EDITION = { report: 'daily', period: figures.period, renderedAt: LETTER.date }
+const ANA = { address: 'ana@example.com', name: null }
+
+function withPages(publicUrl: string): Sender {
+  const pageOf = ({ address, report }: { address: string; report: string }) =>
+    `${publicUrl}/subscription/${report}-${address}`
+  return { ...SENDER, unsubscribe: { ...SENDER.unsubscribe, pageOf } }
+}
+
+async function headOf(sender: Sender): Promise<string> {
+  const letter = letterFor({ installationId: 'i' }, EDITION, ANA, LETTER, sender)
+  const [head = ''] = (await buildMessage(letter)).toString().split('\r\n\r\n')
+  return head.replaceAll(/\r\n\s+/g, ' ')
+}
+
+describe('a letter', () => {
+  it('names an address to write to where no pages are served', async () => {
+    const head = await headOf(SENDER)
+    expect(head).toContain('List-Unsubscribe: <mailto:reports@example.com?subject=unsubscribe%20daily>\r\n')
+    expect(head).not.toContain('List-Unsubscribe-Post')
+  })
+
+  it('names the page of its recipient, which takes one click, and the address beside it', async () => {
+    const head = await headOf(withPages('https://reports.example.com'))
+    expect(head).toContain(
+      'List-Unsubscribe: <https://reports.example.com/subscription/daily-ana@example.com>, <mailto:reports@',
+    )
+    expect(head).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click')
+  })
+
+  it('promises no one click that would not be encrypted', async () => {
+    const head = await headOf(withPages('http://localhost:8080'))
+    expect(head).toContain('<http://localhost:8080/subscription/daily-ana@example.com>, <mailto:')
+    expect(head).not.toContain('List-Unsubscribe-Post')
+  })
+
+  it('to another has another page', () => {
+    const sender = withPages('https://reports.example.com')
+    const urls = ['ana', 'ben'].map((name) => unsubscribeFor(sender, 'daily', `${name}@example.com`).url)
+    expect(new Set(urls).size).toBe(2)
+  })
+})

@@ -1,0 +1,127 @@
+/** Who is refused by their server edition after edition: named after three, paused after as many as the settings say. */
+import { describe, expect, it } from 'vitest'
+import { letterFor } from '../../../src/jobs/outbox/message.ts'
+import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
+import { pauseRefused } from '../../../src/jobs/recipients/suppress-after-bounces.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { listRefusing } from '../../../src/store/outbox/delivery-list.ts'
+import { saveEdition } from '../../../src/store/reports/issue.ts'
+import { listSubscriptions } from '../../../src/store/reports/preference.ts'
+import { CONTENT, openLedger } from '../../support/ledger.ts'
+import { enqueueLetter, SENDER } from '../../support/letter.ts'
+import { openMailServer } from '../../support/mail-server.ts'
+import { SILENT } from '../../support/syncing.ts'
+
+const { signal } = new AbortController()
+const DAY_MS = 86_400_000
+const GONE = 'gone@example.com'
+
+/** A report that goes out day by day to two people, of whom the server takes one for gone, as long as it is told so. */
+async function openDays() {
+  const ledger = await openLedger([])
+  const refusal = { code: 550 as number | null }
+  const server = await openMailServer({
+    onRcptTo: ({ address }, _session, done) =>
+      done(
+        address === GONE && refusal.code !== null
+          ? Object.assign(new Error('no such user'), { responseCode: refusal.code })
+          : null,
+      ),
+  })
+  const transport = openTransport(server.url, { log: SILENT })
+  const { store, clock } = ledger
+  const pause = (pauseAfter: number) => pauseRefused({ ...ledger.deps, pauseAfter })
+  /** One edition, handed over. */
+  const passDay = async (): Promise<void> => {
+    clock.now = new Date(clock.now.getTime() + DAY_MS)
+    const at = clock.now.toISOString()
+    const period = { from: new Date(clock.now.getTime() - DAY_MS).toISOString(), to: at, timeZone: 'UTC' }
+    const { figures, subject, html, text, report, variant, programVersion } = ledger.edition
+    const unsaved = { figures, subject, html, text, report, variant, programVersion, period, renderedAt: at }
+    await store.write(async (trx) => {
+      const edition = await saveEdition(trx, unsaved)
+      for (const address of ['ana@example.com', GONE]) {
+        const letter = letterFor(store, edition, { address, name: null }, CONTENT, SENDER)
+        await enqueueLetter(trx, edition.id, letter, at)
+      }
+    })
+    await deliverDue({ ...ledger.deps, transport }, signal)
+  }
+  const passDays = async (days: number): Promise<void> => {
+    for (let day = 0; day < days; day++) await passDay()
+  }
+  const subscriptions = async () =>
+    (await listSubscriptions(store.db)).map(({ address, state }) => [address, state])
+  return {
+    ...{ store, clock, refusal, pause, passDays, subscriptions },
+    async [Symbol.asyncDispose]() {
+      await transport.close()
+      await server[Symbol.asyncDispose]()
+      await ledger[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('a recipient whose server refuses edition after edition', () => {
+  it('is named after three in a row, with what the server said', async () => {
+    await using days = await openDays()
+    await days.passDays(2)
+    expect(await listRefusing(days.store.db, 3)).toEqual([])
+    await days.passDays(1)
+    expect(await listRefusing(days.store.db, 3)).toMatchObject([
+      { recipient: GONE, report: 'daily', editions: 3, response: '550 no such user' },
+    ])
+  })
+
+  it('is paused after as many as the settings say, by leadsheet and with the reason, and never with 0', async () => {
+    await using days = await openDays()
+    await days.passDays(4)
+    await days.pause(5)
+    expect(await days.subscriptions()).toEqual([])
+    await days.passDays(1)
+    await days.pause(0)
+    expect(await days.subscriptions()).toEqual([])
+    await days.pause(5)
+    expect(await listSubscriptions(days.store.db)).toMatchObject([
+      {
+        ...{ address: GONE, report: 'daily', state: 'paused', changedBy: 'leadsheet' },
+        reason: '5 editions in a row were refused: 550 no such user',
+      },
+    ])
+  })
+
+  it('begins anew with each letter that is taken', async () => {
+    await using days = await openDays()
+    await days.passDays(4)
+    days.refusal.code = null
+    await days.passDays(1)
+    days.refusal.code = 550
+    await days.passDays(4)
+    expect(await listRefusing(days.store.db, 5)).toEqual([])
+  })
+
+  it('is not counted for what was only put off', async () => {
+    await using days = await openDays()
+    days.refusal.code = 450
+    await days.passDays(5)
+    expect(await listRefusing(days.store.db, 1)).toEqual([])
+  })
+
+  it('begins anew where a person has it resumed', async () => {
+    await using days = await openDays()
+    await days.passDays(5)
+    await days.pause(5)
+    const key = { address: GONE, report: 'daily' }
+    const operator = { by: 'operator', reason: null } as const
+    days.clock.now = new Date(days.clock.now.getTime() + 60_000)
+    await changeSubscription(days.store, key, 'resume', operator, days.clock.now)
+    await days.pause(5)
+    await days.passDays(4)
+    await days.pause(5)
+    expect(await days.subscriptions()).toEqual([[GONE, 'active']])
+    await days.passDays(1)
+    await days.pause(5)
+    expect(await days.subscriptions()).toEqual([[GONE, 'paused']])
+  })
+})

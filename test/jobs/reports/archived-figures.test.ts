@@ -1,0 +1,101 @@
+/** The page of an edition in the archive: its SQL, pasted into SQLite, gives what stands beside it. */
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { Report } from '../../../src/jobs/reports/report-definition.ts'
+import { fileOf } from '../../../src/store/db/place.ts'
+import { folderWith } from '../../support/folder.ts'
+import { DAILY, mailingDeps, makeDue } from '../../support/mailing.ts'
+import { startService } from '../../support/service.ts'
+import { hasSqlite3 } from '../../support/sqlite3.ts'
+import { openSyncing } from '../../support/syncing.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+
+const REPORT: Report = {
+  ...DAILY,
+  filter: {
+    pipelineIds: ['pl_emea', 'pl_na_b2b'],
+    conditions: [{ field: 'score', min: 40, max: null }],
+  },
+  queries: [
+    {
+      ...{ name: 'by-stage', title: 'By stage', note: null, place: 'report.yaml:1:1' },
+      sql: `SELECT status, count(*) AS leads FROM lead JOIN chosen ON lead_id = id
+        WHERE created_at < :to GROUP BY status`,
+    },
+  ],
+}
+
+interface Shown {
+  readonly title: string
+  readonly value: string | null
+  readonly sqls: readonly string[]
+}
+
+test.skipIf(!hasSqlite3())('every SQL of the page runs as it is, and gives the value beside it', async () => {
+  const folder = folderWith()
+  await using service = await startService(folder, NOW, 8)
+  await using syncing = await openSyncing(
+    service.url,
+    await service.createKey({ name: 'test', scope: 'read' }),
+  )
+  syncing.clock.now = NOW
+  await syncing.sync({ pageSize: 500 })
+  const { page, edition } = await makeDue(
+    mailingDeps(syncing.store, () => NOW),
+    REPORT,
+  )
+  const shown = figuresOn(readFileSync(page, 'utf8'))
+
+  expect(shown.length).toBeGreaterThan(20)
+  const numbers: Record<string, unknown> = {}
+  for (const { title, value, sqls } of shown) {
+    const answers = sqls.map((sql) => ask(fileOf(syncing.store), sql))
+    if (value !== null) numbers[title] = [value, answers[0]?.[0]]
+  }
+  const { leads, newLeads, winRate, stalled } = edition.figures
+  expect(leads).toBeGreaterThan(10)
+  expect(numbers).toMatchObject({
+    Leads: [leads.toLocaleString('en'), { value: leads }],
+    'New leads': [String(newLeads.current), { value: newLeads.current }],
+    'Win rate': [`${winRate.current.part} of ${winRate.current.whole}`, winRate.current],
+    Stalled: [String(stalled.total), { value: stalled.total }],
+  })
+  const byStage = shown.find(({ title }) => title === 'By stage')
+  const rows = ask(fileOf(syncing.store), byStage?.sqls[0] ?? '').map((row) => Object.values(row))
+  expect(rows).toEqual(edition.figures.queries[0]?.rows)
+  expect(rows.length).toBeGreaterThan(2)
+})
+
+function figuresOn(html: string): Shown[] {
+  return [...html.matchAll(/<details>([\s\S]*?)<\/details>/g)].map(([, details = '']) => {
+    const [, title = '', value = null] =
+      /<summary>([^<]*)(?:<span class="archive-value">([^<]*)<\/span>)?<\/summary>/.exec(details) ?? []
+    return {
+      title,
+      value,
+      sqls: [...details.matchAll(/<pre[^>]*>([^<]*)<\/pre>/g)].map((pre) => plain(pre[1])),
+    }
+  })
+}
+
+function plain(html = ''): string {
+  const signs: Readonly<Record<string, string>> = {
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    '#x27': "'",
+    '#x3D': '=',
+    '#x60': '`',
+    amp: '&',
+  }
+  return html.replace(/&([#\w]+);/g, (whole, name: string) => signs[name] ?? whole)
+}
+
+/** As an analyst would. */
+function ask(file: string, input: string): Record<string, unknown>[] {
+  const printed = execFileSync('sqlite3', ['-json', file], { input, encoding: 'utf8' })
+  return printed === '' ? [] : JSON.parse(printed)
+}

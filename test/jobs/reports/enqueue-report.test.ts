@@ -1,0 +1,325 @@
+/** Who gets what of a report that is due: editions, letters, and those that are not worth a mail. */
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../../src/errors.ts'
+import type { LeadFilter } from '../../../src/figures.ts'
+import { deliverEditions } from '../../../src/jobs/outbox/send-due.ts'
+import { enqueueReport, enqueueReportNow, mailingText } from '../../../src/jobs/reports/enqueue-report.ts'
+import type { Report } from '../../../src/jobs/reports/report-definition.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import type { Letter } from '../../../src/model.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
+import { readLetter } from '../../../src/store/outbox/message.ts'
+import { listMailOutages } from '../../../src/store/outbox/smtp-circuit.ts'
+import { findEdition } from '../../../src/store/reports/issue.ts'
+import { folderWith } from '../../support/folder.ts'
+import { DAILY, enqueueDue, mailingDeps, makeDue, recipient } from '../../support/mailing.ts'
+import { startService } from '../../support/service.ts'
+import { openSyncing, SILENT } from '../../support/syncing.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+const EMEA: LeadFilter = { pipelineIds: ['pl_emea'], conditions: [] }
+const DAY_MS = 86_400_000
+
+/** A copy of a service with some leads, and what makes reports of it at a moment that tests move on. */
+async function openWorld() {
+  const folder = folderWith()
+  const service = await startService(folder, NOW, 8)
+  const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
+  syncing.clock.now = NOW
+  await syncing.sync({ pageSize: 500 })
+  const clock = { now: NOW }
+  return {
+    clock,
+    store: syncing.store,
+    deps: mailingDeps(syncing.store, () => clock.now),
+    async [Symbol.asyncDispose]() {
+      await syncing[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The letters of an edition by address. */
+async function lettersOf(store: Store, { id }: { readonly id: string }): Promise<Map<string, Letter>> {
+  const letters = new Map<string, Letter>()
+  for (const { recipient: to, messageId } of await listDeliveries(store.db, id)) {
+    letters.set(to, await readLetter(store.db, messageId))
+  }
+  return letters
+}
+
+describe('the recipients of a report', () => {
+  it('share an edition where they are of the same leads, and each has a letter with its numbers', async () => {
+    await using world = await openWorld()
+    const mailings = await enqueueDue(world.deps, [
+      recipient('ana@example.com'),
+      recipient('ben@example.com', { filter: EMEA }),
+      recipient('cleo@example.com', { filter: EMEA }),
+    ])
+    expect(mailings.map(({ edition, notSent }) => [edition.variant, notSent])).toEqual([
+      ['', null],
+      [JSON.stringify(EMEA), null],
+    ])
+    const countNew = async (where: string | null) => {
+      const query = world.store.db.selectFrom('lead').where('created_at', '>=', '2026-11-20T00:00:00.000Z')
+      const day = query.where('created_at', '<', '2026-11-21T00:00:00.000Z')
+      return (await (where === null ? day : day.where('pipeline_id', '=', where)).select('id').execute())
+        .length
+    }
+    const [all, emea] = [await countNew(null), await countNew('pl_emea')]
+    expect(all).toBeGreaterThan(emea)
+    for (const [mailing, addresses, count] of [
+      [mailings[0], ['ana@example.com'], all],
+      [mailings[1], ['ben@example.com', 'cleo@example.com'], emea],
+    ] as const) {
+      const letters = await lettersOf(world.store, mailing?.edition ?? { id: '' })
+      expect([...letters.keys()]).toEqual(addresses)
+      for (const [to, { subject, text }] of letters) {
+        expect(subject).toContain(`: ${count} new`)
+        expect(text).toContain(to)
+      }
+    }
+  })
+
+  it('read it in their language, with their numbers, clock, blocks and files', async () => {
+    await using world = await openWorld()
+    const [mailing] = await enqueueDue(world.deps, [
+      recipient('ana@example.com'),
+      recipient('dana@example.com', {
+        ...{ locale: 'de-DE', timeZone: 'Asia/Tokyo' },
+        ...{ blocks: ['headline', 'freshness', 'kpis'], attachments: ['top_leads.csv', 'charts'] },
+      }),
+    ])
+    const letters = await lettersOf(world.store, mailing?.edition ?? { id: '' })
+    const [ana, dana] = ['ana', 'dana'].map((name) => letters.get(`${name}@example.com`))
+    expect(ana).toMatchObject({ lang: 'en' })
+    expect(ana?.text).toContain('FUNNEL')
+    expect(ana?.text).toContain('Data as of 06:00')
+    expect(ana?.files.map(({ name }) => name)).toContain('spark-won.png')
+    expect(dana).toMatchObject({ lang: 'de' })
+    expect(dana?.html).toContain('<html lang="de-DE"')
+    expect(dana?.text).toContain('15:00')
+    expect(dana?.text).not.toContain('TRICHTER')
+    const attached = dana?.files.filter(({ cid }) => cid === null)
+    expect(attached?.map(({ name }) => name)).toEqual(['daily-top-leads-2026-11-20.csv'])
+    // No picture goes along that no block of theirs shows.
+    expect(dana?.files.every(({ cid }) => cid === null || dana.html.includes(`cid:${cid}`))).toBe(true)
+  })
+
+  it('who come later get the edition that the others got, who keep theirs', async () => {
+    await using world = await openWorld()
+    const [first] = await enqueueDue(world.deps, [recipient('ana@example.com')])
+    const before = await lettersOf(world.store, first?.edition ?? { id: '' })
+    world.clock.now = new Date(NOW.getTime() + 3_600_000)
+    const [second] = await enqueueDue(world.deps, [
+      recipient('ana@example.com'),
+      recipient('ben@example.com'),
+    ])
+    expect(second?.edition.id).toBe(first?.edition.id)
+    const after = await lettersOf(world.store, second?.edition ?? { id: '' })
+    expect(after.get('ana@example.com')).toEqual(before.get('ana@example.com'))
+    expect(after.get('ben@example.com')?.date).toBe(before.get('ana@example.com')?.date)
+  })
+
+  it('who come later get of an older program’s edition what was made then', async () => {
+    await using world = await openWorld()
+    const [first] = await enqueueDue(world.deps, [recipient('ana@example.com')])
+    const kept = { program_version: null, figures: '{}', html: '<p>as it was</p>', text: 'as it was' }
+    await world.store.write((trx) => trx.updateTable('report_edition').set(kept).execute())
+    await enqueueDue(world.deps, [recipient('ana@example.com'), recipient('ben@example.com')])
+    const letters = await lettersOf(world.store, first?.edition ?? { id: '' })
+    expect(letters.get('ben@example.com')).toMatchObject({ html: '<p>as it was</p>', text: 'as it was' })
+    expect((await makeDue(world.deps)).edition.text).toBe('as it was')
+  })
+
+  it('are told of files that would have made the mail too large, whatever they want to read', async () => {
+    await using world = await openWorld()
+    const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'], blocks: ['kpis'] } as const
+    const ana = [recipient('ana@example.com', wanted)]
+    const [mailing] = await enqueueDue({ ...world.deps, maxBytes: 500_000 }, ana)
+    const letter = (await lettersOf(world.store, mailing?.edition ?? { id: '' })).get('ana@example.com')
+    expect(letter?.files.filter(({ cid }) => cid === null)).toEqual([])
+    expect(letter?.text).toContain('daily-stalled-2026-11-20.csv')
+    expect(letter?.text).toContain('daily-pipelines-2026-11-20.xlsx')
+    // There they can be had, as the mail says.
+    const archived = readdirSync(join(mailing?.page ?? '', '..'))
+    expect(archived).toEqual(
+      expect.arrayContaining(['daily-stalled-2026-11-20.csv', 'daily-pipelines-2026-11-20.xlsx']),
+    )
+  })
+
+  it('find it in the archive as it was mailed, also where that was lost', async () => {
+    await using world = await openWorld()
+    const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'] }
+    const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
+    const folder = join(mailing?.page ?? '', '..')
+    const contents = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))])
+    const before = contents()
+    expect(before).toHaveLength(5)
+    await world.store.db.updateTable('lead').set({ company_name: 'renamed' }).execute()
+    world.clock.now = new Date(NOW.getTime() + 3_600_000)
+    rmSync(folder, { recursive: true })
+    await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
+    expect(contents()).toEqual(before)
+    writeFileSync(join(folder, 'note.txt'), 'left by somebody')
+    await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
+    expect(readdirSync(folder)).toContain('note.txt')
+  })
+
+  it('have all of an edition or nothing of it, when another process has taken over meanwhile', async () => {
+    await using world = await openWorld()
+    const { signal } = new AbortController()
+    const lease = { renew: () => Promise.reject(new LeadsheetError('job_busy', 'taken over')) }
+    const both = [recipient('ana@example.com'), recipient('ben@example.com')]
+    await expect(enqueueReport(world.deps, DAILY, both, { at: NOW, lease }, signal)).rejects.toMatchObject({
+      code: 'job_busy',
+    })
+    for (const table of ['report_edition', 'delivery', 'letter', 'letter_file'] as const) {
+      expect(await world.store.db.selectFrom(table).selectAll().execute()).toEqual([])
+    }
+    expect(existsSync(world.deps.archive.folder)).toBe(false)
+  })
+
+  it('have their letters where the archive cannot be written, which follows when it can', async () => {
+    await using world = await openWorld()
+    const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
+    const looked = await makeDue(world.deps)
+    world.clock.now = new Date(NOW.getTime() + 60_000)
+    const pages = world.deps.archive.pages
+    const archive = { pages, folder: join(folderWith({ file: '' }), 'file', 'archive') }
+    const { signal } = new AbortController()
+    const deps = { ...world.deps, archive }
+    expect(await enqueueReportNow(deps, DAILY, both, deps.now(), signal)).toMatchObject({
+      mailings: [{ page: null }, { page: null }],
+      archiveFault: { code: 'data_unwritable' },
+    })
+    const letters = await world.store.db.selectFrom('delivery').select(['recipient', 'state']).execute()
+    expect(letters.map(({ recipient: to, state }) => [to, state])).toEqual([
+      ['ana@example.com', 'pending'],
+      ['ben@example.com', 'pending'],
+    ])
+    const mailings = await enqueueDue(world.deps, both)
+    const renderedAt = mailings.map(({ page }) =>
+      readFileSync(join(page ?? '', '..', 'figures.json'), 'utf8'),
+    )
+    expect(renderedAt.map((text) => JSON.parse(text).renderedAt)).toEqual(
+      mailings.map(() => world.clock.now.toISOString()),
+    )
+    // What was there before was of an edition that was only looked at.
+    expect(mailings[0]?.page).toBe(looked.page)
+  })
+
+  it('all wait while the mail server is away, of which one letter is enough to know', async () => {
+    await using world = await openWorld()
+    const mailings = await enqueueDue(world.deps, [
+      recipient('ana@example.com'),
+      recipient('ben@example.com', { filter: EMEA }),
+    ])
+    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    const editions = mailings.map(({ edition }) => edition)
+    const { signal } = new AbortController()
+    await deliverEditions({ ...world.deps, transport, log: SILENT }, editions, signal)
+    const letters = await world.store.db.selectFrom('delivery').select(['state', 'attempts']).execute()
+    expect(letters.map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['pending', 0],
+      ['pending', 0],
+    ])
+    expect(await listMailOutages(world.store.db)).toMatchObject([
+      { server: 'smtp://127.0.0.1:1', kind: 'transient', failures: 1 },
+    ])
+  })
+
+  it('get nothing more once it is stopped', async () => {
+    await using world = await openWorld()
+    const stopped = await enqueueReportNow(
+      world.deps,
+      DAILY,
+      [recipient('ana@example.com')],
+      NOW,
+      AbortSignal.abort(),
+    )
+    expect(stopped.mailings).toEqual([])
+  })
+})
+
+describe('a report that is sent only if it is worth it', () => {
+  const quiet: Report = { ...DAILY, send: { if_threshold: 'new_leads > 1000000' } }
+
+  it('is kept with the reason, and has no letters', async () => {
+    await using world = await openWorld()
+    const mailings = await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
+    expect(mailings).toMatchObject([{ notSent: 'quiet: not new_leads > 1000000' }])
+    const [mailing] = mailings
+    expect(await listDeliveries(world.store.db, mailing?.edition.id ?? '')).toEqual([])
+    expect(mailingText({ mailings, leftOut: [] })).toBe(
+      `${mailing?.edition.subject}: not sent: quiet: not new_leads > 1000000`,
+    )
+    // Looking at it later makes it anew, and it was still not sent.
+    expect((await makeDue(world.deps, quiet)).edition.notSent).toBe('quiet: not new_leads > 1000000')
+  })
+
+  it('is sent after all once the settings say so', async () => {
+    await using world = await openWorld()
+    await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
+    const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com')])
+    expect(mailing?.notSent).toBeNull()
+    const key = { report: 'daily', period: (await makeDue(world.deps)).edition.period, variant: '' }
+    expect(await findEdition(world.store.db, key)).toMatchObject({ notSent: null, isMailed: true })
+  })
+
+  it('is told of all its editions together', async () => {
+    await using world = await openWorld()
+    const rare: Report = { ...DAILY, send: { if_threshold: 'leads > 100' } }
+    const mailings = await enqueueDue(
+      world.deps,
+      [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })],
+      rare,
+    )
+    expect(mailings.map(({ notSent }) => notSent)).toEqual([null, 'quiet: not leads > 100'])
+    expect(mailingText({ mailings, leftOut: [] })).toBe(
+      '2 editions, 1 not sent: quiet: not leads > 100; 1 letter to send',
+    )
+    const again = await enqueueDue(world.deps, [recipient('Ana@example.com')], rare)
+    expect(mailingText({ mailings: again, leftOut: [] })).toBe(
+      `${again[0]?.edition.subject}: all letters were written before`,
+    )
+  })
+})
+
+describe('a report since the last edition', () => {
+  it('covers the days of those that were not sent too', async () => {
+    await using world = await openWorld()
+    const since: Report = { ...DAILY, kind: 'since_last' }
+    const days = async (report: Report) => {
+      const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com')], report)
+      const { from, to } = mailing?.edition.period ?? { from: '', to: '' }
+      return (Date.parse(to) - Date.parse(from)) / DAY_MS
+    }
+    expect(await days(since)).toBe(1)
+    // Asked again on the same day it is the same edition.
+    expect(await days(since)).toBe(1)
+    world.clock.now = new Date(NOW.getTime() + DAY_MS)
+    expect(await days({ ...since, send: { if_threshold: 'leads < 0' } })).toBe(1)
+    world.clock.now = new Date(NOW.getTime() + 2 * DAY_MS)
+    expect(await days(since)).toBe(2)
+  })
+
+  it('covers more for those who had less', async () => {
+    await using world = await openWorld()
+    const since: Report = { ...DAILY, kind: 'since_last' }
+    const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
+    await enqueueDue(world.deps, both, since)
+    world.clock.now = new Date(NOW.getTime() + DAY_MS)
+    const ofMany = await enqueueDue(world.deps, both, { ...since, send: { if_threshold: 'leads > 100' } })
+    expect(ofMany.map(({ notSent }) => notSent === null)).toEqual([true, false])
+    world.clock.now = new Date(NOW.getTime() + 2 * DAY_MS)
+    const mailings = await enqueueDue(world.deps, both, since)
+    expect(mailings.map(({ edition }) => edition.period.from.slice(0, 10))).toEqual([
+      '2026-11-22',
+      '2026-11-21',
+    ])
+  })
+})

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest'
+import type { ReportFigures } from '../../../src/figures.ts'
+import { listFigureFiles, makeFigureFile } from '../../../src/jobs/reports/figure-files.ts'
+import type { Edition } from '../../../src/store/reports/issue.ts'
+import { busyDay } from '../../support/figures.ts'
+
+const EVIL = '=cmd|" /C calc"!A0'
+
+function editionOf(change: Partial<ReportFigures> = {}): Edition {
+  const figures = { ...busyDay(), ...change }
+  return {
+    ...{ id: 'e', report: 'daily', variant: '', subject: '', text: '', isMailed: true, notSent: null },
+    ...{ period: figures.period, renderedAt: '2026-11-21T07:00:00.000Z', programVersion: '1.2.3' },
+    ...{ html: '<html lang="de-DE">', figures },
+  }
+}
+
+const linesOf = async (edition: Edition, name: string) =>
+  Buffer.from((await makeFigureFile(edition, name))?.content ?? '')
+    .toString()
+    .split('\n')
+
+it('the key figures are a row each, and one a currency', async () => {
+  const [head, ...lines] = await linesOf(
+    editionOf({
+      leads: 5706,
+      winRate: { current: { part: 1, whole: 3 }, prior: { part: 0, whole: 0 } },
+      wonValue: {
+        current: [{ amount: 1250.5, currency: 'EUR' }],
+        prior: [{ amount: 90, currency: 'USD' }],
+      },
+    }),
+    'figures',
+  )
+  expect(head).toBe('report,period_from,period_to,figure,unit,value,before,known,of')
+  const figures = lines.map((line) => line.split(',').slice(3).join(','))
+  expect(figures).toEqual(
+    expect.arrayContaining([
+      ...[
+        'leads,leads,5706,,,',
+        'won_value,EUR,1250.5,0,,',
+        'won_value,USD,0,90,,',
+        'win_rate,share,0.3333,,,',
+      ],
+    ]),
+  )
+})
+
+it('no cell is a formula, in the language of the edition', async () => {
+  const { topLeads } = busyDay()
+  const rows = topLeads.rows.slice(0, 1).map((row) => ({ ...row, companyName: EVIL }))
+  const edition = editionOf({
+    openValue: { current: [{ amount: -5, currency: '=1+1' }], prior: [] },
+    topLeads: { ...topLeads, total: 1, rows },
+  })
+  expect((await linesOf(edition, 'figures')).join('\n')).toContain(",open_value,'=1+1,-5,0,,\n")
+  const [head, first] = await linesOf(edition, 'top_leads')
+  expect(head).toContain('Unternehmen')
+  expect(first).toContain(`"'${EVIL.replaceAll('"', '""')}"`)
+})
+
+it('what could not be made is left out, and what there is not is not made', async () => {
+  const failed = [{ block: 'stalled', query: null, message: 'no such table' }] as const
+  const edition = editionOf({ failed })
+  expect(listFigureFiles(edition).map(({ name }) => name)).toEqual([
+    ...['figures', 'trend', 'top_leads', 'changes', 'pipelines', 'sources'],
+  ])
+  expect(await makeFigureFile(edition, 'stalled')).toBeNull()
+  expect(await makeFigureFile(edition, 'constructor')).toBeNull()
+  expect(listFigureFiles({ ...edition, programVersion: null })).toEqual([])
+})

@@ -1,0 +1,56 @@
+/** Figures of a past day are the same when they are asked for later, from a service that lives on meanwhile. */
+import { describe, expect, it } from 'vitest'
+import { dayBefore } from '../../../src/report/period.ts'
+import { FIGURES } from '../../../src/store/figures/definition.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import type { FigureScope } from '../../../src/store/figures/query.ts'
+import { type Figures, readFigures } from '../../../src/store/figures/read-figures.ts'
+import { liveThrough } from '../../support/living-service.ts'
+
+const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+const FIRST = Date.parse('2026-11-12T06:00:00Z')
+const DAYS = 5
+
+/** Of the day before each morning, as read that morning. */
+interface Morning {
+  readonly scope: FigureScope
+  readonly at: string
+  readonly figures: Figures
+}
+
+describe(`figures of the days of a service (SEED=${SEED})`, () => {
+  it('are later, by what was known then, what they were then; and else change only by facts that came in later', async () => {
+    const mornings: Morning[] = []
+    await liveThrough(
+      { seed: SEED, first: FIRST, days: DAYS, historyDays: 15, isFull: (day) => day === 2 },
+      async (store) => {
+        expect(mornings).toHaveLength(DAYS)
+        for (const { scope, at, figures } of mornings) {
+          const [known, now] = await readFigures(store.db, [{ ...scope, asKnownAt: at }, scope])
+          expect(Object.fromEntries(known ?? []), at).toEqual(Object.fromEntries(figures))
+          expect(now?.size).toBe(FIGURES.length)
+          // What the list tells of a day is whole the next morning; only activity reaches further back.
+          for (const name of [
+            'leads',
+            'new_leads',
+            'won',
+            'lost',
+            'open',
+            'open_value',
+            'win_rate',
+          ] as const) {
+            expect(now?.get(name), `${name} ${at}`).toEqual(figures.get(name))
+          }
+        }
+        const created = mornings.map(({ figures }) => figures.get('new_leads')?.[0]?.value ?? 0)
+        expect(Math.max(...created)).toBeGreaterThan(5)
+      },
+      async (store, at) => {
+        const { from, to } = dayBefore(at, 'Europe/Berlin')
+        const scope = { from, to, filter: EVERY_LEAD, stalledDays: 3, asKnownAt: null }
+        const [figures] = await readFigures(store.db, [scope])
+        if (figures) mornings.push({ scope, at: at.toISOString(), figures })
+      },
+    )
+  })
+})

@@ -1,0 +1,353 @@
+/**
+ * What a report says of a period is what the service itself tells of its leads over HTTP, or it says from which part of
+ * them it is made: counted here from GET /leads and GET /leads/:id alone.
+ */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import type { HistoryCoverage, PeriodKind, ReportFigures } from '../../../src/figures.ts'
+import { KNOWN_SHARE_MIN } from '../../../src/report/coverage.ts'
+import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/report/period.ts'
+import { openService } from '../../../src/service/open.ts'
+import type { FigureName } from '../../../src/store/figures/definition.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { readCoverages, readFigures } from '../../../src/store/figures/read-figures.ts'
+import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
+import { folderWith } from '../../support/folder.ts'
+import { compose } from '../../support/report.ts'
+import { openSyncing } from '../../support/syncing.ts'
+
+const COMPANIES = fileURLToPath(new URL('../../../data/companies.ndjson', import.meta.url))
+const ZONE = 'Europe/Berlin'
+const DAY_MS = 86_400_000
+const STALLED_DAYS = 3
+/** Far fewer leads than have moved, so that what is known of the past is known of some. */
+const FEW = 150
+const FIRST_SYNC = new Date('2026-11-18T09:00:00Z')
+const SECOND_SYNC = new Date('2026-11-24T09:00:00Z')
+/** At the very end of a day, so that all values then are known. */
+const THIRD_SYNC = new Date('2026-11-24T23:00:00Z')
+const FOURTH_SYNC = new Date('2026-11-25T09:00:00Z')
+
+/** Each a report made at a time of a period before it. */
+const BEFORE: readonly [PeriodKind, string][] = [
+  ['day', '2026-10-22T06:00:00Z'],
+  ['day', '2026-11-18T09:00:00Z'],
+  ['week', '2026-11-02T06:00:00Z'],
+  ['week', '2026-11-18T09:00:00Z'],
+  ['month', '2026-11-18T09:00:00Z'],
+]
+const AFTER: readonly [PeriodKind, string][] = [
+  ['day', '2026-11-20T06:00:00Z'],
+  ['day', '2026-11-24T09:00:00Z'],
+  ['week', '2026-11-24T09:00:00Z'],
+]
+const LAST: readonly [PeriodKind, string][] = [['day', '2026-11-25T09:00:00Z']]
+
+const FUNNEL = ['discovered', 'enriched', 'qualified', 'contacted', 'replied', 'meeting', 'won']
+const CLOSED = ['won', 'lost', 'disqualified']
+/** What would lack only leads that were reopened, which the service does not do, is right though it cannot be known. */
+const NEVER_REOPENED = [...CLOSED, 'open']
+
+interface Entry {
+  readonly at: string
+  readonly to_status: string | null
+}
+/** A lead of the service, with all that happened to it in order of time. */
+interface Told {
+  readonly id: string
+  readonly created_at: string
+  readonly activity: readonly Entry[]
+}
+
+interface Listed {
+  readonly id: string
+  readonly status: string
+  readonly value: { readonly amount: number } | null
+}
+
+type Ask = (path: string) => Promise<unknown>
+
+async function listAll(ask: Ask, since: Date): Promise<Listed[]> {
+  const leads: Listed[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const list = (await ask(
+      `/leads?limit=100&updated_since=${since.toISOString()}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    )) as {
+      data: Listed[]
+      page: { next_cursor: string | null }
+    }
+    leads.push(...list.data)
+    cursor = list.page.next_cursor
+  }
+  return leads
+}
+
+/** Asks for every lead that changed since, and for the activity of each. */
+async function askAll(ask: Ask, since: Date): Promise<Told[]> {
+  const ids = (await listAll(ask, since)).map(({ id }) => id)
+  const told: Told[] = []
+  for (let from = 0; from < ids.length; from += 16) {
+    const answers = await Promise.all(ids.slice(from, from + 16).map((id) => ask(`/leads/${id}`)))
+    told.push(...(answers as Told[]))
+  }
+  return told.map((lead) => ({ ...lead, activity: lead.activity.toSorted((a, b) => (a.at < b.at ? -1 : 1)) }))
+}
+
+const entriesOf = ({ activity }: Told) => activity.filter(({ to_status }) => to_status !== null)
+const statusAt = (lead: Told, at: string) =>
+  entriesOf(lead).findLast((entry) => entry.at < at)?.to_status ?? ''
+const placeOf = (status: string) => FUNNEL.indexOf(status)
+const isOpen = (lead: Told, at: string) => !CLOSED.includes(statusAt(lead, at))
+
+/** What is true of a period, from the activity of all leads. */
+function countTruth(leads: readonly Told[], { from, to }: { from: string; to: string }) {
+  const there = leads.filter((lead) => lead.created_at < to)
+  const count = (has: (lead: Told) => boolean) => there.filter(has).length
+  const within = (at: string) => at >= from && at < to
+  const created = (lead: Told) => within(lead.created_at)
+  const before = (lead: Told) => statusAt(lead, from) || entriesOf(lead)[0]?.to_status || ''
+  const cameTo = (lead: Told, statuses: readonly string[]) =>
+    statuses.includes(statusAt(lead, to)) && within(entriesOf(lead).findLast(({ at }) => at < to)?.at ?? '')
+  const moved = (lead: Told, way: number) =>
+    isOpen(lead, to) && Math.sign(placeOf(statusAt(lead, to)) - placeOf(before(lead))) === way
+  const limit = new Date(Date.parse(to) - STALLED_DAYS * DAY_MS).toISOString()
+  return {
+    leads: there.length,
+    new_leads: count(created),
+    won: count((lead) => cameTo(lead, ['won'])),
+    lost: count((lead) => cameTo(lead, ['lost'])),
+    disqualified: count((lead) => cameTo(lead, ['disqualified'])),
+    open: count((lead) => isOpen(lead, to)),
+    qualified: count((lead) => {
+      const first = entriesOf(lead).find(({ to_status }) => placeOf(to_status ?? '') >= placeOf('qualified'))
+      return within(first?.at ?? '')
+    }),
+    cohort_conversion: count((lead) => created(lead) && statusAt(lead, to) === 'won'),
+    stalled: count(
+      (lead) => isOpen(lead, to) && (lead.activity.findLast(({ at }) => at < to)?.at ?? '') <= limit,
+    ),
+    forward: count((lead) => moved(lead, 1)),
+    back: count((lead) => moved(lead, -1)),
+  }
+}
+
+/** How many had come as far as a status by an instant, or further. */
+function countReached(leads: readonly Told[], status: string, to: string): number {
+  const places = leads.map((lead) =>
+    Math.max(
+      -1,
+      ...entriesOf(lead).flatMap(({ at, to_status }) => (at < to ? [placeOf(to_status ?? '')] : [])),
+    ),
+  )
+  return places.filter((place) => place >= placeOf(status)).length
+}
+
+/** The median days of the stays in a status that ended in a period. */
+function medianDays(leads: readonly Told[], status: string, { from, to }: { from: string; to: string }) {
+  const days = leads.flatMap((lead) =>
+    entriesOf(lead).flatMap((entry, index, all) => {
+      const end = all[index + 1]?.at ?? ''
+      const isMeant = entry.to_status === status && end >= from && end < to
+      return isMeant ? [(Date.parse(end) - Date.parse(entry.at)) / DAY_MS] : []
+    }),
+  )
+  const sorted = days.toSorted((a, b) => a - b)
+  const [low, high] = [Math.floor((days.length - 1) / 2), Math.floor(days.length / 2)]
+  return ((sorted[low] ?? Number.NaN) + (sorted[high] ?? Number.NaN)) / 2
+}
+
+function requestOf(kind: PeriodKind, at: string) {
+  const period = periodOf(kind, new Date(at), ZONE, { holidays: [], lastEnd: null })
+  return {
+    ...{ kind, period, prior: priorOf(kind, period), filter: EVERY_LEAD, stalledDays: STALLED_DAYS },
+    ...{ topScore: 80, rowsMax: 10, since: null, asKnownAt: null },
+    sparkPeriods: periodsUpTo(kind, period),
+    trendDays: daysUpTo(period.to, 96, ZONE),
+  }
+}
+
+type Truth = ReturnType<typeof countTruth>
+
+const numberIn = (text: string): number => Number(/[\d,]+/.exec(text)?.[0].replaceAll(',', '') ?? 0)
+
+/** What the mail prints of a period is true, or it says of how many leads it is made. */
+function expectPrinted(figures: ReportFigures, truth: Truth, prior: Truth, values: Values): void {
+  const { block } = compose(figures, { now: figures.freshness.dataAsOf ?? '' })
+  const { kpis, changes, stalled, attention } = block as unknown as Printed
+  expect(kpis.tiles.map(({ value }) => numberIn(value)).slice(0, 2)).toEqual([truth.new_leads, truth.won])
+  const { status, value } = figures.known
+  const known = [undefined, status.prior, status.prior, value.prior]
+  const bases = kpis.tiles.map(({ basis }, place) => {
+    if (basis === '') return null
+    const { known: count, of } = known[place] ?? { known: 1, of: 1 }
+    const isHidden = count < of * KNOWN_SHARE_MIN
+    expect(basis.includes('not shown'), `${basis}: known for ${count} of ${of}`).toBe(isHidden)
+    return isHidden ? null : basis
+  })
+  for (const [place, count] of [prior.new_leads, prior.won].entries()) {
+    const basis = bases[place] ?? null
+    if (basis !== null) expect(numberIn(basis), basis).toBe(count)
+  }
+  const [note, basis] = [kpis.tiles[3]?.note, bases[3] ?? null]
+  const { current, prior: before } = figures.openValue
+  if (current[0]?.amount !== values.now) expect(note, `open value ${values.now}`).toContain('known for')
+  if (basis !== null && before[0]?.amount !== values.before)
+    expect(basis, `open value ${values.before}`).toContain('known for')
+  const wanted = {
+    'Lost or disqualified': truth.lost + truth.disqualified,
+    Won: truth.won,
+    'Moved forward': truth.forward,
+    'Moved back': truth.back,
+  }
+  for (const [label, count] of Object.entries(wanted)) {
+    const said = changes.kinds.find((kind) => kind.label === label)?.total ?? `0 ${changes.note}`
+    if (numberIn(said) !== count) expect(said, `${label} ${count}`).toContain('known for')
+  }
+  const said = attention?.items.find((item) => item.includes('not moved')) ?? `0 ${stalled.note}`
+  if (numberIn(said) !== truth.stalled) expect(said, `stalled ${truth.stalled}`).toContain('known for')
+}
+
+/** Of the leads that were open at the end of the period and of the one before, as the service told them then. */
+interface Values {
+  readonly now: number | undefined
+  readonly before: number | undefined
+}
+
+interface Printed {
+  readonly kpis: {
+    readonly tiles: readonly { readonly value: string; readonly note: string; readonly basis: string }[]
+  }
+  readonly changes: {
+    readonly note: string
+    readonly kinds: readonly { readonly label: string; readonly total: string }[]
+  }
+  readonly stalled: { readonly note: string }
+  readonly attention?: { readonly items: readonly string[] }
+}
+
+describe('the figures of a seeded service over HTTP', () => {
+  it('are what its own activity says, or say of how many leads they are made', async () => {
+    const moments = [...BEFORE, ...AFTER, ...LAST].flatMap(([kind, at]) => {
+      const { period, prior } = requestOf(kind, at)
+      return [prior.to, period.to]
+    })
+    const first = moments.toSorted()[0] ?? ''
+    let nowMs = Date.parse(first)
+    await using service = await openService({
+      ...{ file: join(folderWith(), 'service.db'), companiesFile: COMPANIES, seed: 1 },
+      ...{ historyDays: 5, rateLimitPerMinute: 1_000_000, now: () => nowMs },
+    })
+    const key = await service.createKey({ name: 'test', scope: 'read' })
+    const ask = async (path: string): Promise<unknown> => {
+      const answer = await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${key}` } })
+      expect(answer.status, path).toBe(200)
+      return answer.json()
+    }
+    await using syncing = await openSyncing(service.url, key)
+    const partial: string[] = []
+    let [wholeValues, ownFunnels] = [0, 0]
+
+    /** What the leads that are open are worth, by the ends of periods. */
+    const openValues = new Map<string, number>()
+    /** Goes on to an instant, and asks for the values at the ends of periods on the way. */
+    async function goTo(at: Date) {
+      for (const end of [...new Set(moments)].toSorted().map((moment) => new Date(moment))) {
+        if (end > at || openValues.has(end.toISOString())) continue
+        nowMs = end.getTime()
+        await service.catchUp()
+        const open = (await listAll(ask, new Date(0))).filter(({ status }) => !CLOSED.includes(status))
+        const value = open.reduce((sum, lead) => sum + (lead.value?.amount ?? 0), 0)
+        openValues.set(end.toISOString(), value)
+      }
+      nowMs = at.getTime()
+      await service.catchUp()
+    }
+
+    async function expectPeriods(
+      periods: readonly [PeriodKind, string][],
+      leads: readonly Told[],
+      isAll: boolean,
+    ) {
+      for (const [kind, at] of periods) {
+        const request = requestOf(kind, at)
+        const { period, prior } = request
+        const [truth, truthBefore] = [countTruth(leads, period), countTruth(leads, prior)]
+        const figures = await readReportFigures(syncing.store.db, request)
+        const values = { now: openValues.get(period.to), before: openValues.get(prior.to) }
+        expectPrinted(figures, truth, truthBefore, values)
+        const scope = { ...request, ...period }
+        const [read] = await readFigures(syncing.store.db, [scope])
+        const [coverages] = await readCoverages(syncing.store.db, [scope])
+        for (const [name, count] of Object.entries(truth)) {
+          if (name === 'forward' || name === 'back') continue
+          const [row] = read?.get(name as FigureName) ?? []
+          const coverage = coverages?.get(name as FigureName)
+          const isWhole = coverage === undefined || coverage.known === coverage.of
+          if (isWhole || NEVER_REOPENED.includes(name))
+            expect(row?.part ?? row?.value, `${kind} ${at} ${name}`).toBe(count)
+          if (!isWhole) partial.push(name)
+          // Of those erased since nothing can be read any more.
+          if (isAll && !isWhole) expect(coverage.of - coverage.known, `${kind} ${at} ${name}`).toBeLessThan(3)
+        }
+        const valued = coverages?.get('open_value')
+        if (valued?.known === valued?.of) {
+          expect(read?.get('open_value')?.[0]?.value, `${kind} ${at}`).toBe(values.now)
+          wholeValues += 1
+        }
+        // No more than is true is counted, and no less than of those that are known.
+        const { funnel, changes } = figures
+        const ofKnown = (counted: number, count: number, { known, of }: HistoryCoverage, name: string) => {
+          expect(counted, `${kind} ${at} ${name}`).toBeLessThanOrEqual(count)
+          expect(counted, `${kind} ${at} ${name}`).toBeGreaterThanOrEqual(count - (of - known))
+        }
+        for (const way of ['forward', 'back'] as const)
+          ofKnown(
+            changes.kinds.find((each) => each.kind === way)?.total ?? 0,
+            truth[way],
+            changes.coverage,
+            way,
+          )
+        for (const { status, reached } of funnel.coverage === null ? [] : funnel.stages)
+          ofKnown(
+            reached,
+            countReached(leads, status, period.to),
+            funnel.coverage ?? changes.coverage,
+            status,
+          )
+        if (funnel.coverage !== null) ownFunnels += 1
+        const days = coverages?.get('time_in_stage')
+        for (const { of: status, value } of read?.get('time_in_stage') ?? []) {
+          if (days?.known === days?.of)
+            expect(value, `${at} ${status}`).toBeCloseTo(medianDays(leads, status ?? '', period), 1)
+        }
+      }
+    }
+
+    const details = (perRun: number) => ({ top: null, perRun, concurrency: 8 })
+    async function syncAt(at: Date, perRun: number) {
+      await goTo(at)
+      syncing.clock.now = at
+      expect((await syncing.sync({ pageSize: 500, details: details(perRun) })).outcome).toBe('ok')
+    }
+
+    await syncAt(FIRST_SYNC, FEW)
+    const told = await askAll(ask, new Date(0))
+    await expectPeriods(BEFORE, told, false)
+    await syncAt(SECOND_SYNC, FEW)
+    const since = await askAll(ask, FIRST_SYNC)
+    const leads = [...new Map([...told, ...since].map((lead) => [lead.id, lead])).values()]
+    await expectPeriods([...BEFORE, ...AFTER], leads, false)
+    expect(new Set(partial)).toEqual(
+      new Set([...NEVER_REOPENED, 'qualified', 'cohort_conversion', 'stalled']),
+    )
+    await syncAt(SECOND_SYNC, 1_000_000)
+    await expectPeriods([...BEFORE, ...AFTER], leads, true)
+    await syncAt(THIRD_SYNC, 1_000_000)
+    await syncAt(FOURTH_SYNC, 1_000_000)
+    const last = await askAll(ask, SECOND_SYNC)
+    await expectPeriods(LAST, [...new Map([...leads, ...last].map((lead) => [lead.id, lead])).values()], true)
+    expect(wholeValues).toBe(1)
+    expect(ownFunnels).toBeGreaterThan(BEFORE.length)
+  })
+})

@@ -1,0 +1,406 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../../src/errors.ts'
+import { enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
+import { passGate, requireGoodData } from '../../../src/jobs/reports/freshness-gate.ts'
+import type { GateSettings, Report } from '../../../src/jobs/reports/report-definition.ts'
+import { reportSchedule } from '../../../src/jobs/reports/scheduled-report.ts'
+import { judgeCounts } from '../../../src/jobs/reports/volume-anomaly.ts'
+import { afterFailure } from '../../../src/jobs/schedule/job-failure.ts'
+import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
+import type { DueSlot, SlotEnd } from '../../../src/jobs/schedule/schedule.ts'
+import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
+import type { Work } from '../../../src/jobs/work.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
+import { readLetter } from '../../../src/store/outbox/message.ts'
+import { findLastSent } from '../../../src/store/reports/issue.ts'
+import { claimLease } from '../../../src/store/schedule/lease.ts'
+import { addSlot, listSlots } from '../../../src/store/schedule/scheduled-run.ts'
+import { openSource } from '../../../src/upstream/open.ts'
+import { folderWith } from '../../support/folder.ts'
+import { DAILY, mailingDeps, recipient } from '../../support/mailing.ts'
+import { dueAt, scheduleOf } from '../../support/schedule.ts'
+import { IN_POSTGRES, openNewStore } from '../../support/store.ts'
+import { SILENT } from '../../support/syncing.ts'
+import { startUpstream, status } from '../../support/upstream.ts'
+
+/** Its period is the day before, which ends at midnight. */
+const SLOT = new Date('2026-11-21T07:00:00Z')
+const AFTERNOON = '2026-11-20T14:10:00Z'
+const RECIPIENTS = [recipient('ana@example.com')]
+const { signal } = new AbortController()
+const at = (time: string) => new Date(`2026-11-21T${time}:00Z`)
+
+/** An upstream of 40 leads, all of which were read on the afternoon before. */
+async function openWorld(gate: Partial<GateSettings> = {}) {
+  // So few that nothing is made of their times, which are all alike.
+  const upstream = await startUpstream(40)
+  const folder = folderWith()
+  const clock = { now: new Date(AFTERNOON) }
+  const store = await openNewStore(join(folder, 'leadsheet.db'), clock.now)
+  const transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
+  const source = openSource({
+    ...{ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT },
+    ...{ now: () => clock.now, backoff: { attempts: 2, baseMs: 0, maxMs: 0 } },
+  })
+  const work: Work = {
+    ...mailingDeps(store, () => clock.now),
+    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => {} },
+    retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
+    syncOptions: (stop) => ({
+      ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal: stop },
+    }),
+  }
+  await sync(work, work.syncOptions(signal))
+  const report: Report = { ...DAILY, gate: { ...DAILY.gate, ...gate } }
+  return {
+    ...{ upstream, store, work, report, clock },
+    /** What comes of the slot when it is run at that time. */
+    async run(now: Date, due: Partial<DueSlot> = {}): Promise<SlotEnd> {
+      clock.now = now
+      const lease = await claimLease(store, 'report:daily', () => now)
+      const schedule = reportSchedule(work, report, { ...scheduleOf(), recipients: RECIPIENTS })
+      try {
+        return await schedule.run({ ...dueAt(SLOT), ...due }, lease, signal)
+      } finally {
+        await lease.release()
+      }
+    },
+    /** Of the edition that was sent. */
+    async letter() {
+      const sent = await store.db.selectFrom('report_edition').select('id').executeTakeFirstOrThrow()
+      const [delivery] = await listDeliveries(store.db, sent.id)
+      return readLetter(store.db, delivery?.messageId ?? '')
+    },
+    countEditions: async () => (await store.db.selectFrom('report_edition').select('id').execute()).length,
+    fail: (code: number, headers: Record<string, string> = {}) =>
+      void upstream.faults.splice(0, upstream.faults.length, ...Array(100).fill(status(code, headers))),
+    mend: () => void upstream.faults.splice(0),
+    async [Symbol.asyncDispose]() {
+      await source.close()
+      await transport[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+      await upstream[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('a report whose data do not cover its period', () => {
+  it('has a sync triggered, and is made of what that brought', async () => {
+    await using world = await openWorld()
+    expect(await world.run(at('07:00'))).toMatchObject({ state: 'done' })
+    const { subject, text } = await world.letter()
+    expect(subject).toMatch(/^Daily leads: /)
+    expect(text).toContain('Data as of 07:00')
+    expect(text).not.toContain('PLEASE NOTE')
+  })
+
+  it('waits, and asks the upstream no oftener than each five minutes', async () => {
+    await using world = await openWorld()
+    world.fail(503)
+    const asked = world.upstream.requests.length
+    expect(await world.run(at('07:00'))).toMatchObject({
+      state: 'again',
+      isWait: true,
+      notBefore: '2026-11-21T07:05:00.000Z',
+      message: expect.stringMatching(
+        /^waits until 2026-11-21 07:30 UTC for data: the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC; the last sync: .*503/,
+      ),
+    })
+    const tried = world.upstream.requests.length
+    expect(tried).toBeGreaterThan(asked)
+    expect(await world.run(at('07:03'))).toMatchObject({ state: 'again' })
+    expect(world.upstream.requests).toHaveLength(tried)
+    expect(await world.countEditions()).toBe(0)
+    world.mend()
+    expect(await world.run(at('07:05'))).toMatchObject({ state: 'done' })
+    expect((await world.letter()).text).not.toContain('PLEASE NOTE')
+  })
+
+  it('waits from when it was seen to be due, and no longer than the settings say', async () => {
+    await using world = await openWorld({ waitMinutes: 10 })
+    world.fail(503)
+    const due = { notedAt: at('09:10') }
+    expect(await world.run(at('09:16'), due)).toMatchObject({ notBefore: '2026-11-21T09:20:00.000Z' })
+    expect(await world.run(at('09:20'), due)).toMatchObject({ state: 'done' })
+  })
+
+  it('waits no longer than up to its next due time, which would end it', async () => {
+    await using world = await openWorld()
+    world.fail(503)
+    const pass = (minutes: number) => {
+      world.clock.now = at('07:00')
+      const next = new Date(SLOT.getTime() + minutes * 60_000)
+      return passGate(world.work, world.report, RECIPIENTS, dueAt(SLOT), next, signal)
+    }
+    expect(await pass(4)).toMatchObject({ notBefore: '2026-11-21T07:03:00.000Z' })
+    expect(await pass(1)).toBeNull()
+  })
+
+  it('goes out after that with a banner that says what is old and why (row 6)', async () => {
+    await using world = await openWorld()
+    world.fail(503)
+    await world.run(at('07:00'))
+    const late = { from: '2026-11-21T07:00:00.000Z', to: '2026-11-21T07:30:00.000Z', why: 'waited' } as const
+    expect(await world.run(at('07:30'), { late })).toMatchObject({
+      state: 'done',
+      message: expect.stringContaining('[Stale data] Daily leads: incomplete data'),
+    })
+    const { subject, text, html } = await world.letter()
+    expect(subject).toMatch(/^\[Stale data\] Daily leads: incomplete data, /)
+    const said = text.replace(/\s+/g, ' ')
+    expect(said).toMatch(
+      /^PLEASE NOTE - The data ends Fri 20 Nov, 14:10, 17 hours before this report; what came after is missing below\. The sync at .* did not finish: the service could not be reached, or kept failing\./,
+    )
+    expect(said).toContain('- Sent late: it had to wait from 07:00 to 07:30.')
+    expect(html.indexOf('what came after is missing')).toBeLessThan(html.indexOf('<h1'))
+  })
+
+  it('is held until they do, where the settings say so', async () => {
+    await using world = await openWorld({ ifStale: 'hold' })
+    world.fail(503)
+    await world.run(at('07:00'))
+    const held = await world.run(at('07:31'))
+    expect(held).toMatchObject({
+      state: 'held',
+      message: expect.stringContaining('leads are of 2026-11-20 14:10'),
+    })
+    expect(await world.countEditions()).toBe(0)
+    world.mend()
+    expect(await world.run(at('07:46'))).toMatchObject({ state: 'done' })
+    expect((await world.letter()).subject).toMatch(/^Daily leads/)
+  })
+
+  it('is held until somebody lets it go, and then says that its data are old', async () => {
+    await using world = await openWorld({ ifStale: 'hold' })
+    world.fail(503)
+    expect(await world.run(at('08:00'))).toMatchObject({ state: 'held' })
+    expect(await world.run(at('08:01'), { isReleased: true })).toMatchObject({ state: 'done' })
+    expect((await world.letter()).subject).toMatch(/^\[Stale data\]/)
+  })
+
+  it('is skipped with its reason, where the settings say so', async () => {
+    await using world = await openWorld({ ifStale: 'skip' })
+    world.fail(503)
+    expect(await world.run(at('08:00'))).toMatchObject({
+      state: 'skipped',
+      message: expect.stringContaining('the report ends 2026-11-21 00:00 UTC'),
+    })
+    expect(await world.countEditions()).toBe(0)
+  })
+
+  it('lets an upstream that refuses the key alone for a quarter of an hour', async () => {
+    await using world = await openWorld()
+    world.fail(401)
+    expect(await world.run(at('07:00'))).toMatchObject({ notBefore: '2026-11-21T07:15:00.000Z' })
+    const tried = world.upstream.requests.length
+    await world.run(at('07:14'))
+    expect(world.upstream.requests).toHaveLength(tried)
+  })
+
+  it('goes on as soon as a sync of another process has brought them, or that was killed', async () => {
+    await using world = await openWorld()
+    await sql`INSERT INTO sync_run (id, started_at, mode, parts, outcome)
+      VALUES ('other', '2026-11-21T06:59:30.000Z', 'incremental', '["leads"]', NULL)`.execute(world.store.db)
+    world.clock.now = at('07:00')
+    const other = await claimLease(world.store, 'sync', () => world.clock.now)
+    expect(await world.run(at('07:00'))).toMatchObject({ state: 'again', isWait: true, notBefore: null })
+    await other.release()
+    expect(await world.run(at('07:01'))).toMatchObject({ state: 'done' })
+  })
+
+  it('asks nothing before the time that the upstream has named', async () => {
+    await using world = await openWorld({ waitMinutes: 60 })
+    world.fail(429, { 'retry-after': '2400' })
+    expect(await world.run(at('07:00'))).toMatchObject({ notBefore: '2026-11-21T07:40:00.000Z' })
+    const tried = world.upstream.requests.length
+    await world.run(at('07:39'))
+    expect(world.upstream.requests).toHaveLength(tried)
+  })
+
+  it('waits for the agents and the statistics too, if it shows them', async () => {
+    await using world = await openWorld({ ifStale: 'hold' })
+    const { db } = world.store
+    await sql`INSERT INTO agent (id, name, status, observed_at, raw) VALUES ('a1', 'Scout', 'idle', ${AFTERNOON}, '{}')`.execute(
+      db,
+    )
+    await sql`UPDATE sync_run SET agents = 1`.execute(db)
+    await sql`INSERT INTO sync_run (id, started_at, mode, parts, outcome, leads_as_of, finished_at)
+      VALUES ('later', '2026-11-21T06:45:00.000Z', 'incremental', '["leads","stats","agents"]', 'partial',
+        '2026-11-21T06:45:00.000Z', '2026-11-21T06:46:00.000Z')`.execute(db)
+    world.fail(503)
+    const blocks = ['headline', 'kpis'] as const
+    const due = { ...dueAt(SLOT), notedAt: at('06:00') }
+    world.clock.now = at('07:00')
+    const without = { ...world.report, blocks }
+    expect(
+      await passGate(world.work, without, [recipient('ana@example.com', { blocks })], due, null, signal),
+    ).toBeNull()
+    const held = await passGate(world.work, without, RECIPIENTS, due, null, signal)
+    expect(held).toEqual({
+      state: 'held',
+      message: expect.stringMatching(/^the agents are of 2026-11-20 14:10 UTC, the report ends/),
+    })
+  })
+
+  it('that is sent by hand waits for nothing, and is refused where the settings hold it', async () => {
+    await using world = await openWorld()
+    await expect(requireGoodData(world.work, world.report, RECIPIENTS, SLOT)).resolves.toBeUndefined()
+    for (const [ifStale, state] of [
+      ['hold', 'held'],
+      ['skip', 'skipped'],
+    ] as const) {
+      const report = { ...world.report, gate: { ...world.report.gate, ifStale } }
+      await expect(requireGoodData(world.work, report, RECIPIENTS, SLOT)).rejects.toMatchObject({
+        code: 'report_held',
+        message: expect.stringContaining(
+          `The report daily is ${state} as its settings say: the leads are of`,
+        ),
+        hint: expect.stringContaining('Run `npx leadsheet sync` first'),
+      })
+    }
+  })
+})
+
+describe('a report about far fewer leads than before', () => {
+  const counts = (now: number, last: number | null, ...scans: [leads: number, heldBack?: number][]) =>
+    judgeCounts({
+      now: { leads: now, filter: EVERY_LEAD },
+      last: last === null ? null : { leads: last, filter: EVERY_LEAD },
+      scans: scans.map(([leads, heldBack = 0]) => ({ leads, heldBack })),
+    })
+
+  it.each([
+    ['as many', counts(3000, 3000, [3000], [3000]), []],
+    ['the first one', counts(0, null), []],
+    ['none after few', counts(0, 49, [0], [49]), []],
+    ['none after many', counts(0, 3000), [{ what: 'scope', was: 3000, is: 0 }]],
+    ['half', counts(25, 50), [{ what: 'scope', was: 50, is: 25 }]],
+    ['a few more than half', counts(26, 50), []],
+    ['a list of none after thousands', counts(3000, 3000, [0], [3000]), [{ what: 'scan', was: 3000, is: 0 }]],
+    ['a list that is whole again', counts(3000, 3000, [3000], [0]), []],
+    [
+      'absences that were not believed',
+      counts(3000, 3000, [2000, 1000], [3000]),
+      [{ what: 'removal', was: 3000, is: 2000 }],
+    ],
+  ])('%s', (_, found, expected) => {
+    expect(found).toMatchObject(expected)
+    expect(found).toHaveLength(expected.length)
+  })
+
+  it('is not compared with one of other leads', () => {
+    const filter = { pipelineIds: ['eu'], conditions: [] }
+    const last = { leads: 3000, filter: EVERY_LEAD }
+    expect(judgeCounts({ now: { leads: 3, filter }, last, scans: [] })).toEqual([])
+  })
+
+  it('says so above everything, or is held until it is let go', async () => {
+    await using world = await openWorld({ ifUnusual: 'hold' })
+    expect(await world.run(SLOT)).toMatchObject({ state: 'done' })
+    for (const id of [...world.upstream.leads.keys()].slice(20)) world.upstream.leads.delete(id)
+    const next = new Date('2026-11-22T07:00:00Z')
+    world.clock.now = next
+    await sync(world.work, { ...world.work.syncOptions(signal), full: true })
+    const due = dueAt(next)
+    const told = 'the last whole reading of the list met only 20 of 40 leads'
+    expect(await world.run(next, due)).toEqual({ state: 'held', message: told })
+    await expect(requireGoodData(world.work, world.report, RECIPIENTS, next)).rejects.toMatchObject({
+      message: expect.stringContaining(told),
+      hint: expect.stringContaining('See whether that is so'),
+    })
+    expect(await world.countEditions()).toBe(1)
+    expect(await world.run(next, { ...due, isReleased: true })).toMatchObject({ state: 'done' })
+    const sent = await findLastSent(
+      world.store.db,
+      { report: 'daily', variant: '', kind: 'day' },
+      next.toISOString(),
+    )
+    expect(sent?.figures.warnings).toEqual([{ kind: 'unusual', what: 'removal', was: 40, is: 20 }])
+    const [edition] = await world.store.db
+      .selectFrom('report_edition')
+      .where('period_to', '=', sent?.periodTo ?? '')
+      .select(['subject', 'text'])
+      .execute()
+    expect(edition?.subject).toMatch(/^\[Unusual data\] Daily leads: /)
+    expect(edition?.text.replace(/\s+/g, ' ')).toContain('listed only 20 of 40 leads')
+  })
+})
+
+describe('a report of which something cannot be read', () => {
+  it('goes out with that said in its place', async () => {
+    await using world = await openWorld()
+    world.clock.now = SLOT
+    await sync(world.work, world.work.syncOptions(signal))
+    await sql`UPDATE sync_scan_verdict SET drift = '{'`.execute(world.store.db)
+    expect(await world.run(SLOT)).toMatchObject({ state: 'done' })
+    const { text } = await world.letter()
+    expect(text.replace(/\s+/g, ' ')).toMatch(
+      /^PLEASE NOTE - A part of this report could not be made: Data quality\./,
+    )
+    expect(text).toContain('DATA QUALITY\nThis part could not be made;')
+    expect(text).toContain(IN_POSTGRES ? 'invalid input syntax for type json' : 'malformed JSON')
+  })
+
+  it('goes out without the file that it would have filled, and says so', async () => {
+    await using world = await openWorld()
+    world.clock.now = SLOT
+    await sync(world.work, world.work.syncOptions(signal))
+    const query = { name: 'mine', title: 'Mine', note: null, place: 'mine/report.yaml:3:10' }
+    const sql = 'SELECT abs(min(-9223372036854775807 - 1)) AS much FROM lead'
+    const report = { ...world.report, queries: [{ ...query, sql }] }
+    const ana = recipient('ana@example.com', { attachments: ['mine.csv', 'stalled.csv'] })
+    await enqueueReportNow(world.work, report, [ana], SLOT, signal)
+    const { text, files } = await world.letter()
+    expect(files.filter(({ cid }) => cid === null).map(({ name }) => name)).toEqual([
+      'daily-stalled-2026-11-20.csv',
+    ])
+    const said = text.replace(/\s+/g, ' ')
+    expect(said).toContain('- A part of this report could not be made: Mine.')
+    expect(said).toContain('- Not attached, because it could not be made: mine.csv.')
+    const reason = IN_POSTGRES ? 'bigint out of range' : 'integer overflow'
+    expect(said).toContain(`Reason: mine/report.yaml:3:10 query mine: ${reason}`)
+  })
+
+  it('is not sent without its core numbers, tried again, and sent when they can be read', async () => {
+    await using world = await openWorld()
+    const { store, work, clock } = world
+    clock.now = SLOT
+    await sync(work, work.syncOptions(signal))
+    const slot = { schedule: 'report:daily', slot: SLOT.toISOString(), noted_at: SLOT.toISOString() }
+    await store.write((trx) => addSlot(trx, { ...slot, state: 'due', not_before: null, message: null }))
+    const schedule = reportSchedule(work, world.report, { ...scheduleOf(), recipients: RECIPIENTS })
+    await sql`ALTER TABLE lead_count RENAME TO lead_count_away`.execute(store.db)
+    await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
+    expect((await listSlots(store.db, 1))[0]).toMatchObject({
+      state: 'due',
+      not_before: '2026-11-21T07:05:00.000Z',
+      message: expect.stringMatching(/^The numbers of the report cannot be read: .*lead_count/),
+    })
+    expect(await world.countEditions()).toBe(0)
+    await sql`ALTER TABLE lead_count_away RENAME TO lead_count`.execute(store.db)
+    clock.now = at('07:05')
+    await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
+    expect((await listSlots(store.db, 1))[0]).toMatchObject({ state: 'done', attempts: 2 })
+  })
+
+  it('does not wait at the cost of its tries, neither for data nor for another process', async () => {
+    expect(afterFailure(new LeadsheetError('job_busy', 'taken'), 1, SLOT)).toMatchObject({ isWait: true })
+    await using world = await openWorld()
+    const { store, work, clock } = world
+    clock.now = SLOT
+    const slot = { schedule: 'report:daily', slot: SLOT.toISOString(), noted_at: SLOT.toISOString() }
+    await store.write((trx) => addSlot(trx, { ...slot, state: 'due', not_before: null, message: null }))
+    const schedule = reportSchedule(work, world.report, { ...scheduleOf(), recipients: RECIPIENTS })
+    world.fail(503)
+    for (const time of ['07:00', '07:05', '07:10']) {
+      clock.now = at(time)
+      await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
+    }
+    expect((await listSlots(store.db, 1))[0]).toMatchObject({ state: 'due', attempts: 0 })
+  })
+})

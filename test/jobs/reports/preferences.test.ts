@@ -1,0 +1,279 @@
+/** What recipients wish is obeyed: by reports that are due, by letters that wait, and by what others get to see. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { deliverDue, deliverEditions } from '../../../src/jobs/outbox/send-due.ts'
+import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
+import { enqueueReportNow, mailingText } from '../../../src/jobs/reports/enqueue-report.ts'
+import { findAttendance, reportAs } from '../../../src/jobs/reports/preferences.ts'
+import type { Report } from '../../../src/jobs/reports/report-definition.ts'
+import { publishSnapshot } from '../../../src/jobs/snapshot/publish.ts'
+import { signLink } from '../../../src/mail/link-token.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import type { Wish } from '../../../src/report/subscription-page.ts'
+import { readLetter } from '../../../src/store/outbox/message.ts'
+import { readOrCreateLinkKey } from '../../../src/store/reports/link-key.ts'
+import { findSubscription } from '../../../src/store/reports/preference.ts'
+import { folderWith } from '../../support/folder.ts'
+import { openMailServer } from '../../support/mail-server.ts'
+import { AT_ONCE, DAILY, mailingDeps, recipient } from '../../support/mailing.ts'
+import { publishing } from '../../support/publishing.ts'
+import { startService } from '../../support/service.ts'
+import { openSyncing, SILENT } from '../../support/syncing.ts'
+
+/** The first Monday that is told of; the data ends on the day before. */
+const MONDAY = '2026-11-23'
+const SYNCED = new Date(`${MONDAY}T05:00:00Z`)
+const DAY_MS = 86_400_000
+const PEOPLE = ['ana', 'ben', 'cleo'].map((name) => recipient(`${name}@example.com`))
+const NEVER = new AbortController().signal
+
+/** A report that is due at 07:00 UTC, for three people, from Monday on. */
+async function openDaily(report: Report = DAILY) {
+  const service = await startService(folderWith(), SYNCED, 20)
+  onTestFinished(() => service.close())
+  const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
+  onTestFinished(() => syncing[Symbol.asyncDispose]())
+  syncing.clock.now = SYNCED
+  await syncing.sync({ pageSize: 500 })
+  const { store } = syncing
+  const clock = { now: SYNCED }
+  const deps = mailingDeps(store, () => clock.now)
+  return {
+    ...{ store, clock, deps },
+    /** @param day 0 for the Monday */
+    async send(day: number) {
+      clock.now = new Date(Date.parse(`${MONDAY}T07:00:00Z`) + day * DAY_MS)
+      return enqueueReportNow(deps, report, PEOPLE, clock.now, NEVER)
+    },
+    wish: (name: string, wish: Wish) =>
+      changeSubscription(
+        store,
+        { address: `${name}@example.com`, report: 'daily' },
+        wish,
+        { by: 'recipient', reason: null },
+        clock.now,
+      ),
+    /** What somebody has got, in order: the kind of the edition and the first and the last day of its period. */
+    async gotten(name: string): Promise<string[]> {
+      const rows = await store.db
+        .selectFrom('delivery')
+        .innerJoin('report_edition', 'report_edition.id', 'edition_id')
+        .where('recipient', '=', `${name}@example.com`)
+        .select(['kind', 'period_from', 'period_to', 'delivery.message_id'])
+        .orderBy('queued_at')
+        .execute()
+      return rows.map(({ kind, period_from: from, period_to: to }) => {
+        const last = new Date(Date.parse(to) - 1).toISOString()
+        return `${kind} ${from.slice(5, 10)} ${last.slice(5, 10)}`
+      })
+    },
+  }
+}
+
+describe('a report that is due', () => {
+  it('goes to nobody who has paused or unsubscribed, and says who is left out', async () => {
+    const daily = await openDaily()
+    await daily.wish('ben', 'pause')
+    await daily.wish('cleo', 'stop')
+    const enqueued = await daily.send(0)
+    expect(enqueued.leftOut).toEqual([
+      { address: 'ben@example.com', why: 'paused by themselves on 2026-11-23' },
+      { address: 'cleo@example.com', why: 'unsubscribed by themselves on 2026-11-23' },
+    ])
+    expect(mailingText(enqueued)).toMatch(/; left out: ben@example.com \(paused by .*\), cleo@example.com/)
+    await daily.wish('ben', 'resume')
+    await daily.send(1)
+    expect(await daily.gotten('ana')).toHaveLength(2)
+    expect(await daily.gotten('ben')).toEqual(['day 11-23 11-23'])
+    expect(await daily.gotten('cleo')).toEqual([])
+  })
+
+  it('is made for nobody where all have left', async () => {
+    const daily = await openDaily()
+    for (const name of ['ana', 'ben', 'cleo']) await daily.wish(name, 'stop')
+    const enqueued = await daily.send(0)
+    expect(enqueued.mailings).toEqual([])
+    expect(mailingText(enqueued)).toMatch(/^nobody gets it; left out: /)
+  })
+})
+
+describe('who wants a report weekly', () => {
+  it('gets the week before with its first of an ISO week, and nothing on the other days', async () => {
+    const daily = await openDaily()
+    await daily.wish('ana', 'weekly')
+    for (const day of [0, 1, 2, 3, 4, 7, 8]) await daily.send(day)
+    expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22', 'week 11-23 11-29'])
+    expect(await daily.gotten('ben')).toEqual([
+      ...['day 11-22 11-22', 'day 11-23 11-23', 'day 11-24 11-24', 'day 11-25 11-25', 'day 11-26 11-26'],
+      ...['day 11-29 11-29', 'day 11-30 11-30'],
+    ])
+  })
+
+  it('has the figures and the words of a week', async () => {
+    const daily = await openDaily()
+    await daily.wish('ana', 'weekly')
+    await daily.send(0)
+    const { db } = daily.store
+    const row = await db
+      .selectFrom('delivery')
+      .where('recipient', '=', 'ana@example.com')
+      .select('message_id')
+      .executeTakeFirstOrThrow()
+    const letter = await readLetter(db, row.message_id)
+    expect(letter.subject).toContain('week 47')
+    expect(letter.report).toBe('daily')
+    const created = await db
+      .selectFrom('lead')
+      .where('created_at', '>=', '2026-11-16T00:00:00.000Z')
+      .where('created_at', '<', '2026-11-23T00:00:00.000Z')
+      .select('id')
+      .execute()
+    expect(letter.subject).toContain(`: ${created.length} new`)
+  })
+
+  it('gets it on a later day where the first was missed, be it that the week was quiet for others', async () => {
+    const daily = await openDaily()
+    await daily.wish('ana', 'weekly')
+    for (const day of [2, 3]) await daily.send(day)
+    expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22'])
+    const quiet = await openDaily({ ...DAILY, send: { if_threshold: 'new_leads > 1000000' } })
+    await quiet.send(0)
+    await quiet.wish('ana', 'weekly')
+    const { leftOut } = await quiet.send(1)
+    expect(leftOut).toEqual([{ address: 'ana@example.com', why: 'weekly: that of this week has gone out' }])
+  })
+
+  it('waits for the next week where they say so in the middle of one, and can go back', async () => {
+    const daily = await openDaily()
+    await daily.send(0)
+    await daily.wish('ana', 'weekly')
+    for (const day of [1, 7]) await daily.send(day)
+    await daily.wish('ana', 'as_scheduled')
+    await daily.send(8)
+    expect(await daily.gotten('ana')).toEqual(['day 11-22 11-22', 'week 11-23 11-29', 'day 11-30 11-30'])
+  })
+
+  it('is shown it so where somebody looks with their eyes', async () => {
+    const daily = await openDaily()
+    await daily.wish('ana', 'weekly')
+    const kindFor = async (address: string | null) => (await reportAs(daily.store, DAILY, address)).kind
+    expect(await kindFor('Ana@example.com')).toBe('week')
+    expect(await kindFor('ben@example.com')).toBe('day')
+    expect(await kindFor(null)).toBe('day')
+  })
+
+  it('gets it once, however often the slot is run', async () => {
+    const daily = await openDaily()
+    await daily.wish('ana', 'weekly')
+    for (const day of [0, 0, 0]) await daily.send(day)
+    expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22'])
+  })
+
+  it('counts the weeks of the report’s own zone', async () => {
+    const daily = await openDaily()
+    await daily.wish('ana', 'weekly')
+    await daily.send(0)
+    // In Auckland it is Monday already, and another week.
+    const auckland = { ...DAILY, timeZone: 'Pacific/Auckland' }
+    const sunday = new Date('2026-11-29T12:00:00Z')
+    const groupsOf = async (report: Report) =>
+      (await findAttendance(daily.store, report, PEOPLE, sunday)).groups.map((group) => group.report.kind)
+    expect(await groupsOf(DAILY)).toEqual(['day'])
+    expect(await groupsOf(auckland)).toEqual(['day', 'week'])
+  })
+
+  it('does not change what the others’ reports follow', async () => {
+    const since: Report = { ...DAILY, kind: 'since_last' }
+    const daily = await openDaily(since)
+    await daily.wish('ana', 'weekly')
+    await daily.wish('ben', 'pause')
+    await daily.wish('cleo', 'pause')
+    for (const day of [0, 7]) await daily.send(day)
+    await daily.wish('ben', 'resume')
+    await daily.send(9)
+    expect(await daily.gotten('ben')).toEqual(['since_last 12-01 12-01'])
+  })
+})
+
+describe('letters that wait', () => {
+  it('never go out after their recipient has stopped, and say why', async () => {
+    const daily = await openDaily()
+    const { mailings } = await daily.send(0)
+    const { withdrawn } = await daily.wish('ana', 'stop')
+    expect(withdrawn).toBe(1)
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    const deps = { ...daily.deps, transport, log: SILENT, policy: AT_ONCE }
+    const editions = mailings.map(({ edition }) => edition)
+    const deliveries = await deliverEditions(deps, editions, NEVER)
+    expect(deliveries.map(({ recipient: to, state }) => [to, state])).toEqual([
+      ['ana@example.com', 'withdrawn'],
+      ['ben@example.com', 'sent'],
+      ['cleo@example.com', 'sent'],
+    ])
+    // Nor after they came back: that would be old news.
+    await daily.wish('ana', 'start')
+    await deliverDue(deps, NEVER)
+    expect(server.received.flatMap(({ to }) => to)).toEqual(['ben@example.com', 'cleo@example.com'])
+  })
+
+  it('do not go out either where the wish came while they were being written', async () => {
+    const daily = await openDaily()
+    const { mailings } = await daily.send(0)
+    const wish = {
+      state: 'unsubscribed',
+      cadence: 'as_scheduled',
+      changed_by: 'recipient',
+      reason: null,
+    } as const
+    await daily.store.write((trx) =>
+      trx
+        .insertInto('subscription')
+        .values({ address: 'ana@example.com', report: 'daily', changed_at: '2026-11-23', ...wish })
+        .execute(),
+    )
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    const deps = { ...daily.deps, transport, log: SILENT, policy: AT_ONCE }
+    await deliverEditions(
+      deps,
+      mailings.map(({ edition }) => edition),
+      NEVER,
+    )
+    expect(server.received.flatMap(({ to }) => to)).toEqual(['ben@example.com', 'cleo@example.com'])
+  })
+})
+
+describe('a wish', () => {
+  it('that no longer fits changes nothing, nor who said what when', async () => {
+    const daily = await openDaily()
+    await daily.wish('ana', 'stop')
+    const stopped = await findSubscription(daily.store.db, { address: 'ana@example.com', report: 'daily' })
+    daily.clock.now = new Date(SYNCED.getTime() + DAY_MS)
+    for (const wish of ['pause', 'resume', 'stop'] as const) await daily.wish('ana', wish)
+    const key = { address: 'ANA@example.com', report: 'daily' }
+    expect(await findSubscription(daily.store.db, key)).toEqual(stopped)
+  })
+})
+
+describe('the snapshot that analysts get', () => {
+  it('has neither the key of the links nor a link, nor who has left', async () => {
+    const daily = await openDaily()
+    const key = await readOrCreateLinkKey(daily.store, SYNCED)
+    const pageOf = (subject: { address: string; report: string }) =>
+      `https://reports.example.com/subscription/${signLink(key, subject)}`
+    const { sender } = daily.deps
+    const deps = { ...daily.deps, sender: { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf } } }
+    await enqueueReportNow(deps, DAILY, PEOPLE, SYNCED, NEVER)
+    await daily.wish('ben', 'stop')
+    const token = signLink(key, { address: 'ana@example.com', report: 'daily' })
+    const folder = folderWith()
+    const publish = publishing(daily.store, folder)
+    await publishSnapshot(publish, NEVER)
+    const bytes = readFileSync(publish.files.snapshot)
+    const forms = (['hex', 'base64', 'base64url'] as const).map((form) => Buffer.from(key).toString(form))
+    for (const secret of [Buffer.from(key), ...forms, token, 'ben@example.com', 'ana@example.com']) {
+      expect(bytes.includes(secret)).toBe(false)
+    }
+  })
+})

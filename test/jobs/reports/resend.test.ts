@@ -1,0 +1,130 @@
+/** Which letters are sent again, to whom, and how: as they were, or as new ones. */
+import { describe, expect, it } from 'vitest'
+import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
+import { enqueueResend, planResend, type ResendPlan } from '../../../src/jobs/reports/resend.ts'
+import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { readLetter } from '../../../src/store/outbox/message.ts'
+import { folderWith } from '../../support/folder.ts'
+import { DAILY, enqueueDue, mailingDeps, recipient } from '../../support/mailing.ts'
+import { startService } from '../../support/service.ts'
+import { openSyncing } from '../../support/syncing.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+const EMEA = { filter: { pipelineIds: ['pl_emea'], conditions: [] } }
+const PEOPLE = [
+  recipient('ana@example.com'),
+  recipient('ben@example.com', EMEA),
+  recipient('cleo@example.com'),
+  recipient('dan@example.com'),
+  recipient('eve@example.com'),
+]
+const ENDS: Readonly<Record<string, Pick<DeliveryMove, 'state' | 'nextAttemptAt'>>> = {
+  ana: { state: 'sent', nextAttemptAt: null },
+  ben: { state: 'sent', nextAttemptAt: null },
+  cleo: { state: 'failed', nextAttemptAt: null },
+  dan: { state: 'in_doubt', nextAttemptAt: null },
+  eve: { state: 'pending' },
+}
+
+/** A report of yesterday that went out to five people, in two editions, and ended differently for each. */
+async function openMailed() {
+  const service = await startService(folderWith(), NOW, 8)
+  const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
+  syncing.clock.now = NOW
+  await syncing.sync({ pageSize: 500 })
+  const clock = { now: NOW }
+  const { store } = syncing
+  const deps = mailingDeps(store, () => clock.now)
+  await enqueueDue(deps, PEOPLE)
+  const rows = () =>
+    store.db.selectFrom('delivery').selectAll().orderBy('recipient').orderBy('revision').execute()
+  for (const row of await rows()) {
+    const end = ENDS[row.recipient.split('@')[0] ?? '']
+    const to = { state: 'pending' as const, ...end, at: NOW.toISOString(), response: '250 Ok' }
+    await store.write((trx) => moveDelivery(trx, row.message_id, ['pending'], to))
+  }
+  clock.now = new Date('2026-11-21T09:00:00Z')
+  return {
+    ...{ deps, store, clock, rows },
+    async [Symbol.asyncDispose]() {
+      await syncing[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const told = ({ again, anew, leftOut }: ResendPlan) => ({
+  again: again.map(({ letter }) => letter.recipient.split('@')[0]),
+  anew: anew.map(({ letter }) => letter.recipient.split('@')[0]),
+  leftOut: leftOut.map((one) => `${one.recipient.split('@')[0]}: ${one.why}`),
+})
+
+describe('a report that is sent again', () => {
+  it('goes to those who are meant, of all its editions', async () => {
+    await using mailed = await openMailed()
+    const { deps, clock } = mailed
+    const plan = async (...choice: Parameters<typeof planResend>[3][]) =>
+      told(await planResend(deps, DAILY, PEOPLE, choice[0] ?? { which: 'all' }, clock.now))
+    expect(await plan({ which: 'failed' })).toEqual({ again: ['cleo'], anew: [], leftOut: [] })
+    expect(await plan({ which: 'in_doubt' })).toEqual({ again: ['dan'], anew: [], leftOut: [] })
+    expect(await plan({ which: 'one', address: 'Ben@example.com' })).toEqual({
+      again: [],
+      anew: ['ben'],
+      leftOut: [],
+    })
+    expect(await plan({ which: 'all' })).toEqual({
+      again: ['cleo', 'dan'],
+      anew: ['ana', 'ben'],
+      leftOut: ['eve: it is going to be sent'],
+    })
+    expect(
+      told(await planResend(deps, DAILY, PEOPLE, { which: 'all' }, new Date('2026-11-20T12:00:00Z'))),
+    ).toEqual({
+      ...{ again: [], anew: [], leftOut: [] },
+    })
+  })
+
+  it('leaves out whom the settings name no more, and who wants none of it', async () => {
+    await using mailed = await openMailed()
+    const { deps, store, clock } = mailed
+    const wish = { by: 'recipient', reason: null } as const
+    await changeSubscription(store, { address: 'ana@example.com', report: 'daily' }, 'stop', wish, clock.now)
+    const plan = await planResend(deps, DAILY, PEOPLE.slice(0, 2), { which: 'all' }, clock.now)
+    expect(told(plan)).toEqual({
+      ...{ again: [], anew: ['ben'] },
+      leftOut: [
+        'ana: unsubscribed by themselves on 2026-11-21',
+        ...['cleo', 'dan', 'eve'].map((name) => `${name}: the settings name them no more`),
+      ],
+    })
+  })
+
+  it('is the same mail for those who have none, and a new one that says so for the others', async () => {
+    await using mailed = await openMailed()
+    const { deps, store, clock } = mailed
+    const before = await mailed.rows()
+    const idOf = (name: string) => before.find((row) => row.recipient.startsWith(name))?.message_id ?? ''
+    const plan = await planResend(deps, DAILY, PEOPLE, { which: 'all' }, clock.now)
+    const queued = await enqueueResend(deps, DAILY, plan, 'wrong currency')
+    const rows = await mailed.rows()
+    expect(rows.map((row) => [row.recipient.split('@')[0], row.revision, row.state, row.attempts])).toEqual([
+      ['ana', 0, 'sent', 0],
+      ['ana', 1, 'pending', 0],
+      ['ben', 0, 'sent', 0],
+      ['ben', 1, 'pending', 0],
+      ['cleo', 0, 'pending', 0],
+      ['dan', 0, 'pending', 0],
+      ['eve', 0, 'pending', 0],
+    ])
+    const anew = rows.filter(({ revision }) => revision === 1).map((row) => row.message_id)
+    expect(queued).toEqual(new Set([idOf('cleo'), idOf('dan'), ...anew]))
+    const letter = await readLetter(store.db, anew[0] ?? '')
+    expect(letter).toMatchObject({ inReplyTo: idOf('ana'), date: clock.now.toISOString() })
+    expect(letter.text).toContain('wrong currency')
+    const first = await readLetter(store.db, idOf('ana'))
+    expect(letter.subject).toBe(first.subject)
+    // Asked for by two people at once, it is written once.
+    await enqueueResend(deps, DAILY, plan, null)
+    expect(await mailed.rows()).toHaveLength(rows.length)
+  })
+})

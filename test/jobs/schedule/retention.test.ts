@@ -1,0 +1,258 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { prune, type Retention } from '../../../src/jobs/schedule/retention.ts'
+import type { Db, Store } from '../../../src/store/db/store.ts'
+import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { random } from '../../support/random.ts'
+import { lead, openEmptyStore, save, stat } from '../../support/store.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+const KEEP: Retention = { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null }
+const MINUTE_MS = 60_000
+const DAY_MS = 1_440 * MINUTE_MS
+
+function run(store: Store, retention: Retention = KEEP, isDry = false, now = NOW) {
+  return prune(store, retention, { now: () => now, isDry, signal: new AbortController().signal })
+}
+
+/** Readings of one agent, `at` the minutes of the day; running where nothing else is said. */
+async function insertReadings(
+  store: Store,
+  readings: readonly (readonly [at: string, status: string])[],
+  id = 'a1',
+): Promise<void> {
+  await store.write(async (trx) => {
+    await sql`INSERT INTO agent (id, name, status, observed_at, raw) VALUES (${id}, ${id}, 'running', '2026', '{}')
+      ON CONFLICT DO NOTHING`.execute(trx)
+    await sql`INSERT INTO agent_reading (agent_id, observed_at, run_id, status)
+      SELECT ${id}, value ->> 0, 'r', value ->> 1 FROM json_each(${JSON.stringify(readings)})`.execute(trx)
+  })
+}
+
+async function instants(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('agent_reading').select('observed_at').orderBy('observed_at').execute()
+  return rows.map((row) => row.observed_at)
+}
+
+async function outages(db: Db): Promise<unknown[]> {
+  const { rows } =
+    await sql`SELECT agent_id, began_at, ended_at, hours FROM agent_outage ORDER BY 1, 2`.execute(db)
+  return rows
+}
+
+function every(minutes: number, from: string, count: number): string[] {
+  return Array.from({ length: count }, (_, n) =>
+    new Date(Date.parse(from) + n * minutes * MINUTE_MS).toISOString(),
+  )
+}
+
+describe('old readings', () => {
+  test('are thinned to the first of each hour, later of each day, and the young stay', async () => {
+    const store = await openEmptyStore()
+    const young = every(15, '2026-10-22T00:00:00Z', 8)
+    const hours = every(15, '2026-10-21T22:00:00Z', 8)
+    const days = every(15, '2025-11-20T22:00:00Z', 8)
+    await insertReadings(
+      store,
+      [...days, ...hours, ...young].map((at) => [at, 'running']),
+    )
+    const result = await run(store)
+    expect(await instants(store.db)).toEqual([days[0], hours[0], hours[4], ...young])
+    expect(result).toEqual([
+      { table: 'pipeline_stat', before: '2026-10-22T00:00:00.000Z', read: 0, gone: 0 },
+      { table: 'agent_reading', before: '2026-10-22T00:00:00.000Z', read: 16, gone: 13 },
+      { table: 'event', before: '2026-11-14T00:00:00.000Z', read: 0, gone: 0 },
+    ])
+    const marks = await store.db
+      .selectFrom('pruned')
+      .select(['table_name', 'rule', 'before', 'rows'])
+      .orderBy('rule')
+      .execute()
+    expect(marks).toEqual([
+      { table_name: 'agent_reading', rule: 'daily', before: '2025-11-21T00:00:00.000Z', rows: 7 },
+      { table_name: 'agent_reading', rule: 'hourly', before: '2026-10-22T00:00:00.000Z', rows: 6 },
+    ])
+    await store.close()
+  })
+
+  test('keep each outage as long as it was', async () => {
+    const store = await openEmptyStore()
+    const chance = random(7)
+    const readings = every(15, '2025-09-01T00:05:00Z', 8_000).map((at) => [at, chance() < 0.1] as const)
+    for (const id of ['a1', 'a2']) {
+      await insertReadings(
+        store,
+        readings.map(([at, isFailing]) => [at, isFailing ? 'failing' : 'running']),
+        id,
+      )
+    }
+    const before = await outages(store.db)
+    expect(before.length).toBeGreaterThan(500)
+    await run(store)
+    expect(await outages(store.db)).toEqual(before)
+    expect((await instants(store.db)).length).toBeLessThan(8_000)
+    await store.close()
+  })
+
+  test('end the same in one go and in many, and a second time changes nothing', async () => {
+    const chance = random(11)
+    const readings = every(20, '2025-08-01T00:00:00Z', 6_000).map(
+      (at) => [at, chance() < 0.05 ? 'failing' : 'running'] as const,
+    )
+    const atOnce = await openEmptyStore()
+    await insertReadings(atOnce, readings)
+    await run(atOnce)
+    const daily = await openEmptyStore()
+    await insertReadings(daily, readings)
+    for (let days = 120; days >= 0; days -= 7)
+      await run(daily, KEEP, false, new Date(NOW.getTime() - days * DAY_MS))
+    await run(daily)
+    expect(await instants(daily.db)).toEqual(await instants(atOnce.db))
+    expect((await run(daily)).map(({ gone }) => gone)).toEqual([0, 0, 0])
+    await atOnce.close()
+    await daily.close()
+  })
+
+  test('leave the last one of a pipeline, and take the stages of the others along', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('l1', { pipelineId: 'p1' })])
+    for (const at of every(20, '2026-01-01T00:00:00Z', 5))
+      await store.write((trx) =>
+        savePipelineStat(trx, stat('p1', at, { new: 3, won: 1 }), { runId: 'r', at }),
+      )
+    await run(store)
+    const count = async (table: 'pipeline_stat' | 'pipeline_stage_stat') =>
+      (
+        await store.db.selectFrom(table).select('observed_at').distinct().orderBy('observed_at').execute()
+      ).map((row) => row.observed_at)
+    const stay = ['2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00.000Z', '2026-01-01T01:20:00.000Z']
+    expect(await count('pipeline_stat')).toEqual(stay)
+    expect(await count('pipeline_stage_stat')).toEqual(stay)
+    await store.close()
+  })
+})
+
+describe('past states of leads', () => {
+  const YEARS: Retention = { ...KEEP, versionsYears: 2 }
+  const LIMIT = '2024-11-21T00:00:00.000Z'
+
+  /** Who was in which status at an instant, by the pattern that the README shows. */
+  async function statusesAt(db: Db, at: string): Promise<unknown[]> {
+    const { rows } = await sql`SELECT lead_id, status, score FROM lead_version
+      WHERE valid_from <= ${at} AND (valid_to IS NULL OR valid_to > ${at}) ORDER BY lead_id`.execute(db)
+    return rows
+  }
+
+  async function openHistory(): Promise<Store> {
+    const store = await openEmptyStore()
+    const chance = random(3)
+    const statuses = ['new', 'contacted', 'won', 'lost']
+    for (let n = 0; n < 24; n++) {
+      const at = new Date(Date.parse('2023-01-05T00:00:00Z') + n * 60 * DAY_MS).toISOString()
+      const leads = Array.from({ length: 40 }, (_, id) => id)
+        .filter(() => chance() < 0.5)
+        .map((id) =>
+          lead(`l${id}`, {
+            status: statuses[Math.floor(chance() * statuses.length)] ?? 'new',
+            score: Math.floor(chance() * 100),
+            updatedAt: at,
+            statusChangedAt: at,
+          }),
+        )
+      await save(store, leads, at)
+    }
+    return store
+  }
+
+  test('stay for ever unless the settings say otherwise', async () => {
+    const store = await openHistory()
+    const before = await store.db.selectFrom('lead_version').selectAll().execute()
+    expect((await run(store)).map(({ table }) => table)).not.toContain('lead_version')
+    expect(await store.db.selectFrom('lead_version').selectAll().execute()).toEqual(before)
+    await store.close()
+  })
+
+  test('that ended before the limit go; at each instant since, every lead is what it was', async () => {
+    const store = await openHistory()
+    const days = every(1_440 * 11, LIMIT, 70)
+    const before = await Promise.all(days.map((day) => statusesAt(store.db, day)))
+    const versions = (await run(store, YEARS)).at(-1)
+    expect(versions).toMatchObject({ table: 'lead_version', before: LIMIT })
+    expect(versions?.gone).toBeGreaterThan(50)
+    expect(await Promise.all(days.map((day) => statusesAt(store.db, day)))).toEqual(before)
+    const ended = await store.db
+      .selectFrom('lead_version')
+      .where('valid_to', '<=', LIMIT)
+      .selectAll()
+      .execute()
+    expect(ended).toEqual([])
+    await store.close()
+  })
+
+  test('leave the moves as they would be drawn from what stays', async () => {
+    const store = await openHistory()
+    await run(store, YEARS)
+    const moves = await store.db
+      .selectFrom('stage_move')
+      .selectAll()
+      .orderBy('lead_id')
+      .orderBy('moved_at')
+      .execute()
+    expect(moves.every((move) => move.moved_at > LIMIT)).toBe(true)
+    const { rows } = await sql<{ lead_id: string; moved_at: string }>`SELECT lead_id, valid_from AS moved_at
+      FROM (SELECT *, lag(status) OVER (PARTITION BY lead_id ORDER BY valid_from) AS was
+        FROM lead_version) AS version
+      WHERE was <> status ORDER BY lead_id, valid_from`.execute(store.db)
+    expect(moves.map(({ lead_id, moved_at }) => ({ lead_id, moved_at }))).toEqual(rows)
+    await store.close()
+  })
+})
+
+test('events that are done with go after a week, so that no sender can repeat them before; what waits stays', async () => {
+  const store = await openEmptyStore()
+  const came = (id: string, received_at: string, done_at: string | null) =>
+    sql`INSERT INTO event (id, received_at, resource, resource_id, done_at, outcome)
+      VALUES (${id}, ${received_at}, 'lead', 'l1', ${done_at}, ${done_at && 'updated'})`.execute(store.db)
+  await came('old', '2026-11-13T23:59:59.999Z', '2026-11-14T00:00:01.000Z')
+  await came('waits', '2026-11-01T00:00:00.000Z', null)
+  await came('young', '2026-11-14T00:00:00.000Z', '2026-11-14T00:00:01.000Z')
+  const events = { table: 'event', before: '2026-11-14T00:00:00.000Z', read: 2, gone: 1 }
+  expect((await run(store, KEEP, true))[2]).toEqual(events)
+  expect((await run(store))[2]).toEqual(events)
+  const left = await store.db.selectFrom('event').select('id').orderBy('id').execute()
+  expect(left.map(({ id }) => id)).toEqual(['waits', 'young'])
+  await store.close()
+})
+
+test('a dry run tells the same and deletes nothing', async () => {
+  const store = await openEmptyStore()
+  await insertReadings(
+    store,
+    every(10, '2026-01-01T00:00:00Z', 500).map((at) => [at, 'running']),
+  )
+  const dry = await run(store, KEEP, true)
+  expect(await instants(store.db)).toHaveLength(500)
+  expect(await store.db.selectFrom('pruned').selectAll().execute()).toEqual([])
+  expect(await run(store)).toEqual(dry)
+  expect(dry[1]?.gone).toBe(500 - (await instants(store.db)).length)
+  await store.close()
+})
+
+test('pruning lets others have their turn', async () => {
+  const store = await openEmptyStore()
+  for (let agent = 0; agent < 10; agent++) {
+    await insertReadings(
+      store,
+      every(2, '2026-01-01T00:00:00Z', 10_000).map((at) => [at, 'running']),
+      `a${agent}`,
+    )
+  }
+  const delay = monitorEventLoopDelay({ resolution: 5 })
+  delay.enable()
+  await run(store)
+  delay.disable()
+  expect(delay.count).toBeGreaterThan(10)
+  expect(delay.percentile(90) / 1e6).toBeLessThan(100)
+  await store.close()
+})

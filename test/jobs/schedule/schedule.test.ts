@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../../src/errors.ts'
+import { tryAgain } from '../../../src/jobs/schedule/job-failure.ts'
+import { releaseSlot } from '../../../src/store/schedule/scheduled-run.ts'
+import { timing } from '../../support/schedule.ts'
+import { openTicking } from '../../support/ticking.ts'
+
+const AN_HOUR = { timing: timing('0 * * * *') }
+
+describe('a schedule', () => {
+  it('runs a slot once, however often the clock ticks', async () => {
+    await using daily = await openTicking()
+    for (const at of ['06:59:59Z', '07:00:00Z', '07:00:40Z', '07:01:00Z'])
+      await daily.tick(`2026-11-20T${at}`)
+    expect(daily.ran).toEqual([
+      {
+        slot: new Date('2026-11-20T07:00:00Z'),
+        notedAt: new Date('2026-11-20T07:00:00Z'),
+        attempt: 1,
+        late: null,
+        isReleased: false,
+      },
+    ])
+  })
+
+  it('does not run again when the clock goes back, and loses nothing when it goes forth', async () => {
+    await using hourly = await openTicking(AN_HOUR)
+    for (const at of [
+      '07:00',
+      '06:30',
+      '06:59',
+      '07:00',
+      '07:30',
+      '10:30',
+      '07:31',
+      '08:00',
+      '10:00',
+      '11:00',
+    ])
+      await hourly.tick(`2026-11-20T${at}:00Z`)
+    expect(hourly.ran.map(({ slot }) => slot.getUTCHours())).toEqual([7, 10, 8, 11])
+    expect(await hourly.states()).toEqual([
+      '06:30 skipped',
+      '07:00 done',
+      '08:00 done',
+      '09:00 skipped',
+      '10:00 done',
+      '11:00 done',
+    ])
+  })
+
+  it('goes on at once after a clock that was years ahead, and after one that was years behind', async () => {
+    await using minutely = await openTicking({ timing: timing('* * * * *') })
+    await minutely.tick('2031-01-01T00:00:30Z')
+    await minutely.tick('1970-01-01T00:00:30Z')
+    minutely.ran.length = 0
+    await minutely.tick('2026-11-20T07:00:30Z')
+    await minutely.tick('2026-11-20T07:01:30Z')
+    expect(minutely.ran.map(({ slot }) => slot.toISOString())).toEqual([
+      '2026-11-20T07:00:00.000Z',
+      '2026-11-20T07:01:00.000Z',
+    ])
+    expect((await minutely.states()).length).toBeLessThanOrEqual(1 + 400 + 1 + 400)
+  })
+
+  it('runs at once when it is first seen, if that is asked for', async () => {
+    await using first = await openTicking({ runsAtFirstSight: true })
+    expect(first.ran.map(({ slot }) => slot.toISOString())).toEqual(['2026-11-20T06:30:00.000Z'])
+  })
+
+  it('begins a slot later by its jitter, at the same second each time, and never past half the way to the next', async () => {
+    await using jittered = await openTicking({ ...AN_HOUR, jitterSeconds: 3600 })
+    await jittered.tick('2026-11-20T07:00:00Z')
+    const [, slot] = await jittered.slots()
+    const begin = slot?.not_before ?? ''
+    expect(begin > '2026-11-20T07:00:00.000Z' && begin <= '2026-11-20T07:30:00.000Z').toBe(true)
+    await jittered.tick(new Date(Date.parse(begin) - 1).toISOString())
+    expect(jittered.ran).toEqual([])
+    await jittered.tick(begin)
+    expect(jittered.ran).toMatchObject([{ slot: new Date('2026-11-20T07:00:00Z'), late: null }])
+  })
+
+  it('reports once each local day over both clock changes of a year', async () => {
+    await using daily = await openTicking({ timing: timing('30 2 * * *', 'Europe/Vienna') })
+    const localDay = new Intl.DateTimeFormat('sv', { timeZone: 'Europe/Vienna' })
+    for (const [from, days] of [
+      ['2026-03-27', 4],
+      ['2026-10-23', 4],
+    ] as const) {
+      daily.ran.length = 0
+      await daily.store.db.deleteFrom('schedule_slot').execute()
+      const start = Date.parse(`${from}T12:00:00Z`)
+      for (let minute = 0; minute <= days * 24 * 60; minute += 10) {
+        await daily.tick(new Date(start + minute * 60_000).toISOString())
+      }
+      const ran = daily.ran.map(({ slot }) => localDay.format(slot))
+      expect(ran).toHaveLength(days)
+      expect(new Set(ran).size).toBe(days)
+    }
+  })
+})
+
+describe('a slot that fails', () => {
+  const fail = async (): Promise<never> => {
+    throw new LeadsheetError('data_unwritable', 'the disk is full')
+  }
+
+  it('is tried again after 5, 15 and 60 minutes where that may pass', async () => {
+    await using daily = await openTicking()
+    daily.ends = fail
+    await daily.live('2026-11-20T09:00:00Z')
+    expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4])
+    expect((await daily.slots()).at(-1)).toMatchObject({
+      ...{ state: 'failed', attempts: 4, finished_at: '2026-11-20T08:20:00.000Z' },
+      message: 'the disk is full; tried 4 times',
+    })
+  })
+
+  it('is done when it passes', async () => {
+    await using daily = await openTicking()
+    daily.ends = async (due) => (due.attempt < 3 ? fail() : { state: 'done', message: null })
+    await daily.live('2026-11-20T09:00:00Z')
+    expect(daily.ran.at(-1)).toMatchObject({
+      attempt: 3,
+      late: { from: '2026-11-20T07:00:00.000Z', why: 'waited' },
+    })
+    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
+  })
+
+  it.each([new LeadsheetError('report_template', 'a template has a mistake'), new TypeError('a bug')])(
+    'has failed at once where it would only fail again: %s',
+    async (thrown) => {
+      await using daily = await openTicking()
+      daily.ends = () => Promise.reject(thrown)
+      await daily.live('2026-11-20T08:30:00Z')
+      expect(daily.ran).toHaveLength(1)
+      expect((await daily.slots()).at(-1)).toMatchObject({ state: 'failed', message: thrown.message })
+    },
+  )
+
+  it('keeps to what the upstream asks for, and to its window', async () => {
+    await using daily = await openTicking({ catchUp: { policy: 'latest', windowHours: 2 } })
+    daily.ends = ({ attempt }) =>
+      Promise.resolve(
+        tryAgain(
+          'put off',
+          attempt,
+          daily.clock.now,
+          attempt === 1 ? '2026-11-20T08:30:00.000Z' : '2026-11-20T09:00:00.001Z',
+        ),
+      )
+    await daily.live('2026-11-20T08:29:00Z')
+    expect(daily.ran).toHaveLength(1)
+    await daily.live('2026-11-20T08:31:00Z')
+    expect((await daily.slots()).at(-1)).toMatchObject({
+      state: 'failed',
+      message: 'put off; after 2 hours it is let go',
+    })
+  })
+
+  it('makes way for the next one', async () => {
+    await using hourly = await openTicking(AN_HOUR)
+    hourly.ends = async ({ slot }) => (slot.getUTCHours() === 7 ? fail() : { state: 'done', message: null })
+    await hourly.live('2026-11-20T08:01:00Z')
+    expect(await hourly.states()).toEqual(['06:30 skipped', '07:00 skipped', '08:00 done'])
+    expect((await hourly.slots())[1]?.message).toBe(
+      'given up when that of 2026-11-20 08:00 UTC came: the disk is full',
+    )
+  })
+})
+
+describe('a slot that is held', () => {
+  const held = async () => ({ state: 'held' as const, message: 'the data are old' })
+
+  it('is asked again each minute, until it is let go', async () => {
+    await using daily = await openTicking()
+    daily.ends = async ({ isReleased }) => (isReleased ? { state: 'done', message: null } : held())
+    await daily.live('2026-11-20T07:02:00Z')
+    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 held'])
+    await daily.store.db
+      .updateTable('schedule_slot')
+      .where('state', '=', 'held')
+      .set({ released_at: 'now' })
+      .execute()
+    await daily.live('2026-11-20T07:03:00Z')
+    expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
+    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
+  })
+
+  it('runs once it was let go, also if the next one has come meanwhile', async () => {
+    await using hourly = await openTicking(AN_HOUR)
+    hourly.ends = async ({ isReleased }) => (isReleased ? { state: 'done', message: null } : held())
+    await hourly.live('2026-11-20T07:59:00Z')
+    const letGo = await hourly.store.write((trx) =>
+      releaseSlot(trx, 'report:daily', '2026-11-20T07:59:30.000Z'),
+    )
+    expect(letGo).toMatchObject({ slot: '2026-11-20T07:00:00.000Z' })
+    await hourly.live('2026-11-20T08:00:00Z')
+    expect(await hourly.states()).toEqual(['06:30 skipped', '07:00 done', '08:00 held'])
+  })
+
+  it('ends when the next one comes', async () => {
+    await using hourly = await openTicking({ ...AN_HOUR, catchUp: { policy: 'all', windowHours: 24 } })
+    hourly.ends = held
+    await hourly.live('2026-11-20T08:00:00Z')
+    expect(await hourly.states()).toEqual(['06:30 skipped', '07:00 skipped', '08:00 held'])
+    expect((await hourly.slots())[1]?.message).toBe(
+      'held until that of 2026-11-20 08:00 UTC came: the data are old',
+    )
+  })
+})

@@ -1,0 +1,240 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { publishIfDue, publishSnapshot } from '../../../src/jobs/snapshot/publish.ts'
+import { snapshotSchedule } from '../../../src/jobs/snapshot/scheduled-snapshot.ts'
+import { fileOf } from '../../../src/store/db/place.ts'
+import { claimLease } from '../../../src/store/schedule/lease.ts'
+import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
+import { startRun } from '../../../src/store/sync/sync-run.ts'
+import { folderWith } from '../../support/folder.ts'
+import { ask, publishing } from '../../support/publishing.ts'
+import { dueAt, scheduleOf } from '../../support/schedule.ts'
+import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
+
+const NEVER = new AbortController().signal
+
+/** A store with leads that a sync has read to their end. */
+async function openFilledStore() {
+  const store = await openEmptyStore()
+  await save(store, [lead('l1'), lead('l2', { status: 'won' })])
+  const run = await saveWholeRun(store, '2026-11-21T06:00:00Z')
+  return { store, run, folder: folderWith() }
+}
+
+describe('publishing', () => {
+  it('shows the leads of the store in a file that says which run it comes from', async () => {
+    const { store, run, folder } = await openFilledStore()
+    const deps = publishing(store, folder)
+    const published = await publishSnapshot(deps, NEVER)
+    await store.close()
+    expect(published).toMatchObject({ file: deps.files.snapshot, leadsAsOf: '2026-11-21T06:00:00.000Z' })
+    expect(ask(published.file, 'SELECT id, outcome FROM lead_now ORDER BY id')).toEqual([
+      { id: 'l1', outcome: 'open' },
+      { id: 'l2', outcome: 'won' },
+    ])
+    expect(ask(published.file, 'SELECT * FROM snapshot_info')).toMatchObject([
+      {
+        ...{ made_at: '2026-11-21T06:30:00.000Z', leads_as_of: '2026-11-21T06:00:00.000Z' },
+        ...{ run_id: run, leadsheet_version: '0.0.0' },
+      },
+    ])
+  })
+
+  it('leaves one file without a journal, which everybody may read and nobody write', async () => {
+    const { store, folder } = await openFilledStore()
+    const { file } = await publishSnapshot(publishing(store, folder), NEVER)
+    await store.close()
+    expect(readdirSync(folder).sort()).toEqual(['metadata.json', 'snapshot.db'])
+    expect(statSync(file).mode & 0o777).toBe(0o444)
+    expect([...readFileSync(file).subarray(18, 20)]).toEqual([1, 1])
+  })
+
+  it('keeps who receives reports and how the store works inside out of every byte of the file', async () => {
+    const { store, folder } = await openFilledStore()
+    const secret = 'canary-4711'
+    const period = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' }
+    const figures = JSON.stringify({
+      period,
+      prior: period,
+      pipelines: [],
+      stalled: { days: 7 },
+      topLeads: { minScore: 80 },
+    })
+    await store.write(async (trx) => {
+      const edition = { id: 'e1', report: 'daily', time_zone: 'UTC', figures, subject: 'Shown', run_id: null }
+      const times = { period_from: period.from, period_to: period.to, rendered_at: '2026' }
+      await trx
+        .insertInto('report_edition')
+        .values({ ...edition, ...times, html: secret, text: secret })
+        .execute()
+      const letter = { message_id: secret, edition_id: 'e1', recipient: secret }
+      await trx
+        .insertInto('delivery')
+        .values({ ...letter, state: 'sent', queued_at: '2026', state_at: '2026', response: secret })
+        .execute()
+      const bytes = Buffer.from(secret)
+      await trx
+        .insertInto('letter')
+        .values({ message_id: secret, head: secret, files: '[]', html: bytes, text: bytes })
+        .execute()
+      await trx.insertInto('letter_file').values({ sha256: secret, content: bytes }).execute()
+      await trx
+        .insertInto('lease')
+        .values({
+          name: 'daemon',
+          holder: secret,
+          host: secret,
+          pid: 1,
+          acquired_at: '2026',
+          expires_at: '2026',
+        })
+        .execute()
+    })
+    const { file } = await publishSnapshot(publishing(store, folder), NEVER)
+    await store.close()
+    expect(readFileSync(file).includes(secret)).toBe(false)
+    expect(ask(file, 'SELECT subject FROM report_edition')).toEqual([{ subject: 'Shown' }])
+  })
+
+  it("takes an analyst's own views along, but for those that read what is private", async () => {
+    const { store, folder } = await openFilledStore()
+    const analyst = new Database(fileOf(store))
+    analyst.exec("CREATE VIEW my_won AS SELECT * FROM lead_now WHERE outcome = 'won'")
+    analyst.exec('CREATE VIEW my_letters AS SELECT * FROM delivery')
+    analyst.exec('CREATE VIEW my_sent AS SELECT * FROM my_letters')
+    analyst.exec("CREATE VIEW figure AS SELECT 'as one in the snapshot is called'")
+    analyst.close()
+    const { file } = await publishSnapshot(publishing(store, folder), NEVER)
+    await store.close()
+    expect(ask(file, 'SELECT id FROM my_won')).toEqual([{ id: 'l2' }])
+    expect(ask(file, "SELECT name FROM sqlite_schema WHERE name LIKE 'my_%'")).toEqual([{ name: 'my_won' }])
+  })
+
+  it('refuses where no sync has read all leads yet', async () => {
+    const store = await openEmptyStore()
+    await expect(publishSnapshot(publishing(store, folderWith()), NEVER)).rejects.toMatchObject({
+      code: 'report_no_data',
+    })
+    await store.close()
+  })
+
+  it('keeps as many of the last ones as are wanted, and no other file', async () => {
+    const { store, folder } = await openFilledStore()
+    writeFileSync(join(folder, 'snapshot-of-mine.db'), '')
+    for (const hour of ['01', '02', '03']) {
+      const now = () => new Date(`2026-11-22T${hour}:00:00Z`)
+      await publishSnapshot(publishing(store, folder, { now, keep: 2 }), NEVER)
+    }
+    await store.close()
+    expect(readdirSync(folder).sort()).toEqual([
+      ...['metadata.json', 'snapshot-20261122T020000Z.db', 'snapshot-20261122T030000Z.db'],
+      ...['snapshot-of-mine.db', 'snapshot.db'],
+    ])
+    const kept = join(folder, 'snapshot-20261122T020000Z.db')
+    expect(ask(kept, 'SELECT made_at FROM snapshot_info')).toEqual([{ made_at: '2026-11-22T02:00:00.000Z' }])
+  })
+
+  it('leaves the snapshot that is there alone when it cannot make another, and says why', async () => {
+    const { store, folder } = await openFilledStore()
+    const { file } = await publishSnapshot(publishing(store, folder), NEVER)
+    const before = readFileSync(file)
+    await store.close()
+    writeFileSync(fileOf(store), 'no database any more')
+    const job = { madeAt: '2026', version: '', sourcePaths: {} }
+    await expect(makeSnapshot(store, job, file, { keep: 0, signal: NEVER })).rejects.toMatchObject({
+      code: 'store_corrupt',
+    })
+    expect(readFileSync(file).equals(before)).toBe(true)
+    expect(readdirSync(folder).sort()).toEqual(['metadata.json', 'snapshot.db'])
+  })
+
+  it('stops when it is told to, and leaves nothing behind', async () => {
+    const { store, folder } = await openFilledStore()
+    const stop = new AbortController()
+    const publication = publishSnapshot(publishing(store, folder), stop.signal)
+    setTimeout(() => stop.abort(new Error('told to stop')), 20)
+    await expect(publication).rejects.toThrow('told to stop')
+    await store.close()
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
+
+describe('a snapshot with due times of its own', () => {
+  it('is made then, and the slot says what it covers', async () => {
+    const { store, folder } = await openFilledStore()
+    const deps = publishing(store, folder)
+    const schedule = snapshotSchedule(deps, scheduleOf({ name: 'snapshot' }))
+    const lease = await claimLease(store, schedule.leaseName, deps.now)
+    const { state, message } = await schedule.run(dueAt(new Date('2026-11-21T05:00:00Z')), lease, NEVER)
+    await lease.release()
+    await store.close()
+    expect([state, message]).toEqual(['done', expect.stringContaining('leads as of 2026-11-21T06:00')])
+    expect(existsSync(deps.files.snapshot)).toBe(true)
+  })
+})
+
+describe('publishing what is due', () => {
+  it('makes the first snapshot, and another only once a sync has changed a lead', async () => {
+    const { store, folder } = await openFilledStore()
+    const deps = publishing(store, folder)
+    expect(await publishIfDue(deps, NEVER)).not.toBeNull()
+    await saveWholeRun(store, '2026-11-21T06:31:00Z')
+    expect(await publishIfDue(deps, NEVER)).toBeNull()
+    const run = await saveWholeRun(store, '2026-11-21T06:32:00Z')
+    await store.write((trx) =>
+      trx.updateTable('sync_run').where('id', '=', run).set({ leads_updated: 1 }).execute(),
+    )
+    expect(await publishIfDue(deps, NEVER)).toMatchObject({ leadsAsOf: '2026-11-21T06:32:00.000Z' })
+    expect(await publishIfDue(deps, NEVER)).toBeNull()
+    await store.close()
+  })
+
+  it('makes another when a sync of the details alone has read some, once', async () => {
+    const { store, folder } = await openFilledStore()
+    const deps = publishing(store, folder)
+    await publishIfDue(deps, NEVER)
+    const run = { mode: 'incremental', parts: ['details'], at: '2026-11-21T06:31:00.000Z' } as const
+    await store.write(async (trx) => {
+      const id = await startRun(trx, run)
+      const done = { details_read: 5, outcome: 'ok', finished_at: '2026-11-21T06:32:00.000Z' } as const
+      await trx.updateTable('sync_run').where('id', '=', id).set(done).execute()
+    })
+    const later = { ...deps, now: () => new Date('2026-11-21T06:33:00Z') }
+    expect(await publishIfDue(later, NEVER)).not.toBeNull()
+    expect(await publishIfDue(later, NEVER)).toBeNull()
+    await store.close()
+  })
+
+  it('shows how fresh the copy is within the hour, also where no lead changes', async () => {
+    const { store, folder } = await openFilledStore()
+    let now = new Date('2026-11-21T06:30:00Z')
+    const deps = publishing(store, folder, { now: () => now })
+    await publishIfDue(deps, NEVER)
+    now = new Date('2026-11-21T07:29:00Z')
+    await saveWholeRun(store, '2026-11-21T07:29:00Z')
+    expect(await publishIfDue(deps, NEVER)).toBeNull()
+    now = new Date('2026-11-21T07:30:00Z')
+    expect(await publishIfDue(deps, NEVER)).toMatchObject({ leadsAsOf: '2026-11-21T07:29:00.000Z' })
+    await store.close()
+  })
+
+  it('makes it anew where it is of another version, or is no snapshot', async () => {
+    const { store, folder } = await openFilledStore()
+    const deps = publishing(store, folder)
+    await publishIfDue(deps, NEVER)
+    expect(await publishIfDue({ ...deps, version: '0.0.1' }, NEVER)).not.toBeNull()
+    const other = folderWith({ 'snapshot.db': 'no database' })
+    expect(await publishIfDue(publishing(store, other), NEVER)).not.toBeNull()
+    await store.close()
+  })
+
+  it('makes none before the first whole sync', async () => {
+    const store = await openEmptyStore()
+    const folder = folderWith()
+    expect(await publishIfDue(publishing(store, folder), NEVER)).toBeNull()
+    expect(existsSync(join(folder, 'snapshot.db'))).toBe(false)
+    await store.close()
+  })
+})

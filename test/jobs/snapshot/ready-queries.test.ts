@@ -1,0 +1,127 @@
+/** The ready queries: each runs on a snapshot, for the program and for the sqlite3 that analysts have. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { publishSnapshot } from '../../../src/jobs/snapshot/publish.ts'
+import { readQueries } from '../../../src/jobs/snapshot/ready-queries.ts'
+import { ask, publishing, QUERIES } from '../../support/publishing.ts'
+import { startService } from '../../support/service.ts'
+import { hasSqlite3 } from '../../support/sqlite3.ts'
+import { openSyncing } from '../../support/syncing.ts'
+
+const files = readdirSync(QUERIES)
+const readme = readFileSync('README.md', 'utf8')
+const hasSqlite = hasSqlite3()
+
+/** Datasette's documentation of metadata, as far as it is used: docs.datasette.io, "Metadata", "SQL queries" and "Full-text search". */
+const metadataSchema = z.strictObject({
+  title: z.string().min(1),
+  description: z.string().min(1),
+  databases: z.strictObject({
+    snapshot: z.strictObject({
+      tables: z.record(
+        z.string(),
+        z.strictObject({
+          description: z.string().min(1),
+          columns: z.record(z.string(), z.string().min(1)),
+          fts_table: z.string().optional(),
+          fts_pk: z.string().optional(),
+          hidden: z.literal(true).optional(),
+        }),
+      ),
+      queries: z.record(
+        z.string().regex(/^[\w-]+$/),
+        z.strictObject({
+          title: z.string().min(1),
+          description: z.string().min(1),
+          sql: z.string().regex(/^(SELECT|WITH)\b/),
+        }),
+      ),
+    }),
+  }),
+})
+
+describe('the ready queries', () => {
+  let folder: string
+  let snapshot: string
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'leadsheet-queries-'))
+    await using service = await startService(folder, new Date('2026-11-21T06:00:00Z'), 40)
+    const key = await service.createKey({ name: 'test', scope: 'read' })
+    await using syncing = await openSyncing(service.url, key, { folder })
+    await syncing.sync({ pageSize: 500, details: { top: 200, perRun: 200, concurrency: 4 } })
+    const { file } = await publishSnapshot(publishing(syncing.store, folder), new AbortController().signal)
+    snapshot = file
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it.each(files)('%s finds rows', async (file) => {
+    const [query] = (await readQueries(QUERIES)).filter(({ name }) => `${name}.sql` === file)
+    expect(ask(snapshot, query?.sql ?? '')).not.toEqual([])
+  })
+
+  it.skipIf(!hasSqlite).each(files)('%s finds the same in the sqlite3 of the machine', (file) => {
+    const output = execFileSync('sqlite3', ['-json', snapshot], { input: readFileSync(join(QUERIES, file)) })
+    const text = readFileSync(join(QUERIES, file), 'utf8')
+    const rows = JSON.parse(output.toString()).map(roughly)
+    expect(rows).toEqual(ask(snapshot, text).map(roughly))
+  })
+
+  it('that depend on the history of leads say of how many it is known', async () => {
+    const rows = async (name: string) => {
+      const query = (await readQueries(QUERIES)).find((each) => each.name === name)
+      return ask<Record<string, number>>(snapshot, query?.sql ?? '')
+    }
+    for (const name of ['moves-by-day', 'days-in-stage']) {
+      const all = await rows(name)
+      expect(all.some((row) => (row['known_for'] ?? 0) < (row['of_leads'] ?? 0))).toBe(true)
+      expect(all.every((row) => (row['known_for'] ?? 0) <= (row['of_leads'] ?? 0))).toBe(true)
+    }
+    const ago = await rows('leads-a-week-ago')
+    const [asOf] = ask<{ at: string }>(
+      snapshot,
+      "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', leads_as_of, '-7 days') AS at FROM snapshot_info",
+    )
+    const [there] = ask<{ leads: number }>(
+      snapshot,
+      `SELECT count(*) AS leads FROM lead WHERE created_at <= '${asOf?.at}'`,
+    )
+    expect(ago.reduce((sum, row) => sum + (row['leads'] ?? 0), 0)).toBe(there?.leads)
+    expect(ago.at(-1)).toMatchObject({ status: null })
+  })
+
+  it('say what they ask, are in the README, and none else is', async () => {
+    for (const { title, description } of await readQueries(QUERIES)) {
+      expect(title).toMatch(/^[A-Z].*[^.]$/)
+      expect(description).toMatch(/\.$/)
+    }
+    const linked = [...readme.matchAll(/\(docs\/queries\/([\w-]+\.sql)\)/g)].map((match) => match[1])
+    expect(linked.sort()).toEqual(files)
+  })
+
+  it('stand in the metadata for Datasette, beside the meaning of each table and column', async () => {
+    const metadata = metadataSchema.parse(JSON.parse(readFileSync(join(folder, 'metadata.json'), 'utf8')))
+    const { tables, queries } = metadata.databases.snapshot
+    expect(Object.keys(queries).map((name) => `${name}.sql`)).toEqual(files)
+    const described = Object.entries(tables).flatMap(([table, { columns }]) =>
+      Object.keys(columns).map((column) => `${table}.${column}`),
+    )
+    const present = ask<{ name: string }>(
+      snapshot,
+      "SELECT table_name || '.' || column_name AS name FROM dictionary",
+    )
+    expect(described.sort()).toEqual(present.map(({ name }) => name).sort())
+    expect(tables['lead_now']).toMatchObject({ fts_table: 'lead_fts', fts_pk: 'no' })
+    expect(tables['stage_stay']?.columns['days']).toMatch(/days/)
+  })
+})
+
+/** Without the last digits, in which versions of SQLite differ where they round. */
+function roughly(row: object): object {
+  const rough = (value: unknown): unknown => (typeof value === 'number' ? Math.round(value) : value)
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, rough(value)]))
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import { type Listing, MAPPING, openListing, paged, records } from '../../support/listing.ts'
+
+const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
+const SINCE = { filters: { updated_since: { param: 'since' } } } as const
+
+async function held(listing: Listing) {
+  return listing.store.db.selectFrom('held_row').select(['record_id', 'reason']).execute()
+}
+
+describe('held records', () => {
+  it('are mapped anew when the profile changes, before all leads are read again', async () => {
+    const all = records(30).map((record, index) => ({
+      ...record,
+      code: `c${index}`,
+      begun: index === 3 ? 'soon' : null,
+    }))
+    const first = { lead: { ...MAPPING.lead, created_at: 'begun' } }
+    await using listing = await openListing({ ...PAGE, ...SINCE, mapping: first }, paged('page', all))
+    expect((await listing.sync()).leads).toMatchObject({ seen: 29, held: 1 })
+    expect(await held(listing)).toEqual([
+      { record_id: 'l003', reason: 'created_at: "soon" is not an instant' },
+    ])
+
+    listing.profile = { ...listing.profile, mapping: MAPPING }
+    listing.answer = () => {
+      throw new Error('nothing was asked yet')
+    }
+    await expect(listing.sync({ full: false })).rejects.toThrow('nothing was asked yet')
+    expect(await held(listing)).toEqual([])
+    const lead = await listing.store.db.selectFrom('lead').where('id', '=', 'l003').select('id').execute()
+    expect(lead).toHaveLength(1)
+  })
+
+  it('are forgotten when their record can be read, and one record is held once', async () => {
+    const list = (created: string) => paged('page', [{ id: 1, created }, { id: 2 }])
+    await using listing = await openListing(PAGE, list('soon'))
+    await listing.sync()
+    listing.answer = list('later')
+    await listing.sync()
+    expect(await held(listing)).toEqual([{ record_id: '1', reason: 'created_at: "later" is not an instant' }])
+    listing.answer = list('2026-11-01')
+    expect((await listing.sync()).leads).toMatchObject({ inserted: 1, held: 0 })
+    expect(await held(listing)).toEqual([])
+  })
+
+  it('of 10 MB or without end in depth do not keep out the other 998 of their page (row 16)', async () => {
+    const all: unknown[] = records(1000)
+    all[5] = { id: 'big', name: 'x'.repeat(10_000_000) }
+    all[6] = { id: 'deep', name: JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) }
+    all[7] = { id: 'long', name: 'x'.repeat(70_000) }
+    await using listing = await openListing({ paging: { kind: 'none' } }, () => ({ records: all }))
+    const result = await listing.sync({ pageSize: 1000 })
+    expect(result.leads).toMatchObject({ seen: 998, inserted: 998, held: 2 })
+    expect(result.scan).toMatchObject({ verdict: 'complete', cut: 1 })
+    expect(result.scan?.warnings).toContain('texts of more than 64 kB that were cut: 1')
+    expect(await held(listing)).toEqual(
+      expect.arrayContaining([
+        { record_id: 'deep', reason: 'nested deeper than 64 levels' },
+        { record_id: 'big', reason: expect.stringContaining('bytes long') },
+      ]),
+    )
+  })
+})
+
+describe('a changed profile', () => {
+  it('reads all leads again and maps unchanged records anew; the next sync is incremental', async () => {
+    const all = records(30).map((record) => ({ ...record, title: `Company ${record.id}` }))
+    await using listing = await openListing({ ...PAGE, ...SINCE }, paged('page', all))
+    await listing.sync()
+    expect((await listing.sync({ full: false })).scan?.mode).toBe('incremental')
+    const name = () =>
+      listing.store.db.selectFrom('lead').where('id', '=', 'l007').select('company_name').executeTakeFirst()
+    expect(await name()).toEqual({ company_name: null })
+
+    listing.profile = { ...listing.profile, mapping: { lead: { ...MAPPING.lead, company_name: 'title' } } }
+    const remapped = await listing.sync({ full: false })
+    expect(remapped).toMatchObject({ scan: { mode: 'full' }, leads: { updated: 30, unchanged: 0 } })
+    expect(await name()).toEqual({ company_name: 'Company l007' })
+    const versions = await listing.store.db.selectFrom('lead_version').select('lead_id').execute()
+    expect(versions).toHaveLength(30)
+    expect((await listing.sync({ full: false })).scan?.mode).toBe('incremental')
+  })
+
+  it('is no other profile when only the key is sent elsewhere', async () => {
+    await using listing = await openListing({ ...PAGE, ...SINCE }, paged('page', records(5)))
+    await listing.sync()
+    listing.profile = { ...listing.profile, auth: { header: 'X-Api-Key', value: '{key}' } }
+    expect((await listing.sync({ full: false })).scan?.mode).toBe('incremental')
+  })
+})
+
+describe('fields', () => {
+  it('that are new, vanished or of another type are told once', async () => {
+    const before = records(30).map((record) => ({ ...record, company: { size: 3 }, phone: '1', rare: null }))
+    await using listing = await openListing(PAGE, paged('page', before))
+    expect((await listing.sync()).scan?.drift).toEqual([])
+    const after = records(30).map((record) => ({ ...record, company: { size: '3', city: 'Wien' }, rare: 5 }))
+    listing.answer = paged('page', after)
+    listing.clock.now = new Date('2026-11-22T06:00:00Z')
+    const result = await listing.sync()
+    expect(result.outcome).toBe('ok')
+    expect(result.scan?.drift).toEqual([
+      { change: 'new', path: 'company.city', types: ['string'] },
+      { change: 'retyped', path: 'company.size', types: ['string'] },
+      { change: 'vanished', path: 'phone', types: ['string'] },
+    ])
+    expect((await listing.sync()).scan?.drift).toEqual([])
+    const fields = await listing.store.db
+      .selectFrom('field_seen')
+      .where('path', 'in', ['company.size', 'phone', 'rare'])
+      .select(['path', 'types', 'gone_since', 'null_share'])
+      .orderBy('path')
+      .execute()
+    expect(fields).toEqual([
+      { path: 'company.size', types: '["number","string"]', gone_since: null, null_share: 0 },
+      { path: 'phone', types: '["string"]', gone_since: '2026-11-22T06:00:00.000Z', null_share: 0 },
+      { path: 'rare', types: '["number"]', gone_since: null, null_share: 1 / 3 },
+    ])
+    listing.answer = paged('page', before)
+    expect((await listing.sync()).scan?.drift).toContainEqual({
+      change: 'new',
+      path: 'phone',
+      types: ['string'],
+    })
+  })
+
+  it('that each tenth record lacks are there whatever the size of a page is', async () => {
+    const all = records(1_000).map((record, index) => (index % 10 === 0 ? record : { ...record, phone: 'x' }))
+    await using listing = await openListing(PAGE, paged('page', all))
+    for (const pageSize of [475, 500, 250, 1_000])
+      expect((await listing.sync({ pageSize })).scan?.drift).toEqual([])
+  })
+
+  it('that few records have do not come and go', async () => {
+    const some = (every: number) =>
+      records(30).map((record, index) => (index % every === 0 ? { ...record, note: 'x' } : record))
+    await using listing = await openListing(PAGE, paged('page', some(20)))
+    await listing.sync()
+    listing.answer = paged('page', records(30))
+    expect((await listing.sync()).scan?.drift).toEqual([])
+    listing.answer = paged('page', some(10))
+    expect((await listing.sync()).scan?.drift).toEqual([])
+  })
+})

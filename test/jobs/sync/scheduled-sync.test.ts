@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, it } from 'vitest'
+import { noteSlots } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
+import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
+import { syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
+import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
+import type { Work } from '../../../src/jobs/work.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { claimLease } from '../../../src/store/schedule/lease.ts'
+import { openSource } from '../../../src/upstream/open.ts'
+import { folderWith } from '../../support/folder.ts'
+import { mailingDeps } from '../../support/mailing.ts'
+import { LATEST, scheduleOf, timing } from '../../support/schedule.ts'
+import { openNewStore } from '../../support/store.ts'
+import { SILENT } from '../../support/syncing.ts'
+import { type Fault, startUpstream, status } from '../../support/upstream.ts'
+
+const NEVER = new AbortController().signal
+
+/** A sync that is due at 03:30, and what its ledger says after it has run. */
+async function openNightly(faults: readonly Fault[], full: boolean) {
+  const upstream = await startUpstream(20)
+  upstream.faults.push(...faults)
+  const clock = { now: new Date('2026-11-21T03:00:00Z') }
+  const now = (): Date => clock.now
+  const folder = folderWith()
+  const store = await openNewStore(join(folder, 'leadsheet.db'), clock.now)
+  const transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
+  const backoff = { attempts: 1, baseMs: 0, maxMs: 0 }
+  const source = openSource({
+    baseUrl: upstream.url,
+    apiKey: 'k',
+    maxWaitMs: 60_000,
+    log: SILENT,
+    now,
+    backoff,
+  })
+  const options: SyncOptions = {
+    ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal: NEVER },
+  }
+  const work: Work = {
+    ...mailingDeps(store, now),
+    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => {} },
+    retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
+    syncOptions: () => options,
+  }
+  const settings = { name: full ? 'sync-full' : 'sync', timing: timing('30 3 * * *'), catchUp: LATEST }
+  const schedule = { ...syncSchedule(work, { ...scheduleOf(settings), full }), runsAtFirstSight: false }
+  const tick = async (time: string): Promise<void> => {
+    clock.now = new Date(`2026-11-21T${time}:00Z`)
+    await noteSlots(store, schedule, clock.now)
+    await runDue({ store, log: SILENT, now }, schedule, NEVER)
+  }
+  await tick('03:00')
+  return {
+    ...{ store, upstream, tick },
+    slot: async () =>
+      (await store.db.selectFrom('schedule_slot').selectAll().orderBy('slot', 'desc').execute())[0],
+    byHand: () => sync({ source, store, log: SILENT, now }, options),
+    async [Symbol.asyncDispose]() {
+      await source.close()
+      await transport.close()
+      await store.close()
+      await upstream[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const away = status(503)
+
+it('a full sync that met an upstream which was away is tried again after 5 minutes', async () => {
+  await using nightly = await openNightly([away, away, away], true)
+  await nightly.tick('03:30')
+  expect(await nightly.slot()).toMatchObject({ state: 'due', not_before: '2026-11-21T03:35:00.000Z' })
+  nightly.upstream.faults.length = 0
+  await nightly.tick('03:35')
+  expect(await nightly.slot()).toMatchObject({ state: 'done', attempts: 2 })
+})
+
+it('a sync of changes leaves that to the next one, and a refused key is not tried again', async () => {
+  await using changes = await openNightly([away, away, away], false)
+  await changes.tick('03:30')
+  expect(await changes.slot()).toMatchObject({ state: 'failed', attempts: 1 })
+  await using refused = await openNightly([status(401), status(401), status(401)], true)
+  await refused.tick('03:30')
+  expect(await refused.slot()).toMatchObject({ state: 'failed', attempts: 1 })
+})
+
+it('a sync that the upstream puts off comes when that is over', async () => {
+  await using nightly = await openNightly([status(429, { 'retry-after': '3600' })], false)
+  await nightly.tick('03:30')
+  expect(await nightly.slot()).toMatchObject({ state: 'due', not_before: '2026-11-21T04:30:00.000Z' })
+  const requests = nightly.upstream.requests.length
+  await nightly.tick('04:29')
+  expect(nightly.upstream.requests).toHaveLength(requests)
+  await nightly.tick('04:30')
+  expect(await nightly.slot()).toMatchObject({ state: 'done' })
+})
+
+it('a sync by hand and one of the daemon never run beside each other', async () => {
+  await using nightly = await openNightly([], false)
+  const lease = await claimLease(nightly.store, 'sync', () => new Date('2026-11-21T03:29:30Z'))
+  await expect(nightly.tick('03:30')).rejects.toMatchObject({ code: 'job_busy' })
+  await expect(nightly.byHand()).rejects.toMatchObject({
+    message: expect.stringContaining(`A sync is already running: process ${process.pid}`),
+  })
+  await lease.release()
+  await nightly.tick('03:31')
+  expect(await nightly.slot()).toMatchObject({ state: 'done' })
+})

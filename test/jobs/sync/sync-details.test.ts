@@ -1,0 +1,482 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import type { WireLead } from '../../../src/contract/lead.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { findViolations } from '../../../src/store/invariants/invariants.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { openSource } from '../../../src/upstream/open.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import { folderWith } from '../../support/folder.ts'
+import { runLeadsheet, startLeadsheet } from '../../support/leadsheet.ts'
+import { startService } from '../../support/service.ts'
+import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
+import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
+
+const ALL = { top: null, perRun: 1000, concurrency: 4 }
+/** One after the other, so that their order can be told. */
+const IN_ORDER = { ...ALL, concurrency: 1 }
+const PARTS = ['leads', 'details'] as const
+const MINUTE_MS = 60_000
+/** Of the test that kills. */
+const KILLS = 4
+const LEADS = 300
+
+function detailsOf(syncing: Syncing) {
+  return syncing.store.db.selectFrom('lead_detail').selectAll().orderBy('lead_id').execute()
+}
+
+function activityOf(syncing: Syncing) {
+  return syncing.store.db.selectFrom('activity').selectAll().orderBy('lead_id').orderBy('at').execute()
+}
+
+/** The ids of the leads that were asked for singly, in the order of asking. */
+function askedOf(upstream: Upstream): string[] {
+  return upstream.requests.flatMap(({ path }) => /\/leads\/(\w+)$/.exec(path)?.[1] ?? [])
+}
+
+function isOpen({ status }: WireLead): boolean {
+  return !['won', 'lost', 'disqualified'].includes(status)
+}
+
+function newestFirst(leads: readonly WireLead[]): WireLead[] {
+  return leads.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
+}
+
+function bestFirst(upstream: Upstream): WireLead[] {
+  return [...upstream.leads.values()].sort((a, b) => (b.score ?? -1) - (a.score ?? -1))
+}
+
+function pass(syncing: Syncing, minutes: number): void {
+  syncing.clock.now = new Date(syncing.clock.now.getTime() + minutes * MINUTE_MS)
+}
+
+describe('the details of leads', () => {
+  it('are read from the reference service: enrichment, its extracted columns, and activity', async () => {
+    await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 5)
+    const key = await service.createKey({ name: 'test', scope: 'read' })
+    await using syncing = await openSyncing(service.url, key)
+    const result = await syncing.sync({ pageSize: 500, details: ALL })
+    expect(result).toMatchObject({ outcome: 'ok', complete: true })
+    expect(result.details).toEqual({ read: result.leads.seen, gone: 0, failed: 0 })
+
+    const source = openSource({ baseUrl: service.url, apiKey: key, maxWaitMs: 0, log: SILENT })
+    const details = await detailsOf(syncing)
+    const activity = await activityOf(syncing)
+    const compared = details.filter((_, index) => index % 10 === 0)
+    expect(compared.length).toBeGreaterThan(10)
+    for (const row of compared) {
+      const { detail } = await source.fetchLead(row.lead_id)
+      expect(JSON.parse(row.raw)).toEqual(detail)
+      expect(JSON.parse(row.enrichment ?? 'null')).toEqual(detail?.enrichment)
+      const { technologies, funding, hiring, social, confidence } = { ...detail?.enrichment } as Record<
+        string,
+        Record<string, unknown> | undefined
+      >
+      expect(JSON.parse(row.technologies ?? 'null') ?? undefined).toEqual(technologies)
+      expect(row.funding_stage ?? undefined).toEqual(funding?.['stage'])
+      expect(row.funding_total_usd ?? undefined).toEqual(funding?.['total_usd'])
+      expect(row.is_hiring).toEqual(hiring ? Number(hiring['is_hiring']) : null)
+      expect(row.open_roles ?? undefined).toEqual(hiring?.['open_roles'])
+      expect(row.linkedin_followers ?? undefined).toEqual(social?.['linkedin_followers'])
+      expect(row.github_stars ?? undefined).toEqual(social?.['github_stars'])
+      expect(row.technologies_confidence ?? undefined).toEqual(confidence?.['technologies'])
+      expect(row.social_confidence ?? undefined).toEqual(confidence?.['social'])
+      expect(row.lead_updated_at).toBe(detail?.updated_at)
+      const entries = activity.filter((entry) => entry.lead_id === row.lead_id)
+      expect(entries.map(({ lead_id, first_seen_at, run_id, ...entry }) => entry)).toEqual(detail?.activity)
+    }
+    expect(details.some((row) => row.funding_total_usd !== null && row.is_hiring === 1)).toBe(true)
+    expect(activity.some((entry) => entry.to_status !== null)).toBe(true)
+    await source.close()
+
+    const again = await syncing.sync({ pageSize: 500, details: ALL })
+    expect(again).toMatchObject({ outcome: 'ok_no_change', details: { read: 0, gone: 0, failed: 0 } })
+  })
+
+  it('are read of open leads first, then of closed ones, the newest of each first, as many as a run may ask for', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    const details = { ...IN_ORDER, perRun: 15 }
+    const runs = []
+    for (let run = 0; run < 4; run++) {
+      upstream.requests.length = 0
+      const result = await syncing.sync({ parts: PARTS, details })
+      runs.push({ read: result.details.read, outcome: result.outcome, asked: askedOf(upstream) })
+    }
+    expect(runs.map((run) => [run.read, run.outcome])).toEqual([
+      [15, 'ok'],
+      [15, 'ok'],
+      [5, 'ok'],
+      [0, 'ok_no_change'],
+    ])
+    const asked = runs.flatMap((run) => run.asked.flatMap((id) => upstream.leads.get(id) ?? []))
+    expect(asked.filter(isOpen).length).toBeGreaterThan(5)
+    expect(asked.filter(isOpen).length).toBeLessThan(30)
+    const wanted = [
+      ...newestFirst(asked.filter(isOpen)),
+      ...newestFirst(asked.filter((lead) => !isOpen(lead))),
+    ]
+    expect(asked.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
+    expect(await detailsOf(syncing)).toHaveLength(35)
+  })
+
+  it('are read of none but the leads with the best scores where that is the policy', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    const details = { ...ALL, top: 5 }
+    expect((await syncing.sync({ parts: PARTS, details })).details.read).toBe(5)
+    const scores = (await detailsOf(syncing)).map((row) => upstream.leads.get(row.lead_id)?.score ?? -1)
+    const best = bestFirst(upstream).slice(0, 5)
+    expect(scores.sort((a, b) => b - a)).toEqual(best.map((lead) => lead.score))
+
+    upstream.put(50, { score: 100, updated_at: '2026-11-20T10:00:00.000Z' })
+    upstream.put(51, { score: 0, updated_at: '2026-11-20T10:00:00.000Z' })
+    expect((await syncing.sync({ parts: PARTS, details })).details.read).toBe(1)
+  })
+
+  it('are none where none are wanted, or the upstream has none', async () => {
+    await using upstream = await startUpstream(5)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ parts: PARTS })
+    expect(askedOf(upstream)).toEqual([])
+  })
+
+  it('are read again of the leads that changed, and of no others', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ parts: PARTS, details: ALL })
+    const { id } = upstream.put(3, { status: 'won', updated_at: '2026-11-20T10:00:00.000Z' })
+    upstream.details.set(id, { enrichment: { hiring: { is_hiring: true, open_roles: 4 } } })
+    upstream.requests.length = 0
+    await syncing.sync({ parts: PARTS, details: ALL })
+    expect(askedOf(upstream)).toEqual([id])
+    const row = (await detailsOf(syncing)).find((detail) => detail.lead_id === id)
+    expect(row).toMatchObject({ open_roles: 4, is_hiring: 1, lead_updated_at: '2026-11-20T10:00:00.000Z' })
+  })
+
+  it('are read again where the content changed and its time did not', async () => {
+    await using upstream = await startUpstream(5)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ parts: PARTS, details: ALL })
+    const { id } = upstream.put(3, { tags: ['other'] })
+    upstream.requests.length = 0
+    await syncing.sync({ parts: PARTS, details: ALL, full: true })
+    expect(askedOf(upstream)).toEqual([id])
+  })
+
+  it('say of which state of the lead they are, and leave the lead itself to the list', async () => {
+    await using upstream = await startUpstream(1)
+    await using syncing = await openSyncing(upstream.url)
+    const [lead] = upstream.leads.values()
+    upstream.details.set(lead?.id ?? '', { status: 'won', updated_at: '2026-11-20T10:00:00.000Z' })
+    await syncing.sync({ parts: PARTS, details: ALL })
+    expect((await detailsOf(syncing))[0]?.lead_updated_at).toBe('2026-11-20T10:00:00.000Z')
+    expect(await syncing.store.db.selectFrom('lead').select(['status', 'updated_at']).execute()).toEqual([
+      { status: lead?.status, updated_at: lead?.updated_at },
+    ])
+  })
+
+  it('are not asked for of a lead that is marked removed', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ parts: ['leads'] })
+    const [gone] = upstream.leads.keys()
+    upstream.leads.delete(gone ?? '')
+    for (let scan = 0; scan < 2; scan++) {
+      pass(syncing, 60)
+      await syncing.sync({ parts: ['leads'], full: true })
+    }
+    expect((await syncing.sync({ parts: PARTS, details: ALL })).details).toEqual({
+      read: 34,
+      gone: 0,
+      failed: 0,
+    })
+  })
+})
+
+describe('with another profile', () => {
+  it('details are read anew', async () => {
+    await using upstream = await startUpstream(5)
+    for (const id of upstream.leads.keys()) upstream.details.set(id, { facts: { open_roles: 3 } })
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ parts: PARTS, details: ALL })
+    const mapping = { ...REFERENCE_PROFILE.mapping, enrichment: ['facts'] }
+    await using remapped = await openSyncing(upstream.url, 'test-key', {
+      folder: syncing.folder,
+      source: { profile: { ...REFERENCE_PROFILE, mapping } },
+    })
+    expect((await remapped.sync({ parts: PARTS, details: ALL })).details.read).toBe(5)
+    expect((await detailsOf(remapped)).map((row) => row.enrichment)).toEqual(
+      Array(5).fill('{"open_roles":3}'),
+    )
+    expect((await remapped.sync({ parts: PARTS, details: ALL })).details.read).toBe(0)
+  })
+})
+
+describe('an activity history', () => {
+  const entry = { type: 'note', at: '2026-11-01T08:00:00.000Z', agent_id: 'a1', summary: 'called' }
+
+  async function syncOne(upstream: Upstream, syncing: Syncing, activity: readonly unknown[]) {
+    const { id } = upstream.put(0, { updated_at: syncing.clock.now.toISOString() })
+    upstream.details.set(id, { activity })
+    pass(syncing, 15)
+    return syncing.sync({ parts: PARTS, details: ALL })
+  }
+
+  it('keeps what the upstream drops, takes what is new, and has each entry once', async () => {
+    await using upstream = await startUpstream(1)
+    await using syncing = await openSyncing(upstream.url)
+    await syncOne(upstream, syncing, [
+      { ...entry, id: '1' },
+      { ...entry, id: '2' },
+      { ...entry, id: '2' },
+    ])
+    await syncOne(upstream, syncing, [
+      { ...entry, id: '2', summary: 'called twice' },
+      { ...entry, id: '3' },
+    ])
+    expect((await activityOf(syncing)).map((row) => [row.id, row.summary])).toEqual([
+      ['1', 'called'],
+      ['2', 'called twice'],
+      ['3', 'called'],
+    ])
+  })
+
+  it('has each entry once also where the upstream numbers none', async () => {
+    await using upstream = await startUpstream(1)
+    await using syncing = await openSyncing(upstream.url)
+    await syncOne(upstream, syncing, [entry, { ...entry, summary: 'wrote' }])
+    await syncOne(upstream, syncing, [{ ...entry, summary: 'wrote' }, entry, { ...entry, summary: 'met' }])
+    expect((await activityOf(syncing)).map((row) => row.summary).sort()).toEqual(['called', 'met', 'wrote'])
+  })
+
+  it('has an entry that cannot be read held, told, and forgotten once it can be', async () => {
+    await using upstream = await startUpstream(1)
+    await using syncing = await openSyncing(upstream.url)
+    const held = () => syncing.store.db.selectFrom('held_row').selectAll().execute()
+    const bad = [{ ...entry, id: '2', at: 'yesterday' }, null]
+    const result = await syncOne(upstream, syncing, [{ ...entry, id: '1' }, ...bad])
+    expect(result).toMatchObject({ outcome: 'partial', details: { read: 1, gone: 0, failed: 0 } })
+    expect(result.problems.map(({ part, message }) => [part, message])).toEqual([
+      ['details', '2 entries of activity could not be read'],
+    ])
+    expect((await activityOf(syncing)).map((row) => row.id)).toEqual(['1'])
+    const first = await held()
+    expect(first.map((row) => row.reason).sort()).toEqual([
+      'at: "yesterday" is not an instant',
+      'at: nothing there',
+    ])
+    expect(first.every((row) => row.resource === 'activity' && row.record_id !== null)).toBe(true)
+
+    await syncOne(upstream, syncing, [{ ...entry, id: '1' }, ...bad])
+    expect((await held()).map((row) => row.first_seen_at)).toEqual(first.map((row) => row.first_seen_at))
+
+    const many = Array.from({ length: 40_000 }, (_, number) => number)
+    await syncOne(upstream, syncing, many)
+    expect(await held()).toHaveLength(many.length)
+
+    expect(
+      (
+        await syncOne(upstream, syncing, [
+          { ...entry, id: '1' },
+          { ...entry, id: '2' },
+        ])
+      ).outcome,
+    ).toBe('ok')
+    expect(await held()).toEqual([])
+  })
+})
+
+describe('details that cannot be read', () => {
+  it('keep no others from being read, nor the run from being whole, and are tried again later and later', async () => {
+    await using upstream = await startUpstream(20)
+    await using syncing = await openSyncing(upstream.url)
+    const [one, other] = bestFirst(upstream)
+    for (const lead of [one, other]) upstream.detailFaults.set(lead?.id ?? '', status(500))
+    const result = await syncing.sync({ parts: PARTS, details: ALL })
+    expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
+    expect(result.details).toEqual({ read: 18, gone: 0, failed: 2 })
+
+    const failed: number[] = []
+    for (let minutes = 0; minutes < 120; minutes += 5) {
+      pass(syncing, 5)
+      failed.push((await syncing.sync({ parts: ['details'], details: ALL })).details.failed)
+    }
+    const tried = failed.flatMap((count, index) => (count > 0 ? [(index + 1) * 5] : []))
+    expect(tried).toEqual([10, 50])
+
+    upstream.detailFaults.clear()
+    pass(syncing, 160)
+    expect((await syncing.sync({ parts: ['details'], details: ALL })).details.read).toBe(2)
+    expect(await detailsOf(syncing)).toHaveLength(20)
+  })
+
+  it('are tried again after a week at the latest, however often they could not be read', async () => {
+    await using upstream = await startUpstream(1)
+    await using syncing = await openSyncing(upstream.url)
+    const [id = ''] = upstream.leads.keys()
+    upstream.detailFaults.set(id, status(404))
+    const minutes: number[] = []
+    for (let round = 0; round < 8; round++) {
+      await syncing.sync({ parts: PARTS, details: ALL })
+      const row = await syncing.store.db.selectFrom('detail_queue').selectAll().executeTakeFirstOrThrow()
+      minutes.push((Date.parse(row.due_at ?? '') - syncing.clock.now.getTime()) / MINUTE_MS)
+      syncing.clock.now = new Date(row.due_at ?? '')
+    }
+    expect(minutes).toEqual([10, 40, 160, 640, 2560, 10_080, 10_080, 10_080])
+  })
+
+  it('are tried again at once when the lead changes', async () => {
+    await using upstream = await startUpstream(3)
+    await using syncing = await openSyncing(upstream.url)
+    const { id } = upstream.put(1)
+    upstream.detailFaults.set(id, status(500))
+    await syncing.sync({ parts: PARTS, details: ALL })
+    upstream.detailFaults.clear()
+    upstream.put(1, { updated_at: '2026-11-20T10:00:00.000Z' })
+    expect((await syncing.sync({ parts: PARTS, details: ALL })).details.read).toBe(1)
+  })
+
+  it('since the lead is gone meanwhile are no problem', async () => {
+    await using upstream = await startUpstream(5)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ parts: ['leads'] })
+    const [id] = upstream.leads.keys()
+    upstream.leads.delete(id ?? '')
+    const result = await syncing.sync({ parts: ['details'], details: ALL })
+    expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
+    expect(result.details).toEqual({ read: 4, gone: 1, failed: 0 })
+    const queue = await syncing.store.db.selectFrom('detail_queue').selectAll().execute()
+    expect(queue.filter((row) => row.due_at !== null)).toMatchObject([
+      { failures: 1, last_error: expect.stringContaining('404') },
+    ])
+  })
+
+  it('of another lead than the one asked for are not taken for its own', async () => {
+    await using upstream = await startUpstream(3)
+    await using syncing = await openSyncing(upstream.url)
+    const [id, other] = upstream.leads.keys()
+    upstream.details.set(id ?? '', { id: other })
+    expect((await syncing.sync({ parts: PARTS, details: ALL })).details).toEqual({
+      read: 2,
+      gone: 0,
+      failed: 1,
+    })
+    expect((await detailsOf(syncing)).map((row) => row.lead_id)).not.toContain(id)
+  })
+
+  it('of many leads in a row are the fault of the upstream: the run goes no further and says so', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    for (const id of upstream.leads.keys()) upstream.detailFaults.set(id, status(404))
+    const result = await syncing.sync({ parts: PARTS, details: IN_ORDER })
+    expect(result).toMatchObject({ outcome: 'partial', complete: false, details: { read: 0, gone: 10 } })
+    expect(result.leads.inserted).toBe(35)
+    expect(result.problems).toMatchObject([{ part: 'details', code: 'api_not_found' }])
+    expect(result.problems[0]?.message).toMatch(/^none of 10 leads in a row could be read, the last: .* 404/)
+    expect(askedOf(upstream)).toHaveLength(10)
+  })
+
+  it('for the key is refused end the run at once', async () => {
+    await using upstream = await startUpstream(35)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ parts: ['leads'] })
+    for (const id of upstream.leads.keys()) upstream.detailFaults.set(id, status(403))
+    const result = await syncing.sync({ parts: ['details'], details: IN_ORDER })
+    expect(result.problems).toMatchObject([{ part: 'details', code: 'api_forbidden' }])
+    expect(askedOf(upstream)).toHaveLength(1)
+    expect(await syncing.store.db.selectFrom('detail_queue').selectAll().execute()).toEqual([])
+  })
+})
+
+describe('a run that ends among the details', () => {
+  it('waits as the upstream asks, goes on where it was, and asks for none twice', async () => {
+    await using upstream = await startUpstream(20)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ parts: ['leads'] })
+    upstream.requests.length = 0
+    upstream.faults.push(
+      ...Array.from({ length: 7 }, () => () => false),
+      status(429, { 'retry-after': '3600' }),
+    )
+    const put = await syncing.sync({ parts: ['details'], details: IN_ORDER })
+    expect(put).toMatchObject({ outcome: 'deferred', details: { read: 7 } })
+    expect(put.notBefore).toBe('2026-11-21T07:00:00.000Z')
+
+    pass(syncing, 59)
+    expect((await syncing.sync({ parts: ['details'], details: IN_ORDER })).requests).toBe(0)
+    pass(syncing, 2)
+    expect((await syncing.sync({ parts: ['details'], details: IN_ORDER })).details.read).toBe(13)
+    const asked = askedOf(upstream)
+    expect(asked).toHaveLength(21)
+    expect(new Set(asked).size).toBe(20)
+  })
+
+  it('since it was stopped says so, and has kept each answer that it got', async () => {
+    await using upstream = await startUpstream(20)
+    await using syncing = await openSyncing(upstream.url)
+    const stop = new AbortController()
+    const onProgress = ({ part, done }: { part: string; done: number }): void => {
+      if (part === 'details' && done === 6) stop.abort(new Error('stop'))
+    }
+    const options = { parts: PARTS, details: ALL }
+    const result = await syncing.sync({ ...options, signal: stop.signal, onProgress })
+    expect(result).toMatchObject({ outcome: 'partial', problems: [{ code: 'run_interrupted' }] })
+    expect(result.details.read).toBe((await detailsOf(syncing)).length)
+    expect(result.details).toMatchObject({ gone: 0, failed: 0 })
+    const rest = await syncing.sync(options)
+    expect(rest.details.read).toBe(20 - result.details.read)
+  })
+
+  it('since its time is used up is whole: the rest waits for the next', async () => {
+    await using upstream = await startUpstream(20)
+    await using syncing = await openSyncing(upstream.url)
+    const stop = new AbortController()
+    const onProgress = ({ part, done }: { part: string; done: number }): void => {
+      if (part === 'details' && done === 6) stop.abort(new DOMException('late', 'TimeoutError'))
+    }
+    const result = await syncing.sync({ parts: PARTS, details: ALL, signal: stop.signal, onProgress })
+    expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
+    expect(result.details.read).toBeLessThan(20)
+  })
+
+  it(`since it was killed leaves nothing half-done, and the next goes on (${KILLS} kills)`, async () => {
+    await using upstream = await startUpstream(LEADS)
+    for (const id of upstream.leads.keys()) {
+      const activity = [1, 2, 3].map((number) => ({ id: `${number}`, at: '2026-11-01T08:00:00.000Z' }))
+      upstream.details.set(id, { enrichment: { hiring: { is_hiring: true } }, activity })
+    }
+    const folder = folderWith()
+    const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key', LEADSHEET_DATA_DIR: folder }
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const child = startLeadsheet(['sync'], { cwd: folder, env })
+      while (askedOf(upstream).length < kill * 50 && child.exitCode === null) await delay(1)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      expect(child.signalCode).toBe('SIGKILL')
+    }
+    const { stdout } = await runLeadsheet(['sync', '--json'], { cwd: folder, env })
+    expect(JSON.parse(stdout).details).toMatchObject({ gone: 0, failed: 0 })
+    // Asked for twice are only those that a kill met between the answer and the write.
+    expect(askedOf(upstream).length).toBeLessThanOrEqual(LEADS + KILLS * 8 * 2)
+
+    await using whole = await openSyncing(upstream.url)
+    await whole.sync({ parts: PARTS, details: ALL })
+    await using store = await openStore(join(folder, 'leadsheet.db'), new Date())
+    expect(await contentsOf(store)).toEqual(await contentsOf(whole.store))
+    expect(await findViolations(store.db, whole.clock.now.toISOString(), 'all')).toEqual([])
+  })
+})
+
+/** What was read, without when and by which run. */
+async function contentsOf({ db }: Store): Promise<unknown> {
+  const { rows: details } =
+    await sql`SELECT lead_id, lead_updated_at, raw FROM lead_detail ORDER BY 1`.execute(db)
+  const { rows: activity } = await sql`SELECT lead_id, id, at FROM activity ORDER BY 1, 2`.execute(db)
+  const { rows: queue } = await sql`SELECT lead.id, due_at, failures, last_error
+    FROM detail_queue JOIN lead ON no = lead_no ORDER BY 1`.execute(db)
+  return { details, activity, queue }
+}

@@ -1,0 +1,493 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../../src/errors.ts'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
+import { type Listing, openListing, paged, records } from '../../support/listing.ts'
+import { random } from '../../support/random.ts'
+
+const PAGE = {
+  paging: { kind: 'page', param: 'page', size_param: 'n' },
+} as const satisfies Partial<ProfileInput>
+const OFFSET = { paging: { kind: 'offset', param: 'skip', size_param: 'n' } } as const
+const CURSOR = { paging: { kind: 'cursor', param: 'cursor', next: 'next' } } as const
+
+async function ids(listing: Listing): Promise<string[]> {
+  const rows = await listing.store.db.selectFrom('lead').select('id').orderBy('id').execute()
+  return rows.map((row) => row.id)
+}
+
+function idsOf(count: number): string[] {
+  return records(count).map((record) => record.id)
+}
+
+async function removed(listing: Listing): Promise<number> {
+  const rows = await listing.store.db
+    .selectFrom('lead')
+    .where('removed_at', 'is not', null)
+    .select('id')
+    .execute()
+  return rows.length
+}
+
+function refused(code: 'api_rejected' | 'api_not_found'): never {
+  throw new LeadsheetError(code, 'refused')
+}
+
+function unreachable(): never {
+  throw new LeadsheetError('api_unreachable', 'away')
+}
+
+describe('the end of a list', () => {
+  it.each(['page', 'offset'] as const)('by %s is an empty page, and no short one', async (kind) => {
+    const all = records(35)
+    const sevens = (position: string | null) => paged(kind, all)(position, 7, {})
+    await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, sevens)
+    const result = await listing.sync()
+    expect(result).toMatchObject({ outcome: 'ok', scan: { verdict: 'complete' }, leads: { seen: 35 } })
+    expect(await ids(listing)).toEqual(idsOf(35))
+  })
+
+  it('is an empty page even where it names a next one (row 30)', async () => {
+    await using listing = await openListing(CURSOR, (position) =>
+      position === null ? { records: records(10), next: 'b' } : { records: [], next: null },
+    )
+    expect((await listing.sync()).scan).toMatchObject({
+      verdict: 'complete',
+      stop: 'empty_page',
+      distinct: 10,
+    })
+  })
+
+  it.each(['api_not_found', 'api_rejected'] as const)(
+    'is a refusal (%s) behind the last page, when the total is reached or the page before was short',
+    async (code) => {
+      for (const [count, total] of [
+        [40, 40],
+        [35, null],
+      ] as const) {
+        const list = paged('page', records(count), total)
+        await using listing = await openListing(PAGE, (position, size, filters) => {
+          const page = list(position, size, filters)
+          return page.records?.length === 0 ? refused(code) : page
+        })
+        const result = await listing.sync()
+        expect(result.scan).toMatchObject({ verdict: 'complete', stop: 'past_end', distinct: count })
+      }
+    },
+  )
+
+  it('is not a refusal in the middle: the run fails, and no absence is believed', async () => {
+    const all = records(40)
+    await using listing = await openListing(PAGE, paged('page', all, 40))
+    await listing.sync()
+    listing.answer = (position, size, filters) =>
+      position === '3' ? refused('api_not_found') : paged('page', all, 40)(position, size, filters)
+    for (let round = 0; round < 3; round++) {
+      const result = await listing.sync()
+      expect(result).toMatchObject({ complete: false, scan: { verdict: 'incomplete', stop: 'failed' } })
+    }
+    expect(await removed(listing)).toBe(0)
+  })
+
+  it.each([
+    ['the total is reached', 40, 40],
+    ['the last page is short', 35, null],
+  ])('is the last page once more, when %s', async (_name, count, total) => {
+    const list = paged('page', records(count), total)
+    await using listing = await openListing(PAGE, (position, size, filters) => {
+      const last = Math.ceil(count / size)
+      const at = Math.min(Number(position ?? 1), last)
+      return { ...list(String(at), size, filters), next: String(Number(position ?? 1) + 1) }
+    })
+    const result = await listing.sync()
+    expect(result.scan).toMatchObject({ verdict: 'complete', stop: 'past_end', distinct: count, passes: 1 })
+  })
+})
+
+describe('a list without an end', () => {
+  const full = records(10)
+  it.each([
+    [
+      'the same page for ever, under new cursors',
+      CURSOR,
+      (at: string | null) => ({ records: full, next: `${at}x` }),
+    ],
+    [
+      'the same page for every number',
+      PAGE,
+      (at: string | null) => ({ records: full, next: String(Number(at ?? 1) + 1) }),
+    ],
+    [
+      'the same rows at every offset',
+      OFFSET,
+      (at: string | null) => ({ records: full, next: String(Number(at ?? 0) + 10) }),
+    ],
+    [
+      'a cursor that comes again',
+      CURSOR,
+      (at: string | null) => ({ records: full, next: at === 'a' ? 'b' : 'a' }),
+    ],
+  ])(
+    'ends the run after a few pages and keeps what was read: %s (row 30)',
+    async (_name, profile, answer) => {
+      await using listing = await openListing(profile, answer)
+      const result = await listing.sync()
+      expect(result).toMatchObject({
+        outcome: 'partial',
+        complete: false,
+        scan: { verdict: 'incomplete', stop: 'loop' },
+      })
+      expect(result.pages).toBeLessThanOrEqual(4)
+      // Those included that were on their way already.
+      expect(listing.asked.length).toBeLessThanOrEqual(4 + 6)
+      expect(await ids(listing)).toHaveLength(10)
+      // The next run does not go on inside the loop.
+      listing.asked.length = 0
+      await listing.sync()
+      expect(listing.asked[0]).toBeNull()
+    },
+  )
+
+  it('ends at limits.max_pages', async () => {
+    await using listing = await openListing({ ...CURSOR, limits: { max_pages: 5 } }, (position) => {
+      const at = Number(position ?? 0)
+      return { records: records(10, at * 10), next: String(at + 1) }
+    })
+    const result = await listing.sync()
+    expect(result.scan).toMatchObject({ verdict: 'incomplete', stop: 'page_cap', pages: 5 })
+    expect(result.problems[0]?.message).toContain('limits.max_pages')
+  })
+})
+
+describe('times that cannot be right', () => {
+  it('are warned of by the sync: none at all, and the same in all leads', async () => {
+    await using listing = await openListing(PAGE, paged('page', records(60)))
+    expect((await listing.sync()).scan?.warnings).toEqual([
+      'created_at of nearly all leads is when they were first read: the upstream tells none where the profile looks',
+      'status_changed_at of nearly all leads is of one day, 2026-11-01 (UTC): that may be the wrong field',
+    ])
+    const dated = records(60).map((record, index) => {
+      const day = String(1 + (index % 20)).padStart(2, '0')
+      return { ...record, created: `2026-10-${day}T08:00:00Z`, updated: `2026-11-${day}T08:00:00Z` }
+    })
+    await using other = await openListing(PAGE, paged('page', dated))
+    expect((await other.sync()).scan?.warnings).toEqual([])
+  })
+})
+
+describe('a total', () => {
+  it.each(['page', 'offset'] as const)(
+    'of 0 on the empty page past the end, by %s, is none of the list, which is read once',
+    async (kind) => {
+      const list = paged(kind, records(35), 35)
+      await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, (...asked) => {
+        const page = list(...asked)
+        return page.records?.length === 0 ? { ...page, total: 0 } : page
+      })
+      const { scan } = await listing.sync()
+      expect(scan).toMatchObject({
+        verdict: 'complete',
+        reportedTotal: 35,
+        distinct: 35,
+        passes: 1,
+        warnings: [],
+      })
+    },
+  )
+
+  it('of 0 on the first page is that of an empty list', async () => {
+    await using listing = await openListing(PAGE, () => ({ records: [], next: null, total: 0 }))
+    expect((await listing.sync()).scan).toMatchObject({ verdict: 'complete', reportedTotal: 0, passes: 1 })
+  })
+
+  it.each([
+    ['too high', 50, 2],
+    ['too low', 20, 1],
+    ['right', 35, 1],
+    ['missing', null, 1],
+  ])('that is %s is told and not trusted (row 31)', async (name, total, passes) => {
+    for (const [profile, kind] of [
+      [PAGE, 'page'],
+      [OFFSET, 'offset'],
+    ] as const) {
+      await using listing = await openListing(profile, paged(kind, records(35), total))
+      const result = await listing.sync()
+      expect(result).toMatchObject({ outcome: 'ok', complete: true, leads: { seen: 35 } })
+      expect(result.scan).toMatchObject({ verdict: 'complete', reportedTotal: total, distinct: 35, passes })
+      const isWrong = name.startsWith('too')
+      expect(result.scan?.warnings).toHaveLength(isWrong ? 1 : 0)
+      if (isWrong) expect(result.scan?.warnings[0]).toContain(`counts ${total} leads, but gave 35`)
+    }
+  })
+
+  it.each([
+    [600, 'incomplete'],
+    [null, 'incomplete'],
+    [200, 'complete'],
+  ])(
+    'of %s beside an empty page that says that there are more leaves a list of 200 %s',
+    async (total, verdict) => {
+      await using listing = await openListing(CURSOR, (position) =>
+        position === null
+          ? { records: records(200), next: 'c2', total, saysMore: true }
+          : { records: [], next: null, total, saysMore: true },
+      )
+      const result = await listing.sync({ pageSize: 200 })
+      expect(result.scan).toMatchObject({ verdict, stop: 'empty_page', distinct: 200 })
+      expect(result).toMatchObject(
+        verdict === 'complete' ? { outcome: 'ok', complete: true } : { outcome: 'partial', complete: false },
+      )
+      const [problem] = result.problems
+      expect(problem?.message ?? '').toContain(
+        verdict === 'complete' ? '' : 'gave an empty page that says that more follow',
+      )
+    },
+  )
+
+  it('that says more than a full first page without a next one shows that the cursor is gone', async () => {
+    await using listing = await openListing(CURSOR, () => ({ records: records(10), next: null, total: 35 }))
+    const result = await listing.sync()
+    expect(result.scan).toMatchObject({ verdict: 'incomplete', stop: 'no_cursor' })
+    expect(result.problems[0]).toMatchObject({ code: 'api_unexpected' })
+    expect(result.problems[0]?.hint).toContain('paging.next')
+  })
+})
+
+describe('texts that are not stored as they came', () => {
+  it('are counted in each scan, those cleaned and those cut', async () => {
+    const odd = records(30).map((record, index) => {
+      if (index === 3 || index === 4) return { ...record, name: 'Com\u0000pany' }
+      return index === 5 ? { ...record, name: 'x'.repeat(70_000) } : record
+    })
+    await using listing = await openListing(PAGE, paged('page', odd))
+    for (let round = 0; round < 2; round++) {
+      const { scan } = await listing.sync()
+      expect(scan).toMatchObject({ mended: 2, cut: 1 })
+      expect(scan?.warnings).toEqual([
+        'leads with text that was cleaned, or times that stand for none: 2',
+        'texts of more than 64 kB that were cut: 1',
+      ])
+    }
+  })
+})
+
+describe('leads on more than one page', () => {
+  it('are stored and counted once (row 28)', async () => {
+    const all = [...records(10), ...records(10, 5), ...records(10, 15)]
+    await using listing = await openListing(CURSOR, (position, size) => {
+      const at = Number(position ?? 0)
+      return { records: all.slice(at, at + size), next: at + size < all.length ? String(at + size) : null }
+    })
+    const result = await listing.sync()
+    expect(result.leads).toEqual({ seen: 25, inserted: 25, updated: 0, unchanged: 0, removed: 0, held: 0 })
+    expect(result.scan?.distinct).toBe(25)
+    expect(await ids(listing)).toEqual(idsOf(25))
+  })
+})
+
+describe('a list that never holds still', () => {
+  it('is unproven: the copy gets no younger, nothing is removed, and the run says so', async () => {
+    const next = random(5)
+    await using listing = await openListing(
+      { ...PAGE, filters: { updated_since: { param: 'since' } } },
+      (position) => {
+        const at = Number(position ?? 1)
+        const shuffled = records(200).sort(() => next() - 0.5)
+        return {
+          records: at > 10 ? [] : shuffled.slice(0, 10),
+          next: at > 10 ? null : String(at + 1),
+          total: 200,
+        }
+      },
+    )
+    const result = await listing.sync()
+    expect(result).toMatchObject({ complete: false, scan: { verdict: 'unproven', stop: 'empty_page' } })
+    expect(result.problems[0]?.message).toContain('did not hold still')
+    const run = await listing.store.db.selectFrom('sync_run').selectAll().executeTakeFirstOrThrow()
+    expect(run.leads_as_of).toBeNull()
+    const watermark = await listing.store.db.selectFrom('sync_watermark').selectAll().executeTakeFirst()
+    expect(watermark?.updated_at || null).toBeNull()
+  })
+})
+
+describe('an id that is gone', () => {
+  it('from every record of a page stops the sync, and nothing of the page is stored', async () => {
+    await using listing = await openListing(PAGE, paged('page', records(35)))
+    await listing.sync()
+    const renamed = records(35).map(({ id, updated }) => ({ uid: id, updated }))
+    listing.answer = paged('page', renamed)
+    const result = await listing.sync()
+    expect(result).toMatchObject({ outcome: 'failed', problems: [{ code: 'api_unexpected' }] })
+    expect(result.problems[0]?.message).toBe(
+      'None of 10 leads on a page has an id at id; the first one has uid, updated',
+    )
+    const held = await listing.store.db.selectFrom('held_row').selectAll().execute()
+    expect(held).toEqual([])
+  })
+})
+
+describe('a scan', () => {
+  it('that was killed between its last page and the judgement begins anew', async () => {
+    await using listing = await openListing(PAGE, (position, size, filters) =>
+      position === '4' ? unreachable() : paged('page', records(60))(position, size, filters),
+    )
+    expect((await listing.sync()).scan).toMatchObject({ stop: 'failed', pages: 3 })
+    await listing.store.db.updateTable('sync_scan').set({ cursor: null }).execute()
+    listing.answer = paged('page', records(60))
+    expect((await listing.sync()).scan).toMatchObject({ verdict: 'complete', distinct: 60, pages: 7 })
+  })
+
+  it('goes back to where rows went on when many before them were deleted', async () => {
+    for (const gone of [30, 120, 200]) {
+      let all = records(300)
+      await using listing = await openListing(OFFSET, (position, size) => {
+        if (listing.asked.length === 26) all = all.slice(gone)
+        return paged('offset', all)(position, size, {})
+      })
+      const result = await listing.sync({ full: true })
+      expect(result.scan, `${gone} deleted`).toMatchObject({ verdict: 'complete', distinct: 300 })
+      expect(await ids(listing)).toEqual(idsOf(300))
+    }
+  })
+
+  it('of an upstream that refuses a second page of a short list is complete', async () => {
+    await using listing = await openListing(PAGE, (position) =>
+      position === null ? { records: records(8), next: '2' } : refused('api_not_found'),
+    )
+    expect((await listing.sync()).scan).toMatchObject({ verdict: 'complete', stop: 'past_end', distinct: 8 })
+  })
+})
+
+describe('leads that are gone', () => {
+  it('are never marked by interrupted scans: 200 of them, at every page, by every kind of failure (row 33)', async () => {
+    const seed = Number(process.env['SEED'] ?? 33)
+    const next = random(seed)
+    const all = records(60)
+    await using listing = await openListing(PAGE, paged('page', all, 60))
+    await listing.sync()
+    for (let round = 0; round < 200; round++) {
+      const stop = new AbortController()
+      const failing = 1 + Math.floor(next() * 6)
+      const failure = round % 4
+      listing.clock.now = new Date(listing.clock.now.getTime() + 25 * 60 * 60_000)
+      listing.answer = (position, size, filters) => {
+        const page = paged('page', all, 60)(position, size, filters)
+        if (Number(position ?? 1) !== failing) return page
+        if (failure === 0) throw new LeadsheetError('api_unreachable', 'away')
+        if (failure === 1) throw new LeadsheetError('api_unauthorized', 'no')
+        if (failure === 2) stop.abort()
+        return failure === 3 ? { ...page, records: all.slice(0, 10) } : page
+      }
+      await listing.sync({ signal: stop.signal })
+      expect(await removed(listing), `SEED=${seed} round ${round}`).toBe(0)
+    }
+  })
+
+  it('are marked after two complete scans, though scans between them failed', async () => {
+    const all = records(60)
+    await using listing = await openListing(PAGE, paged('page', all, 60))
+    await listing.sync()
+    const fewer = all.slice(1)
+    listing.answer = paged('page', fewer, 59)
+    expect((await listing.sync()).leads.removed).toBe(0)
+    listing.answer = () => {
+      throw new LeadsheetError('api_unreachable', 'away')
+    }
+    await listing.sync()
+    listing.answer = paged('page', fewer, 59)
+    expect((await listing.sync()).leads.removed).toBe(1)
+  })
+
+  it('are none while the upstream counts more leads than it lists', async () => {
+    const all = records(60)
+    await using listing = await openListing(PAGE, paged('page', all, 60))
+    await listing.sync()
+    listing.answer = paged('page', all.slice(1), 60)
+    for (let round = 0; round < 3; round++) {
+      const { leads, scan } = await listing.sync()
+      expect(leads).toMatchObject({ seen: 59, removed: 0 })
+      expect(scan?.warnings[0]).toContain('no absent lead is taken to be gone')
+    }
+    listing.answer = paged('page', all.slice(1), 59)
+    await listing.sync()
+    expect((await listing.sync()).leads.removed).toBe(1)
+  })
+
+  it('are not those whose record cannot be mapped any more', async () => {
+    const all = records(30)
+    await using listing = await openListing(PAGE, paged('page', all))
+    await listing.sync()
+    const broken = all.map((record, index) => (index === 3 ? { ...record, created: 'soon' } : record))
+    listing.answer = paged('page', broken)
+    for (let round = 0; round < 3; round++) {
+      expect((await listing.sync()).leads).toMatchObject({ seen: 29, held: 1, removed: 0 })
+    }
+    expect(await removed(listing)).toBe(0)
+  })
+})
+
+describe('a sync again', () => {
+  it('of the same list changes no table that holds leads (row 35)', async () => {
+    const bare = Array.from({ length: 35 }, (_, index) => ({ id: index, name: `Company ${index}` }))
+    for (const all of [records(35), bare]) {
+      await using listing = await openListing(OFFSET, paged('offset', all))
+      const tables = async () => {
+        const { rows } = await sql`SELECT lead.id, lead.status, lead.created_at, lead.updated_at,
+          lead.status_changed_at, lead.first_seen_at, lead.observed_at, lead.run_id, raw,
+          version.valid_from, version.valid_to, version.observed_at AS version_observed_at
+          FROM lead JOIN lead_raw ON lead_no = no JOIN lead_version AS version ON version.lead_id = lead.id
+          ORDER BY lead.id, version.valid_from`.execute(listing.store.db)
+        return rows
+      }
+      expect((await listing.sync()).leads.inserted).toBe(35)
+      const before = await tables()
+      listing.clock.now = new Date('2026-11-22T06:00:00Z')
+      const again = await listing.sync()
+      expect(again).toMatchObject({ outcome: 'ok_no_change', leads: { unchanged: 35, updated: 0 } })
+      expect(await tables()).toEqual(before)
+    }
+  })
+
+  it('of an upstream that tells no times dates changes by when they were read', async () => {
+    const list = (status: string) =>
+      paged('page', [
+        { id: 1, status },
+        { id: 2, status: 'new' },
+      ])
+    await using listing = await openListing(PAGE, list('new'))
+    await listing.sync()
+    listing.clock.now = new Date('2026-11-22T06:00:00Z')
+    listing.answer = list('won')
+    expect((await listing.sync()).leads).toMatchObject({ updated: 1, unchanged: 1 })
+    const lead = await listing.store.db
+      .selectFrom('lead')
+      .where('id', '=', '1')
+      .select(['created_at', 'updated_at', 'status_changed_at'])
+      .executeTakeFirstOrThrow()
+    expect(lead).toEqual({
+      created_at: '2026-11-21T06:00:00.000Z',
+      updated_at: '2026-11-22T06:00:00.000Z',
+      status_changed_at: '2026-11-22T06:00:00.000Z',
+    })
+  })
+
+  it('reads three pages of one updated_at by an inclusive filter, and loses none of them (row 29)', async () => {
+    const all = records(30)
+    const since = { updated_since: { param: 'since' } }
+    const answer =
+      (rows: typeof all) =>
+      (position: string | null, size: number, filters: { updatedSince?: string | undefined }) =>
+        paged(
+          'offset',
+          rows.filter((row) => row.updated >= (filters.updatedSince ?? '')),
+        )(position, size, filters)
+    await using listing = await openListing({ ...OFFSET, filters: since }, answer(all))
+    await listing.sync()
+    const more = [...all, ...records(5, 30)]
+    listing.answer = answer(more)
+    const result = await listing.sync({ full: false })
+    expect(result.scan).toMatchObject({ mode: 'incremental', verdict: 'complete' })
+    expect(result.leads).toMatchObject({ seen: 35, inserted: 5, unchanged: 30 })
+    expect(await ids(listing)).toEqual(idsOf(35))
+  })
+})

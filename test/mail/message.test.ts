@@ -1,0 +1,227 @@
+import PostalMime from 'postal-mime'
+import { describe, expect, it } from 'vitest'
+import { parseMailbox } from '../../src/mail/address.ts'
+import { buildMessage, type LetterIdentity, messageId } from '../../src/mail/message.ts'
+import type { Letter } from '../../src/model.ts'
+import { FILES, LETTER } from '../support/letter.ts'
+import { structureOf } from '../support/mime.ts'
+
+const IDENTITY: LetterIdentity = {
+  installationId: '0190f7c2',
+  report: 'daily',
+  period: { from: '2026-11-19T23:00:00.000Z', to: '2026-11-20T23:00:00.000Z' },
+  recipient: 'dana@example.org',
+  revision: 0,
+  from: 'leadsheet <reports@example.com>',
+}
+
+describe('the Message-ID', () => {
+  it('is the same whenever it is asked for, and in the name of the sender', () => {
+    expect(messageId(IDENTITY)).toBe(messageId({ ...IDENTITY }))
+    expect(messageId(IDENTITY)).toMatch(/^<[0-9a-v]{40}@example\.com>$/)
+  })
+
+  it.each([
+    { installationId: '0190f7c3' },
+    { report: 'weekly' },
+    { period: { ...IDENTITY.period, from: '2026-11-18T23:00:00.000Z' } },
+    { period: { ...IDENTITY.period, to: '2026-11-21T23:00:00.000Z' } },
+    { recipient: 'eve@example.org' },
+    { revision: 1 },
+  ])('is another with %o', (difference) => {
+    expect(messageId({ ...IDENTITY, ...difference })).not.toBe(messageId(IDENTITY))
+  })
+
+  it('does not confuse fields that run into one another', () => {
+    const one = messageId({ ...IDENTITY, installationId: 'a', report: 'bc' })
+    expect(messageId({ ...IDENTITY, installationId: 'ab', report: 'c' })).not.toBe(one)
+  })
+})
+
+describe('a message', () => {
+  it('carries text first and HTML second, and who wrote it', async () => {
+    const raw = await buildMessage(LETTER)
+    const mail = await PostalMime.parse(raw)
+    expect(mail.subject).toBe(LETTER.subject)
+    expect(mail.from).toEqual({ name: 'leadsheet', address: 'reports@example.com' })
+    expect(mail.to).toEqual([{ name: 'Dana Lopes', address: 'dana@example.org' }])
+    expect(mail.replyTo).toEqual([{ name: '', address: 'ops@example.com' }])
+    expect(mail.text?.trim()).toBe(LETTER.text.trim())
+    expect(mail.html?.trim()).toBe(LETTER.html)
+    expect(mail.messageId).toBe(LETTER.messageId)
+    expect(mail.date).toBe(LETTER.date)
+    const source = raw.toString('latin1')
+    expect(source).toMatch(/content-type: multipart\/alternative/i)
+    expect(source.indexOf('text/plain')).toBeLessThan(source.indexOf('text/html'))
+  })
+
+  it('says that a robot wrote it', async () => {
+    const { headers } = await PostalMime.parse(await buildMessage(LETTER))
+    const named = new Map(headers.map(({ key, value }) => [key, value]))
+    expect(named.get('auto-submitted')).toBe('auto-generated')
+    expect(named.get('x-auto-response-suppress')).toBe('All')
+    expect(named.get('x-leadsheet-report')).toBe('daily')
+    expect(named.get('list-id')).toBe('leadsheet daily <daily.leadsheet.example.com>')
+    expect(named.get('content-language')).toBe('en')
+    expect(named.has('x-mailer')).toBe(false)
+  })
+
+  it('is the same to the byte on every attempt', async () => {
+    const letter = { ...LETTER, files: FILES }
+    expect(await buildMessage(letter)).toEqual(await buildMessage({ ...letter }))
+  })
+
+  it('ends all its lines as lines of a message do, whatever those of the text and the HTML end with', async () => {
+    const raw = await buildMessage({ ...LETTER, text: 'a\nb\r\nc\rd\n', html: '<p>Ä\n</p>\r\n<p>\r' })
+    expect(raw.toString('latin1').replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
+    expect((await PostalMime.parse(raw)).text?.trimEnd()).toBe('a\nb\nc\nd')
+  })
+
+  it('keeps long lines and letters of any language whole, in ASCII and in short lines', async () => {
+    const html = `<p>${'Umsätze über 5 Mio. €, '.repeat(100)}</p>`
+    const text = `${'Grüße aus Łódź '.repeat(100)}\n`
+    const raw = await buildMessage({ ...LETTER, html, text })
+    const mail = await PostalMime.parse(raw)
+    expect(mail.html?.trimEnd()).toBe(html)
+    expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(text.trimEnd())
+    expect(raw.every((byte) => byte < 128)).toBe(true)
+    expect(
+      Math.max(
+        ...raw
+          .toString('latin1')
+          .split('\r\n')
+          .map((line) => line.length),
+      ),
+    ).toBeLessThan(79)
+  })
+
+  it('keeps a line break in a text from becoming a header, or another recipient', async () => {
+    const raw = await buildMessage({
+      ...LETTER,
+      toName: 'Dana "D" <eve@example.org>,\r\nBcc: eve@example.org',
+      subject: 'Hello\r\nBcc: eve@example.org\r\n\r\n<b>',
+      report: 'a\r\nX-Evil: 1',
+    })
+    const { headers, to } = await PostalMime.parse(raw)
+    expect(to?.map(({ address }) => address)).toEqual(['dana@example.org'])
+    expect(headers.map(({ key }) => key)).not.toContain('bcc')
+    expect(headers.map(({ key }) => key)).not.toContain('x-evil')
+  })
+})
+
+describe('the files of a letter', () => {
+  it('stand with the HTML that shows them, and outside of both where they are attached', async () => {
+    expect(structureOf(await buildMessage({ ...LETTER, files: FILES }))).toEqual({
+      'multipart/mixed': [
+        {
+          'multipart/alternative': [
+            'text/plain',
+            { 'multipart/related': ['text/html', 'image/png', 'image/png'] },
+          ],
+        },
+        'text/csv',
+      ],
+    })
+  })
+
+  it('need nothing around them where none is attached', async () => {
+    const shown = FILES.filter(({ cid }) => cid !== null)
+    expect(structureOf(await buildMessage({ ...LETTER, files: shown }))).toEqual({
+      'multipart/alternative': [
+        'text/plain',
+        { 'multipart/related': ['text/html', 'image/png', 'image/png'] },
+      ],
+    })
+  })
+
+  it('arrive to the byte, under their names, shown or attached', async () => {
+    const { attachments } = await PostalMime.parse(await buildMessage({ ...LETTER, files: FILES }))
+    expect(
+      attachments.map(({ filename, mimeType, disposition, contentId, content }) => ({
+        filename,
+        mimeType,
+        disposition,
+        contentId,
+        content: Buffer.from(content as ArrayBuffer),
+      })),
+    ).toEqual(
+      FILES.map(({ name, contentType, content, cid }) => ({
+        filename: name,
+        mimeType: contentType.replace(/;.*/, ''),
+        disposition: cid === null ? 'attachment' : 'inline',
+        contentId: cid === null ? undefined : `<${cid}>`,
+        content: Buffer.from(content),
+      })),
+    )
+  })
+})
+
+describe('the way out of a subscription', () => {
+  const fieldsOf = async (change: Partial<Letter>) => {
+    const { headers } = await PostalMime.parse(await buildMessage({ ...LETTER, ...change }))
+    return new Map(headers.map(({ key, value }) => [key, value]))
+  }
+
+  it('is a mail that names the report', async () => {
+    const fields = await fieldsOf({ report: 'eu-weekly' })
+    expect(fields.get('list-unsubscribe')).toBe('<mailto:ops@example.com?subject=unsubscribe%20eu-weekly>')
+    expect(fields.has('list-unsubscribe-post')).toBe(false)
+  })
+
+  it('is one click where an https address takes it', async () => {
+    const fields = await fieldsOf({
+      unsubscribe: { mailto: 'ops@example.com', url: 'https://leads.example.com/u/3f2a' },
+    })
+    expect(fields.get('list-unsubscribe')).toBe(
+      '<https://leads.example.com/u/3f2a>, <mailto:ops@example.com?subject=unsubscribe%20daily>',
+    )
+    expect(fields.get('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click')
+  })
+
+  it.each([
+    ['Sales Ops <o’hara+%&?@example.com>', 'mailto:o%E2%80%99hara%2B%25%26%3F@example.com?subject'],
+    ['ops@bücher.example', 'mailto:ops@xn--bcher-kva.example?subject'],
+  ])('leads to %s, whatever that has to be written as', async (mailto, start) => {
+    const fields = await fieldsOf({ unsubscribe: { mailto, url: null } })
+    expect(fields.get('list-unsubscribe')).toContain(`<${start}`)
+  })
+})
+
+describe('an address', () => {
+  it.each([
+    ['dana@example.org', { name: '', address: 'dana@example.org' }],
+    ['Dana Q. <dana@example.org>', { name: 'Dana Q.', address: 'dana@example.org' }],
+    ["o'hara+leads@mail.example.org", { name: '', address: "o'hara+leads@mail.example.org" }],
+    ['root@localhost', { name: '', address: 'root@localhost' }],
+    ['dana@Bücher.example', { name: '', address: 'dana@xn--bcher-kva.example' }],
+  ])('%s is taken', (text, mailbox) => {
+    expect(parseMailbox(text)).toEqual(mailbox)
+  })
+
+  it.each([
+    'dana@x\r\nRCPT TO:<eve@example.org>',
+    'dana@example.org>\r\nRCPT TO:<eve@example.org',
+    'dana@example.org, eve@example.org',
+    'dana@example.org;eve@example.org',
+    'Dana\r\nBcc: eve@example.org <dana@example.org>',
+    'dana',
+    '@example.org',
+    'dana@',
+    'dana@-example.org',
+    'dana@exa mple.org',
+    'da na@example.org',
+    '<dana@example.org> eve@example.org',
+    `${'d'.repeat(65)}@example.org`,
+    '',
+  ])('%j is refused', (text) => {
+    expect(() => parseMailbox(text)).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+  })
+
+  it('is read in no time, however long the text', () => {
+    const before = performance.now()
+    for (const text of ['a@'.repeat(25_000), `${'<'.repeat(50_000)}a@b`, `a@${'b-'.repeat(25_000)}`]) {
+      expect(() => parseMailbox(text)).toThrow('is not a mail address')
+    }
+    expect(performance.now() - before).toBeLessThan(10_000)
+  })
+})

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { findFields } from '../../src/probe/field-probe.ts'
+import { pickId } from '../../src/probe/id-field.ts'
+import { factsOf } from '../support/foreign.ts'
+
+const records = (count: number, of: (number: number) => unknown): unknown[] =>
+  Array.from({ length: count }, (_, number) => of(number))
+
+describe('the id of a record', () => {
+  test('is its name where many records have nothing else, and an id wherever there is one', () => {
+    expect(pickId(records(10, (number) => ({ name: `queue ${number}`, kind: 'classic' })))?.path).toEqual([
+      'name',
+    ])
+    expect(pickId(records(10, (number) => ({ name: `queue ${number}`, key: number })))?.path).toEqual(['key'])
+  })
+
+  test('is no name of a few, which may well be unique by chance', () => {
+    expect(pickId(records(9, (number) => ({ name: `queue ${number}` })))).toBeNull()
+    expect(pickId(records(10, (number) => ({ name: `queue ${number % 9}` })))).toBeNull()
+  })
+
+  test('is not whatever a single record has', () => {
+    expect(pickId([{ hash: 'x1', version: '4.7.3' }])).toBeNull()
+    expect(pickId([{ uuid: 'x1', version: '4.7.3' }])?.path).toEqual(['uuid'])
+  })
+})
+
+describe('the fields of a record', () => {
+  const found = (of: (number: number) => object) =>
+    Object.fromEntries(
+      findFields(
+        records(12, (number) => ({ id: number, ...of(number) })),
+        ['id'],
+      ).map(({ field, rule }) => [field, rule]),
+    )
+  const at = (number: number): string => factsOf(number).created.toISOString()
+
+  test.each([
+    ['cdate', 'created_at'],
+    ['udate', 'updated_at'],
+    ['date_entered', 'created_at'],
+    ['DATE_CREATE', 'created_at'],
+    ['DATE_MODIFY', 'updated_at'],
+    ['engage_date', 'created_at'],
+  ])('%s is %s', (name, field) => {
+    expect(found((number) => ({ [name]: at(number) }))).toMatchObject({ [field]: name })
+  })
+
+  test('close_value is the value, and close_date the last change of status unless open ones have it too', () => {
+    expect(found((number) => ({ close_value: number, close_date: number < 5 ? at(number) : null }))).toEqual({
+      value_amount: 'close_value',
+      status_changed_at: 'close_date',
+    })
+    expect(found((number) => ({ close_date: at(number) }))).toEqual({})
+  })
+
+  test('are not guessed from what is the same in all records', () => {
+    expect(found(() => ({ name: 'Lead', state: 'active', site: 'a.example' }))).toEqual({})
+    expect(found((number) => ({ name: `Lead ${number}`, state: number % 2 ? 'active' : 'idle' }))).toEqual({
+      company_name: 'name',
+      status: 'state',
+    })
+    expect(found(() => ({ pipeline_id: 'p1', currency: 'USD' }))).toEqual({
+      pipeline_id: 'pipeline_id',
+      value_currency: 'currency',
+    })
+  })
+
+  test.each(['doc', 'attributes', 'resource', 'metadata'])('are known below %s as on top', (wrapper) => {
+    const wrapped = records(12, (number) => {
+      const { status, updated, email } = factsOf(number)
+      return { id: `r${number}`, [wrapper]: { status, email, updated_at: updated.toISOString() } }
+    })
+    expect(findFields(wrapped, ['id']).map(({ field, rule }) => [field, rule])).toEqual(
+      expect.arrayContaining([
+        ['status', `${wrapper}.status`],
+        ['updated_at', `${wrapper}.updated_at`],
+        ['contact_email', `${wrapper}.email`],
+      ]),
+    )
+  })
+})

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { parseProfile } from '../../src/upstream/profile/profile.ts'
+import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/foreign.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+import { openSyncing } from '../support/syncing.ts'
+
+const PLAIN: Shape = {
+  path: '/leads',
+  lets: inHeader('authorization', 'Bearer {key}'),
+  record: (number) => {
+    const { company, status, created, updated } = factsOf(number)
+    return {
+      id: `r${number}`,
+      company,
+      status,
+      created_at: created.toISOString(),
+      updated_at: updated.toISOString(),
+    }
+  },
+  idOf: (record) => String(record.id),
+  list: (all, url) => {
+    const limit = numberIn(url, 'limit', 20, 100)
+    const offset = numberIn(url, 'offset', 0)
+    return { body: { data: all.slice(offset, offset + limit), total: all.length } }
+  },
+}
+
+const problems = ({ gaps }: { gaps: readonly { place: string; problem: string }[] }) =>
+  gaps.map(({ place, problem }) => `${place}: ${problem}`).join('\n')
+
+describe('what the probe cannot tell', () => {
+  test('a full first page that seems to be the only one is told, with the line to write, and no guess made', async () => {
+    await using foreign = await startForeign({
+      ...PLAIN,
+      list: (all) => ({ body: { data: all.slice(0, 100) } }),
+    })
+    const probed = await probeForeign(`${foreign.url}/leads`)
+    expect(problems(probed)).toContain('cannot tell how to go on')
+    expect(probed.profile).toBeNull()
+    expect(probed.text).toContain('by hand: paging: { kind: page')
+    expect(() => parseProfile(parse(probed.text), 'p.yaml')).toThrow('paging: not set')
+  })
+
+  test('a short list whose total says so is a single page', async () => {
+    await using foreign = await startForeign(PLAIN, 7)
+    const { text } = await probeForeign(`${foreign.url}/leads`)
+    expect(await syncBy(text, `${foreign.url}/leads`)).toEqual(recordsOf(foreign))
+  })
+
+  test('a key that is not taken is told apart from a list that is not there', async () => {
+    await using foreign = await startForeign(PLAIN)
+    const probed = await probeForeign(`${foreign.url}/leads`, 'another-key')
+    expect(problems(probed)).toMatch(/auth: GET \/leads -> 401.*taken in none of the usual forms/)
+    expect(probed.input).toBeNull()
+  })
+
+  test('without a key it says that one is wanted', async () => {
+    await using foreign = await startForeign(PLAIN)
+    expect(problems(await probeForeign(`${foreign.url}/leads`, ''))).toContain('a key is wanted')
+  })
+
+  test.each([[[]], [{ data: [], total: 0 }], [{ result: { leads: [] } }]])(
+    'an empty list such as %j is told as such',
+    async (body) => {
+      await using foreign = await startForeign({ ...PLAIN, list: () => ({ body }) })
+      expect(problems(await probeForeign(`${foreign.url}/leads`))).toContain('an empty list teaches nothing')
+    },
+  )
+
+  test('without any list it names what it asked', async () => {
+    await using foreign = await startForeign({ ...PLAIN, path: '/hidden/away' })
+    const { tried, input } = await probeForeign(foreign.url)
+    expect(input).toBeNull()
+    expect(tried).toContain('GET /leads -> 404')
+  })
+})
+
+test('a filter of creations is not taken for one of changes: old records that change would be lost', async () => {
+  await using foreign = await startForeign({
+    ...PLAIN,
+    record: (number) => {
+      const created = new Date(Date.UTC(2026, 0, 1) + number * 86_400_000)
+      const updated = new Date(created.getTime() + ((number * 17) % 37) * 86_400_000)
+      return { id: `r${number}`, created_at: created.toISOString(), updated_at: updated.toISOString() }
+    },
+    list: (all, url, request) => {
+      const since = url.searchParams.get('since') ?? ''
+      return PLAIN.list(
+        all.filter((record) => String(record.created_at) >= since),
+        url,
+        request,
+      )
+    },
+  })
+  const { profile } = await probeForeign(`${foreign.url}/leads`)
+  expect(profile?.paging.kind).toBe('offset')
+  expect(profile?.filters.updated_since).toBeUndefined()
+})
+
+describe('the list of leads', () => {
+  test.each(['/api/v1/leads', '/contacts', '/items/leads'])('is found at %s below the base', async (path) => {
+    await using foreign = await startForeign({ ...PLAIN, path })
+    const { text, input } = await probeForeign(foreign.url)
+    expect(input?.endpoints?.leads).toBe(path)
+    expect(await syncBy(text, foreign.url)).toEqual(recordsOf(foreign))
+  })
+
+  test('is not what stands at the root of an API', async () => {
+    const root = {
+      versions: [
+        { id: 'v1', status: 'CURRENT' },
+        { id: 'v2', status: 'BETA' },
+      ],
+    }
+    await using foreign = await startForeign({ ...PLAIN, path: '/contacts', others: { '/': { body: root } } })
+    const { input } = await probeForeign(foreign.url)
+    expect(input?.endpoints?.leads).toBe('/contacts')
+  })
+
+  test.each([
+    ['an index', { contacts: '/sales/v9/persons', health: '/health' }],
+    [
+      'an OpenAPI document',
+      {
+        openapi: '3.1.0',
+        servers: [{ url: '/sales' }],
+        paths: { '/v9/persons': { get: {} }, '/v9/persons/{id}': { get: {} } },
+      },
+    ],
+  ])('is found by %s', async (_, body) => {
+    await using foreign = await startForeign({
+      ...PLAIN,
+      path: '/sales/v9/persons',
+      others: { '/': { body } },
+    })
+    const { input } = await probeForeign(foreign.url)
+    expect(input?.endpoints?.leads).toBe('/sales/v9/persons')
+  })
+
+  test('is found where the user says', async () => {
+    await using foreign = await startForeign({ ...PLAIN, path: '/hidden/away' })
+    const { input } = await probeForeign(foreign.url, KEY, '/hidden/away')
+    expect(input?.endpoints?.leads).toBe('/hidden/away')
+  })
+
+  test('is found behind a base that has a path and a query of its own', async () => {
+    await using foreign = await startForeign({ ...PLAIN, path: '/app/v2/leads' })
+    const url = `${foreign.url}/app/v2?workspace=7`
+    const { text, input } = await probeForeign(url)
+    expect(input?.endpoints?.leads).toBe('/leads')
+    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
+    expect(foreign.requests.at(-1)).toContain('workspace=7')
+  })
+})
+
+test('the written file names no person', async () => {
+  const record = (number: number) => ({
+    ...PLAIN.record(number),
+    name: `Ada${number} Byron`,
+    email: `ada${number}@example.com`,
+  })
+  await using foreign = await startForeign({ ...PLAIN, record })
+  const { text } = await probeForeign(`${foreign.url}/leads`)
+  expect(text).toContain('contact_email: email')
+  expect(text).not.toMatch(/Byron|@example/)
+})
+
+describe('without a profile', () => {
+  test.each([
+    ['a list without the paging of the reference service', () => ({ body: { data: [{ id: '1' }] } })],
+    ['a list in another place', () => ({ body: { items: [{ id: '1' }] } })],
+  ])('%s ends the sync, which names the probe', async (_, list) => {
+    await using foreign = await startForeign({ ...PLAIN, path: '/api/v1/leads', list })
+    await using syncing = await openSyncing(foreign.url, KEY)
+    const { outcome, problems } = await syncing.sync()
+    expect(outcome).toBe('failed')
+    expect(problems[0]?.hint).toContain('leadsheet probe')
+  })
+})

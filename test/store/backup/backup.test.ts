@@ -1,0 +1,283 @@
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { Migrator } from 'kysely/migration'
+import { describe, expect, test } from 'vitest'
+import { noteSlots } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
+import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
+import { makeBackup } from '../../../src/store/backup/backup.ts'
+import { restoreBackup } from '../../../src/store/backup/restore.ts'
+import { openSqlite } from '../../../src/store/db/sqlite.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import * as init from '../../../src/store/migrations/001-init.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { claimLease } from '../../../src/store/schedule/lease.ts'
+import type { DeliveryTable } from '../../../src/store/tables/outbox-tables.ts'
+import { folderWith } from '../../support/folder.ts'
+import { scheduleOf } from '../../support/schedule.ts'
+import { lead, OPENED_AT, save } from '../../support/store.ts'
+import { SILENT } from '../../support/syncing.ts'
+
+const RESTORED_AT = new Date('2026-11-23T09:00:00Z')
+const signal = new AbortController().signal
+
+interface Place {
+  readonly folder: string
+  readonly file: string
+  readonly backup: string
+}
+
+/** A store with two leads, closed, and the name of a backup that is not there yet. */
+async function makePlace(fill: (store: Store) => Promise<void> = async () => {}): Promise<Place> {
+  const folder = folderWith()
+  const file = join(folder, 'leadsheet.db')
+  await using store = await openStore(file, OPENED_AT)
+  await save(store, [lead('l1'), lead('l2')])
+  await fill(store)
+  return { folder, file, backup: join(folder, 'backup.db') }
+}
+
+function back({ file, backup }: Place, replaces = false) {
+  return makeBackup(file, backup, { replaces, signal })
+}
+
+function restore({ file, backup }: Place, now = RESTORED_AT) {
+  return restoreBackup(backup, file, now, signal)
+}
+
+async function countLeads(file: string): Promise<number> {
+  await using store = await openStore(file, RESTORED_AT)
+  return (await store.db.selectFrom('lead').select('id').execute()).length
+}
+
+/** A byte in the middle of each page but the first ones is another. */
+function damage(file: string): void {
+  const bytes = readFileSync(file)
+  for (let at = 5 * 4096 + 8; at < bytes.length; at += 4096) bytes[at] = 255 - (bytes[at] ?? 0)
+  writeFileSync(file, bytes)
+}
+
+describe('a backup', () => {
+  test('has all rows and nothing beside it, for its owner alone', async () => {
+    const place = await makePlace()
+    const content = await back(place)
+    expect(content).toMatchObject({ runId: null, rows: { lead: 2, lead_version: 2, installation: 1 } })
+    expect(readdirSync(place.folder).sort()).toEqual(['backup.db', 'leadsheet.db'])
+    expect(statSync(place.backup).mode & 0o777).toBe(0o600)
+  })
+
+  test('shows one moment of a store that is being written', async () => {
+    const place = await makePlace()
+    await using store = await openStore(place.file, OPENED_AT)
+    let isOver = false
+    const writing = (async () => {
+      for (let n = 0; !isOver; n++) {
+        const seen = { first_seen_at: '2026', observed_at: '2026' }
+        await store.write(async (trx) => {
+          await trx
+            .insertInto('pipeline')
+            .values({ id: `made-${n}`, name: '', status: null, ...seen })
+            .execute()
+          await delay(1)
+          await trx
+            .insertInto('stage')
+            .values(stageOf(`made-${n}`))
+            .execute()
+        })
+      }
+    })()
+    const before = await store.db.selectFrom('stage').select('status').execute()
+    const { rows } = await back(place)
+    isOver = true
+    await writing
+    expect(rows['stage']).toBeGreaterThan(before.length)
+    expect((rows['pipeline'] ?? 0) - (rows['stage'] ?? 0)).toBe(await extraPipelines(store))
+  })
+
+  test('replaces a file only when told to', async () => {
+    const place = await makePlace()
+    writeFileSync(place.backup, 'something else')
+    await expect(back(place)).rejects.toMatchObject({ code: 'usage_invalid' })
+    expect(readFileSync(place.backup, 'utf8')).toBe('something else')
+    expect(await back(place, true)).toMatchObject({ rows: { lead: 2 } })
+  })
+
+  test('is not made of a damaged store, and a damaged one leaves that which was there', async () => {
+    const place = await makePlace()
+    await back(place)
+    damage(place.file)
+    await expect(back(place, true)).rejects.toMatchObject({ code: 'store_corrupt' })
+    expect(readdirSync(place.folder).filter((name) => name.includes('.tmp-'))).toEqual([])
+    expect(await restore(place)).toMatchObject({ content: { rows: { lead: 2 } } })
+  })
+})
+
+describe('a restore', () => {
+  test('puts the backup in the place of the store, and keeps what was there', async () => {
+    const place = await makePlace()
+    await back(place)
+    await using later = await openStore(place.file, OPENED_AT)
+    await save(later, [lead('l3')])
+    await later.close()
+    const { before } = await restore(place)
+    expect(before).toBe(`${place.file}.before-restore-20261123T090000Z`)
+    expect(await countLeads(place.file)).toBe(2)
+    expect(await countLeads(before ?? '')).toBe(3)
+  })
+
+  test('works where nothing is left, the folder included', async () => {
+    const place = await makePlace()
+    await back(place)
+    const file = join(place.folder, 'new', 'leadsheet.db')
+    expect(await restoreBackup(place.backup, file, RESTORED_AT, signal)).toMatchObject({ before: null })
+    expect(await countLeads(file)).toBe(2)
+    expect(readdirSync(join(place.folder, 'new'))).toEqual(['leadsheet.db'])
+  })
+
+  test('takes the place of a file that is no database, and of the log beside it', async () => {
+    const place = await makePlace()
+    await back(place)
+    const rubbish = 'not a database at all'.repeat(500)
+    writeFileSync(place.file, rubbish)
+    writeFileSync(`${place.file}-wal`, 'its log')
+    const { before } = await restore(place)
+    expect(readFileSync(before ?? '', 'utf8')).toBe(rubbish)
+    expect(existsSync(`${place.file}-wal`)).toBe(false)
+    expect(await countLeads(place.file)).toBe(2)
+  })
+
+  test('brings a backup of the first schema to the present one', async () => {
+    const place = await makePlace()
+    const old = openSqlite(place.backup)
+    const provider = { getMigrations: async () => ({ '001-init': init }) }
+    await new Migrator({ db: old, provider }).migrateToLatest()
+    await old.destroy()
+    expect(await restore(place)).toMatchObject({ content: { schema: '001-init', rows: { lead: 0 } } })
+    expect(await countLeads(place.file)).toBe(0)
+  })
+
+  test.each([
+    ['of a newer leadsheet', 'store_newer', newer],
+    ['that is damaged', 'store_corrupt', ({ backup }: Place) => damage(backup)],
+    ['that is cut', 'store_corrupt', ({ backup }: Place) => truncateSync(backup, 3 * 4096)],
+    ['that is no database', 'store_corrupt', ({ backup }: Place) => writeFileSync(backup, 'x'.repeat(5000))],
+    ['that is another database', 'store_corrupt', another],
+  ])('refuses a backup %s, and changes nothing', async (_, code, spoil) => {
+    const place = await makePlace()
+    await back(place)
+    spoil(place)
+    const was = readFileSync(place.file)
+    await expect(restore(place)).rejects.toMatchObject({ code })
+    expect(readFileSync(place.file).equals(was)).toBe(true)
+    expect(readdirSync(place.folder).sort()).toEqual(['backup.db', 'leadsheet.db'])
+  })
+
+  test('refuses while a daemon runs, and names it', async () => {
+    const place = await makePlace()
+    await back(place)
+    await using store = await openStore(place.file, OPENED_AT)
+    const lease = await claimLease(store, 'daemon', () => RESTORED_AT)
+    await expect(restore(place)).rejects.toMatchObject({
+      code: 'job_busy',
+      message: expect.stringMatching(`A daemon is running .* process ${process.pid}`),
+    })
+    await lease.release()
+  })
+
+  test('refuses while another program has the file open', async () => {
+    const place = await makePlace()
+    await back(place)
+    const other = new Database(place.file)
+    other.prepare('SELECT count(*) FROM lead').get()
+    await expect(restore(place)).rejects.toMatchObject({ code: 'store_busy' })
+    other.close()
+    await restore(place)
+    expect(existsSync(`${place.file}-wal`)).toBe(false)
+  })
+
+  test('mails nothing again: neither the reports nor the letters since the backup', async () => {
+    const place = await makePlace(async (store) => {
+      await noteSlots(store, daily([]), new Date('2026-11-20T07:00:00Z'))
+      await insertLetters(store, { l1: 'sent', l2: 'pending', l3: 'data', l4: 'in_doubt', l5: 'failed' })
+    })
+    await back(place)
+    const { unknown } = await restore(place)
+    expect(unknown).toEqual({ letters: 3, schedules: ['report:daily'] })
+
+    await using store = await openStore(place.file, RESTORED_AT)
+    const ran: string[] = []
+    for (const at of ['2026-11-23T09:01:00Z', '2026-11-24T07:00:30Z']) {
+      await noteSlots(store, daily(ran), new Date(at))
+      await runDue({ store, log: SILENT, now: () => new Date(at) }, daily(ran), signal)
+    }
+    expect(ran).toEqual(['2026-11-24T07:00:00.000Z'])
+    const letters = await store.db
+      .selectFrom('delivery')
+      .select(['message_id', 'state', 'doubts'])
+      .orderBy('message_id')
+      .execute()
+    expect(letters.map((row) => [row.message_id, row.state, row.doubts])).toEqual([
+      ['l1', 'sent', 0],
+      ['l2', 'in_doubt', 2],
+      ['l3', 'in_doubt', 2],
+      ['l4', 'in_doubt', 2],
+      ['l5', 'failed', 0],
+    ])
+  })
+})
+
+function daily(ran: string[]): Schedule {
+  return scheduleOf({
+    run: async ({ slot }) => {
+      ran.push(slot.toISOString())
+      return { state: 'done', message: null }
+    },
+  })
+}
+
+async function insertLetters(
+  store: Store,
+  states: Readonly<Record<string, DeliveryTable['state']>>,
+): Promise<void> {
+  await store.write(async (trx) => {
+    const period = { period_from: '2026-11-19', period_to: '2026-11-20', time_zone: 'UTC' }
+    const text = { subject: '', html: '', text: '', figures: '{}' }
+    await trx
+      .insertInto('report_edition')
+      .values({ id: 'e1', report: 'daily', rendered_at: '2026', run_id: null, ...period, ...text })
+      .execute()
+    for (const [id, state] of Object.entries(states)) {
+      const letter = { edition_id: 'e1', recipient: `${id}@example.com`, response: null }
+      await trx
+        .insertInto('delivery')
+        .values({ message_id: id, state, queued_at: '2026', state_at: '2026', ...letter })
+        .execute()
+    }
+  })
+}
+
+function stageOf(status: string) {
+  return { status, position: 9, outcome: 'open', in_funnel: 0 } as const
+}
+
+/** Pipelines that no stage came with: those of the leads. */
+async function extraPipelines(store: Store): Promise<number> {
+  const pipelines = await store.db.selectFrom('pipeline').select('id').execute()
+  const stages = await store.db.selectFrom('stage').select('status').execute()
+  return pipelines.length - stages.length
+}
+
+function newer({ backup }: Place): void {
+  const database = new Database(backup)
+  database.exec("INSERT INTO kysely_migration VALUES ('999-future', '2027')")
+  database.close()
+}
+
+function another({ backup }: Place): void {
+  writeFileSync(backup, '')
+  const database = new Database(backup)
+  database.exec('CREATE TABLE notes (text)')
+  database.close()
+}

@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { restoreBackup } from '../../../src/store/backup/restore.ts'
+import { roomFault, type Upgrade, upgradeIfOlder } from '../../../src/store/backup/upgrade.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../../support/folder.ts'
+import { FIRST_SCHEMA, makeOlderStore } from '../../support/older-store.ts'
+import { lead, OPENED_AT, save } from '../../support/store.ts'
+
+const AT = '2026-11-21T06:00:00.000Z'
+const BACKUP = 'leadsheet-before-0.2.0-20261121T060000Z.db'
+const NEVER = new AbortController().signal
+
+/** A database of the first version, in a folder of its own. */
+async function makeOlder(): Promise<string> {
+  const file = join(folderWith(), 'leadsheet.db')
+  await makeOlderStore(file, FIRST_SCHEMA)
+  return file
+}
+
+/** Returns what those who wait were told. */
+async function upgrade(file: string, change: Partial<Upgrade> = {}): Promise<string[]> {
+  const steps: string[] = []
+  const tell = (step: string): void => void steps.push(step)
+  await upgradeIfOlder(file, { program: '0.2.0', now: () => new Date(AT), tell, signal: NEVER, ...change })
+  return steps
+}
+
+function ask(file: string, query: string): unknown[] {
+  const database = new Database(file)
+  try {
+    return database.prepare(query).all()
+  } finally {
+    database.close()
+  }
+}
+
+const migrationsIn = (file: string) => ask(file, 'SELECT name FROM kysely_migration').length
+const backupsOf = (file: string): string[] => {
+  const folder = join(dirname(file), 'backups')
+  return existsSync(folder) ? readdirSync(folder).sort() : []
+}
+
+describe('a database of an older version', () => {
+  it('is copied as it is, and then brought to the present schema with all its rows', async () => {
+    const file = await makeOlder()
+    const steps = await upgrade(file)
+    expect(steps).toEqual([
+      `the database is of an older version: it is copied to ${join(dirname(file), 'backups', BACKUP)} first`,
+      'it is brought to the schema of 0.2.0',
+    ])
+    expect(backupsOf(file)).toEqual([BACKUP])
+    expect(migrationsIn(join(dirname(file), 'backups', BACKUP))).toBe(1)
+    expect(migrationsIn(file)).toBeGreaterThan(10)
+    expect(ask(file, 'SELECT id FROM lead ORDER BY id')).toEqual([{ id: 'l1' }, { id: 'l2' }, { id: 'l3' }])
+    expect(ask(file, 'SELECT * FROM lease')).toEqual([])
+  })
+
+  it('is not touched while a program of that version runs on it', async () => {
+    const file = await makeOlder()
+    const database = new Database(file)
+    database
+      .prepare("INSERT INTO lease VALUES ('daemon', 'x', 'elsewhere', 7, '2026', '2026-11-21T06:01:00.000Z')")
+      .run()
+    database.close()
+    await expect(upgrade(file)).rejects.toMatchObject({
+      code: 'job_busy',
+      message: expect.stringContaining('a daemon of an older one is running on it: process 7 on elsewhere'),
+    })
+    expect(migrationsIn(file)).toBe(1)
+    expect(backupsOf(file)).toEqual([])
+    expect(ask(file, 'SELECT name FROM lease')).toEqual([{ name: 'daemon' }])
+  })
+
+  it.each([
+    ['copied', 1],
+    ['brought to the new schema', 2],
+  ])('that is to stop while it is %s is as it was, and nothing half-done is left', async (_name, step) => {
+    const file = await makeOlder()
+    const stop = new AbortController()
+    let steps = 0
+    const tell = (): void => {
+      if (++steps === step) setImmediate(() => stop.abort(new Error('stopped')))
+    }
+    await expect(upgrade(file, { tell, signal: stop.signal })).rejects.toThrow('stopped')
+    expect(migrationsIn(file)).toBe(1)
+    expect(backupsOf(file)).toEqual(step === 1 ? [] : [BACKUP])
+    expect(ask(file, 'SELECT * FROM lease')).toEqual([])
+    await upgrade(file)
+    expect(migrationsIn(file)).toBeGreaterThan(10)
+  })
+
+  it('keeps the last three backups and what else lies beside them, but nothing half-made', async () => {
+    const file = await makeOlder()
+    const folder = join(dirname(file), 'backups')
+    mkdirSync(folder)
+    const older = ['20251121T060000Z', '20260101T060000Z', '20260901T060000Z'].map(
+      (time) => `leadsheet-before-0.1.${time.slice(3, 4)}-${time}.db`,
+    )
+    for (const name of [...older, 'mine.db', `${BACKUP}.tmp-7`]) writeFileSync(join(folder, name), '')
+    await upgrade(file)
+    expect(backupsOf(file)).toEqual([older[1], older[2], BACKUP, 'mine.db'].sort())
+  })
+})
+
+describe('a database that needs no backup', () => {
+  it('is that of the present version, and one that is not there', async () => {
+    const file = join(folderWith(), 'leadsheet.db')
+    expect(await upgrade(file)).toEqual([])
+    expect(existsSync(file)).toBe(false)
+    await (await openStore(file, OPENED_AT)).close()
+    expect(await upgrade(file)).toEqual([])
+  })
+
+  it('is one that no sync has put anything into', async () => {
+    const file = await makeOlder()
+    const database = new Database(file)
+    database.exec(
+      'DELETE FROM report_edition; DELETE FROM lead_version; DELETE FROM lead; DELETE FROM sync_run',
+    )
+    database.close()
+    expect(await upgrade(file)).toEqual([])
+    expect(migrationsIn(file)).toBe(1)
+  })
+})
+
+it('an upgrade that would fill the disk is refused before it begins', () => {
+  const room = { database: 300_000_000, log: 50_000_000 }
+  expect(roomFault('/data', { ...room, free: 700_000_000 })).toBeNull()
+  expect(roomFault('/data', { ...room, free: 699_000_000 })).toMatchObject({
+    code: 'data_unwritable',
+    message: 'an upgrade needs 700 MB in /data, for a backup and for tables made anew; 699 MB are free',
+  })
+})
+
+describe('an older version that finds a newer database', () => {
+  /** With the backups that upgrades of the past have left, each with the schema that it had. */
+  async function makeNewer(): Promise<string> {
+    const file = await makeOlder()
+    await upgrade(file)
+    const store = await openStore(file, OPENED_AT)
+    await save(store, [lead('l9')])
+    await store.close()
+    const database = new Database(file)
+    database.exec("INSERT INTO kysely_migration VALUES ('999-future', '2030-01-01T00:00:00Z')")
+    database.close()
+    return file
+  }
+
+  it('names the backup that it can be restored from, and that can be', async () => {
+    const file = await makeNewer()
+    const future = join(dirname(file), 'backups', 'leadsheet-before-9.0.0-20301121T060000Z.db')
+    const copy = new Database(file)
+    copy.exec(`VACUUM INTO '${future}'`)
+    copy.close()
+    writeFileSync(join(dirname(file), 'backups', 'leadsheet-before-9.1.0-20311121T060000Z.db'), 'damaged')
+    const backup = join(dirname(file), 'backups', BACKUP)
+    await expect(upgrade(file)).rejects.toMatchObject({
+      code: 'store_newer',
+      hint: expect.stringContaining(`npx leadsheet restore ${backup}`),
+    })
+    const { before } = await restoreBackup(backup, file, new Date(AT), NEVER)
+    expect(basename(before ?? '')).toMatch(/^leadsheet\.db\.before-restore-/)
+    await using store = await openStore(file, OPENED_AT)
+    expect(await store.db.selectFrom('lead').select('id').execute()).toHaveLength(3)
+  })
+
+  it('says so where there is no such backup', async () => {
+    const file = await makeNewer()
+    writeFileSync(join(dirname(file), 'backups', BACKUP), 'damaged')
+    await expect(upgrade(file)).rejects.toMatchObject({
+      code: 'store_newer',
+      hint: expect.stringContaining('Run that newer leadsheet'),
+    })
+  })
+})

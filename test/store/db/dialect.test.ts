@@ -1,0 +1,124 @@
+/** What both databases do, each in its own way. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { clockOf, readChangeStamp, settleWrites, writeUnflushed } from '../../../src/store/db/dialect.ts'
+import type { Store, Trx } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../../support/folder.ts'
+import { newDatabase } from '../../support/postgres.ts'
+import { withClient } from '../../support/postgres-server.ts'
+import { IN_POSTGRES, lead, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
+
+/** Of one store, as two processes have it open. */
+async function openTwice(): Promise<{ one: Store; other: Store; file: string }> {
+  const at = IN_POSTGRES ? await newDurableDatabase() : join(folderWith(), 'leadsheet.db')
+  const one = await openStore(at, OPENED_AT)
+  const other = await openStore(at, OPENED_AT)
+  return { one, other, file: at }
+}
+
+/** As servers are that are not for tests. */
+async function newDurableDatabase(): Promise<string> {
+  const url = await newDatabase()
+  await withClient(url, (client) =>
+    client.query(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET synchronous_commit = on`),
+  )
+  return url
+}
+
+async function close({ one, other }: { one: Store; other: Store }): Promise<void> {
+  await one.close()
+  await other.close()
+}
+
+const addPage = (trx: Trx, page: number) =>
+  trx.insertInto('sync_scan_page').values({ page, pass: 1, met: '[]' }).execute()
+
+/** Whether a commit waits for the disk. */
+async function isDurable(db: Store['db']): Promise<boolean> {
+  if (!IN_POSTGRES) {
+    const { rows } = await sql<{ synchronous: number }>`PRAGMA synchronous`.execute(db)
+    return rows[0]?.synchronous === 2
+  }
+  const { rows } = await sql<{ synchronous_commit: string }>`SHOW synchronous_commit`.execute(db)
+  return rows[0]?.synchronous_commit === 'on'
+}
+
+describe('a write that does not wait for the disk', () => {
+  it('is whole or nothing, and the next one waits again', async () => {
+    const stores = await openTwice()
+    const { db } = stores.one
+    await writeUnflushed(db, async (trx) => {
+      expect(await isDurable(trx)).toBe(false)
+      await addPage(trx, 1)
+    })
+    const failing = writeUnflushed(db, async (trx) => {
+      await addPage(trx, 2)
+      throw new Error('on purpose')
+    })
+    await expect(failing).rejects.toThrow('on purpose')
+    expect(await isDurable(db)).toBe(true)
+    await db.transaction().execute(async (trx) => expect(await isDurable(trx)).toBe(true))
+    const pages = await stores.other.db.selectFrom('sync_scan_page').select('page').execute()
+    expect(pages).toEqual([{ page: 1 }])
+    await close(stores)
+  })
+
+  it('leaves a log that can be emptied', async () => {
+    const stores = await openTwice()
+    await writeUnflushed(stores.one.db, (trx) => addPage(trx, 1))
+    await settleWrites(stores.one.db)
+    if (!IN_POSTGRES) expect(statSync(`${stores.file}-wal`).size).toBe(0)
+    expect(await stores.other.db.selectFrom('sync_scan_page').select('page').execute()).toEqual([{ page: 1 }])
+    await close(stores)
+  })
+})
+
+it('the stamp is another one after each write, also of another process and once an open one commits', async () => {
+  const stores = await openTwice()
+  const { one, other } = stores
+  const stamps = [await readChangeStamp(one.db)]
+  await one.write((trx) => addPage(trx, 1))
+  stamps.push(await readChangeStamp(one.db))
+  await other.write((trx) => addPage(trx, 2))
+  stamps.push(await readChangeStamp(one.db))
+  await other.write(async (trx) => {
+    await addPage(trx, 3)
+    stamps.push(await readChangeStamp(one.db))
+  })
+  const last = await readChangeStamp(one.db)
+  expect(new Set(stamps.slice(0, 3)).size).toBe(3)
+  expect(stamps).not.toContain(last)
+  await close(stores)
+})
+
+it('the clock of a file is that of who asks, and that of a server its own', async () => {
+  const stores = await openTwice()
+  const asked = Date.now()
+  const { rows } = await sql<{
+    at: string
+  }>`SELECT ${clockOf(stores.one.db, OPENED_AT, 30_000)} AS at`.execute(stores.one.db)
+  const [answer] = rows
+  if (!IN_POSTGRES) expect(answer?.at).toBe('2026-11-21T06:00:30.000Z')
+  else {
+    expect(answer?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    // The server of tests is on this machine.
+    expect(Math.abs(Date.parse(answer?.at ?? '') - asked - 30_000)).toBeLessThan(30_000)
+  }
+  await close(stores)
+})
+
+it.runIf(IN_POSTGRES)('PostgreSQL knows after many writes how much is in which table', async () => {
+  await using store = await openEmptyStore()
+  await save(store, [lead('1'), lead('2')])
+  const known = async () => {
+    const { rows } = await sql<{ leads: number }>`
+      SELECT reltuples AS leads FROM pg_class WHERE oid = to_regclass('lead')`.execute(store.db)
+    return rows[0]?.leads
+  }
+  expect(await known()).toBe(-1)
+  await settleWrites(store.db)
+  expect(await known()).toBe(2)
+})

@@ -1,0 +1,31 @@
+import type { ChildProcess } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { askChild } from '../../../src/store/db/subprocess.ts'
+
+const INTERRUPTED = join(import.meta.dirname, '../../support/interrupted-child.ts')
+
+it('a process of ours leaves it to its parent what becomes of it when all are told to stop', async () => {
+  const job = { signals: ['SIGINT', 'SIGTERM', 'SIGHUP'] }
+  const options = { folder: tmpdir(), signal: new AbortController().signal }
+  expect(await askChild<typeof job, string>(INTERRUPTED, job, options)).toBe('done')
+})
+
+it('what is told to stop between the answer of a process and its end has nothing left to stop', async () => {
+  const stop = new AbortController()
+  let ended: Promise<unknown> | undefined
+  const onChild = (message: unknown): void => {
+    const { process: child } = message as { readonly process: ChildProcess }
+    ended = new Promise((resolve) => child.once('exit', resolve))
+    // When all who listen have heard of it.
+    child.once('disconnect', () => process.nextTick(() => stop.abort()))
+  }
+  subscribe('child_process', onChild)
+  onTestFinished(() => void unsubscribe('child_process', onChild))
+  const options = { folder: tmpdir(), signal: stop.signal }
+  expect(await askChild<{ signals: string[] }, string>(INTERRUPTED, { signals: [] }, options)).toBe('done')
+  await ended
+  expect(stop.signal.aborted).toBe(true)
+})

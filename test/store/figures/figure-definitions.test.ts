@@ -1,0 +1,399 @@
+/** What each figure counts, by small pasts; and that every program gets the same from the SQL that is shown. */
+
+import { CompiledQuery, sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import type { Lead } from '../../../src/model.ts'
+import { dayBefore, weekBefore } from '../../../src/report/period.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { FIGURES, type FigureName } from '../../../src/store/figures/definition.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { explainFigure, type FigureScope, readFigure } from '../../../src/store/figures/query.ts'
+import { readCoverages } from '../../../src/store/figures/read-figures.ts'
+import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
+import { refreshStageMoves } from '../../../src/store/leads/stage-move.ts'
+import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { folderWith } from '../../support/folder.ts'
+import { startService } from '../../support/service.ts'
+import { askSqlProgram, hasSqlProgram } from '../../support/sql-program.ts'
+import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
+import { openSyncing } from '../../support/syncing.ts'
+
+/** A week in UTC. */
+const WEEK: FigureScope = {
+  from: '2026-11-14T00:00:00.000Z',
+  to: '2026-11-21T00:00:00.000Z',
+  filter: EVERY_LEAD,
+  stalledDays: 7,
+  asKnownAt: null,
+}
+
+/** Noon of a day in November. */
+const noon = (day: number): string => `2026-11-${String(day).padStart(2, '0')}T12:00:00.000Z`
+
+/** A lead that was created on the 1st, and its states from day to day. */
+function past(
+  id: string,
+  statuses: Readonly<Record<number, string>>,
+  change: Parameters<typeof lead>[1] = {},
+): Lead[] {
+  return Object.entries(statuses).map(([day, status]) =>
+    lead(id, { status, updatedAt: noon(Number(day)), statusChangedAt: noon(Number(day)), ...change }),
+  )
+}
+
+async function storeOf(states: readonly Lead[]): Promise<Store> {
+  const store = await openEmptyStore()
+  for (const state of states) await save(store, [state], state.updatedAt ?? undefined)
+  return store
+}
+
+async function figure(name: FigureName, states: readonly Lead[], scope: Partial<FigureScope> = {}) {
+  await using store = await storeOf(states)
+  return await readFigure(store.db, name, { ...WEEK, ...scope })
+}
+
+/** Entries of the activity of a lead, without a status. */
+async function saveActivity(store: Store, id: string, at: readonly string[]): Promise<void> {
+  const rows = at.map((each) => ({ ...ENTRY, lead_id: id, id: each, at: each }))
+  if (rows.length > 0) await store.write((trx) => trx.insertInto('activity').values(rows).execute())
+}
+
+/** The details of a lead as they were read, with its moves by the day of November. */
+async function saveMoves(
+  store: Store,
+  id: string,
+  moves: Readonly<Record<number, readonly [string | null, string]>>,
+): Promise<void> {
+  const rows = Object.entries(moves).map(([day, [from_status, to_status]]) => ({
+    ...{ ...ENTRY, lead_id: id, id: day, at: noon(Number(day)), from_status, to_status },
+  }))
+  const detail = { lead_id: id, fetched_at: noon(24), lead_updated_at: noon(24), run_id: 'run', raw: '{}' }
+  await store.write(async (trx) => {
+    await trx
+      .insertInto('lead_detail')
+      .values({ ...detail, enrichment: null })
+      .execute()
+    await trx.insertInto('activity').values(rows).execute()
+    await refreshStageMoves(trx, [id])
+  })
+}
+
+const ENTRY = {
+  ...{ type: null, agent_id: null, summary: null, from_status: null, to_status: null },
+  ...{ first_seen_at: noon(24), run_id: 'run' },
+}
+
+const one = (value: number | null) => [{ of: null, value, part: null, whole: null }]
+const share = (part: number, whole: number) => [
+  { of: null, value: whole === 0 ? null : part / whole, part, whole },
+]
+
+describe('qualified', () => {
+  it('counts a lead when it first comes into a qualified stage, and never again', async () => {
+    const states = [
+      ...past('now', { 2: 'new', 15: 'contacted' }),
+      ...past('before', { 2: 'new', 10: 'contacted', 12: 'new', 16: 'contacted' }),
+      ...past('passed', { 2: 'new', 15: 'contacted', 16: 'lost' }),
+      ...past('later', { 2: 'new', 21: 'contacted' }),
+      ...past('jumped', { 2: 'new', 17: 'won' }),
+      ...past('lost', { 2: 'new', 17: 'lost' }),
+    ]
+    expect(await figure('qualified', states)).toEqual(one(3))
+  })
+
+  it('does not take a lead for qualified on the day from which on it is known', async () => {
+    const known = [
+      ...past('first known as won', { 17: 'won' }),
+      ...past('as new', { 17: 'won' }, { createdAt: noon(16) }),
+    ]
+    expect(await figure('qualified', known)).toEqual(one(1))
+  })
+
+  it('is empty where no stage is marked', async () => {
+    await using store = await storeOf(past('1', { 2: 'new', 15: 'contacted' }))
+    await store.write((trx) => trx.updateTable('stage').set({ is_qualified: 0 }).execute())
+    expect(await readFigure(store.db, 'qualified', WEEK)).toEqual(one(null))
+  })
+})
+
+describe('closed leads', () => {
+  const states = [
+    ...past('won', { 2: 'new', 15: 'won' }),
+    ...past('reopened in the period', { 2: 'new', 15: 'won', 16: 'contacted' }),
+    ...past('reopened after it', { 2: 'new', 15: 'won', 22: 'contacted' }),
+    ...past('won before and again', { 2: 'won', 15: 'contacted', 18: 'won' }),
+    ...past('lost', { 2: 'new', 15: 'lost' }),
+    ...past('disqualified', { 2: 'new', 15: 'disqualified' }),
+  ]
+
+  it('count for the period in which they were closed, if they still are at its end', async () => {
+    expect(await figure('won', states)).toEqual(one(3))
+    expect(await figure('lost', states)).toEqual(one(1))
+    expect(await figure('disqualified', states)).toEqual(one(1))
+  })
+
+  it('have the value that they had at the end of the period', async () => {
+    const valued = past('1', { 2: 'new', 15: 'won' }, { valueAmount: 10, valueCurrency: 'EUR' })
+    const raised = lead('1', { ...valued[1], valueAmount: 99, updatedAt: noon(23) })
+    const [row] = await figure('won_value', [...valued, raised])
+    expect(row).toMatchObject({ of: 'EUR', value: 10 })
+  })
+})
+
+describe('conversion', () => {
+  const states = [
+    ...past('old', { 2: 'new', 15: 'won' }),
+    ...past('quick', { 15: 'new', 16: 'won' }, { createdAt: noon(15) }),
+    ...past('slow', { 15: 'new', 22: 'won' }, { createdAt: noon(15) }),
+  ]
+
+  it('by period sets leads won in it beside leads created in it, by cohort those of the leads created in it', async () => {
+    expect(await figure('period_conversion', states)).toEqual(share(2, 2))
+    expect(await figure('cohort_conversion', states)).toEqual(share(1, 2))
+  })
+
+  it('is empty without a new lead', async () => {
+    expect(await figure('period_conversion', past('old', { 2: 'new', 15: 'won' }))).toEqual(share(1, 0))
+    expect(await figure('cohort_conversion', [])).toEqual(share(0, 0))
+  })
+})
+
+describe('the time in a stage', () => {
+  it('is the median of the stays that ended in the period, in the order of the stages', async () => {
+    const states = [
+      ...past('1', { 2: 'new', 15: 'contacted', 17: 'lost' }),
+      ...past('2', { 4: 'new', 16: 'contacted' }),
+      ...past('3', { 6: 'new', 22: 'contacted' }),
+    ]
+    const rows = await figure('time_in_stage', states)
+    expect(rows.map(({ of, value }) => [of, value])).toEqual([
+      ['new', 12.5],
+      ['contacted', 2],
+    ])
+  })
+})
+
+describe('the velocity', () => {
+  const valued = { valueAmount: 100, valueCurrency: 'EUR' }
+
+  it('is open leads times win rate times mean value won, by the median days to winning', async () => {
+    const created = { ...valued, createdAt: noon(5) }
+    const states = [
+      ...past('open 1', { 5: 'new' }, created),
+      ...past('open 2', { 5: 'new' }, created),
+      ...past('won', { 5: 'new', 15: 'won' }, created),
+      ...past('lost', { 5: 'new', 15: 'lost' }, created),
+    ]
+    // 2 open x 1/2 x 100 EUR / 10 days
+    expect(await figure('velocity', states)).toEqual([{ of: 'EUR', value: 10, part: null, whole: null }])
+  })
+
+  it('is empty where nothing was won', async () => {
+    expect(await figure('velocity', past('open', { 5: 'new' }, valued))).toEqual([])
+  })
+})
+
+describe('stalled leads of a past day', () => {
+  const states = past('1', { 2: 'new', 22: 'contacted' })
+
+  async function stalled(
+    scope: Partial<FigureScope>,
+    wholeRuns: readonly string[],
+    activity: readonly string[] = [],
+  ) {
+    await using store = await storeOf(states)
+    for (const at of wholeRuns) await saveWholeRun(store, at)
+    await saveActivity(store, '1', activity)
+    const asked = { ...WEEK, ...scope }
+    const [row] = await readFigure(store.db, 'stalled', asked)
+    const [coverages] = await readCoverages(store.db, [asked])
+    return [row?.value, coverages?.get('stalled')]
+  }
+
+  it('are those that a sync found standing still after it, though they have moved since', async () => {
+    const later = { from: noon(22), to: noon(24) }
+    expect(await stalled({}, [noon(21)])).toEqual([1, { known: 1, of: 1 }])
+    expect(await stalled(later, [noon(21)])).toEqual([0, { known: 1, of: 1 }])
+  })
+
+  it('are not told of leads that have changed before anything read them again', async () => {
+    expect(await stalled({}, [])).toEqual([0, { known: 0, of: 1 }])
+    expect(await stalled({}, [noon(20), noon(23)])).toEqual([0, { known: 0, of: 1 }])
+  })
+
+  it('are told from the activity of a lead where that has its next change, and so all before it', async () => {
+    expect(await stalled({}, [], [noon(2), noon(22)])).toEqual([1, { known: 1, of: 1 }])
+    expect(await stalled({}, [], [noon(2), noon(19), noon(22)])).toEqual([0, { known: 1, of: 1 }])
+    expect(await stalled({}, [], [noon(2)])).toEqual([0, { known: 0, of: 1 }])
+  })
+})
+
+describe('the history of leads', () => {
+  it('is known of a lead for a period from which on each of its statuses is', async () => {
+    await using store = await openEmptyStore()
+    const old = { createdAt: noon(1) }
+    await save(store, [
+      lead('still', { ...old, updatedAt: noon(2), statusChangedAt: old.createdAt }),
+      lead('moved before', { ...old, status: 'contacted', updatedAt: noon(16), statusChangedAt: noon(10) }),
+      lead('moved in it', { ...old, status: 'contacted', updatedAt: noon(16), statusChangedAt: noon(16) }),
+      lead('won after it', { ...old, status: 'won', updatedAt: noon(22), statusChangedAt: noon(22) }),
+      lead('as new', { createdAt: noon(15), status: 'won', updatedAt: noon(16), statusChangedAt: noon(16) }),
+      lead('read since', { ...old, status: 'new', updatedAt: noon(2), statusChangedAt: noon(2) }),
+    ])
+    await save(store, [
+      lead('read since', { ...old, status: 'won', updatedAt: noon(17), statusChangedAt: noon(17) }),
+    ])
+    const { rows } = await sql<{ lead_id: string; has_moved: number; known_from: string }>`
+      SELECT lead_id, has_moved, known_from FROM lead_known ORDER BY known_from, lead_id`.execute(store.db)
+    expect(rows.map((row) => [row.lead_id, row.has_moved, row.known_from])).toEqual([
+      ['still', 0, noon(1)],
+      ['read since', 1, noon(2)],
+      ['moved before', 1, noon(10)],
+      ['as new', 1, noon(16)],
+      ['moved in it', 1, noon(16)],
+      ['won after it', 1, noon(22)],
+    ])
+    const coverage = async (asKnownAt: string | null) => {
+      const [coverages] = await readCoverages(store.db, [{ ...WEEK, asKnownAt }])
+      const names = [
+        'qualified',
+        'cohort_conversion',
+        'velocity',
+        'won',
+        'lost',
+        'win_rate',
+        'open',
+        'open_value',
+      ] as const
+      return names.map((name) => coverages?.get(name))
+    }
+    const known = [
+      { known: 1, of: 4 },
+      { known: 1, of: 1 },
+      ...Array(5).fill({ known: 5, of: 6 }),
+      // Of "won after it" neither is known that it was open nor what it was worth.
+      { known: 3, of: 4 },
+    ]
+    expect(await coverage(null)).toEqual(known)
+    expect(await coverage('2026-12-01T00:00:00.000Z')).toEqual(known)
+  })
+
+  it('is known since the creation of a lead whose activity was read, and not where two readings alone tell of a move', async () => {
+    await using store = await storeOf([
+      ...past('read', { 20: 'won' }),
+      ...past('told from the first stage on', { 20: 'won' }),
+      ...past('seen', { 2: 'new', 18: 'won' }),
+    ])
+    const known = async () => {
+      const { rows } = await sql<{ known_from: string }>`
+        SELECT known_from FROM lead_known ORDER BY lead_id`.execute(store.db)
+      return rows.map((row) => row.known_from)
+    }
+    expect(await known()).toEqual([noon(20), noon(2), noon(20)])
+    await saveMoves(store, 'read', { 1: [null, 'new'], 5: ['new', 'contacted'], 20: ['contacted', 'won'] })
+    await saveMoves(store, 'told from the first stage on', {
+      5: ['new', 'contacted'],
+      20: ['contacted', 'won'],
+    })
+    const created = lead('read').createdAt
+    expect(await known()).toEqual([noon(1), noon(18), created])
+  })
+})
+
+describe('what was known at a past time', () => {
+  it('leaves out what was read later, though it is dated before', async () => {
+    await using store = await storeOf(past('1', { 2: 'new' }))
+    await save(store, past('1', { 15: 'won' }), noon(25))
+    expect(await readFigure(store.db, 'won', WEEK)).toEqual(one(1))
+    expect(await readFigure(store.db, 'won', { ...WEEK, asKnownAt: noon(24) })).toEqual(one(0))
+    expect(await readFigure(store.db, 'open', { ...WEEK, asKnownAt: noon(24) })).toEqual(one(1))
+    expect(await readFigure(store.db, 'leads', { ...WEEK, asKnownAt: noon(1) })).toEqual(one(0))
+  })
+
+  it('leaves out a lead that was first read later, though it was won before', async () => {
+    await using store = await storeOf(past('1', { 2: 'won' }))
+    await save(store, past('2', { 15: 'won' }), noon(25))
+    expect(await readFigure(store.db, 'won', { ...WEEK, asKnownAt: noon(26) })).toEqual(one(1))
+    expect(await readFigure(store.db, 'won', { ...WEEK, asKnownAt: noon(24) })).toEqual(one(0))
+  })
+})
+
+const isProgramThere = hasSqlProgram()
+
+describe('the SQL that is shown', () => {
+  it(`gives every program the figure, and the report its number${isProgramThere ? '' : ' (it is not installed)'}`, async () => {
+    const now = new Date('2026-11-21T06:00:00Z')
+    await using service = await startService(folderWith(), now, 30)
+    const key = await service.createKey({ name: 'test', scope: 'read' })
+    await using syncing = await openSyncing(service.url, key)
+    await syncing.sync({ pageSize: 500 })
+    const { db } = syncing.store
+    const period = dayBefore(now, 'Europe/Berlin')
+    const pipelines = (await db.selectFrom('pipeline').select('id').execute()).map(({ id }) => id)
+    const whole = { ...WEEK, from: period.from, to: period.to }
+    const scopes = [
+      whole,
+      { ...whole, filter: { ...EVERY_LEAD, pipelineIds: pipelines.slice(0, 2) } },
+      { ...whole, asKnownAt: now.toISOString() },
+    ]
+    for (const scope of scopes) {
+      for (const { name } of FIGURES) {
+        const shown = explainFigure(name, scope)
+        const expected = await readFigure(db, name, scope)
+        const { rows: plain } = await db.executeQuery(CompiledQuery.raw(shown))
+        expect(plain, name).toEqual(expected.map((row) => expect.objectContaining({ value: row.value })))
+        if (isProgramThere) expect(askSqlProgram(syncing.store, shown), name).toEqual(plain)
+      }
+    }
+    const report = await readReportFigures(db, {
+      ...{ kind: 'day', period, prior: weekBefore(period), filter: EVERY_LEAD, asKnownAt: null },
+      ...{ topScore: 80, stalledDays: 7, rowsMax: 5, since: null, sparkPeriods: [], trendDays: [] },
+    })
+    const numberOf = async (name: FigureName) => (await readFigure(db, name, whole))[0]?.value
+    expect(report.won.current).toBe(await numberOf('won'))
+    expect(report.openValue.current[0]?.amount).toBe(await numberOf('open_value'))
+    expect(report.stalled.total).toBe(await numberOf('stalled'))
+    expect(report.newLeads.current).toBeGreaterThan(5)
+  })
+
+  it('has values quoted that would end a text', async () => {
+    await using store = await storeOf([])
+    const shown = explainFigure('new_leads', {
+      ...WEEK,
+      filter: { ...EVERY_LEAD, pipelineIds: ["p'); DROP TABLE lead; --"] },
+    })
+    const { rows } = await store.db.executeQuery(CompiledQuery.raw(shown))
+    expect(rows).toEqual([{ value: 0 }])
+    expect(await store.db.selectFrom('lead').select('id').execute()).toEqual([])
+  })
+})
+
+describe('the reconciliation', () => {
+  it('sets the statistics of the service beside ours of the same moment', async () => {
+    const now = new Date('2026-11-21T06:00:00Z')
+    await using service = await startService(folderWith(), now, 20)
+    const key = await service.createKey({ name: 'test', scope: 'read' })
+    await using syncing = await openSyncing(service.url, key)
+    await syncing.sync({ pageSize: 500 })
+    const { rows } = await sql<{ figure: string; ours: number; difference: number }>`
+      SELECT figure, ours, difference FROM stat_reconciliation`.execute(syncing.store.db)
+    expect(new Set(rows.map((row) => row.figure)).size).toBe(8)
+    expect(rows.filter((row) => row.difference !== 0)).toEqual([])
+    expect(rows.some((row) => row.ours > 10)).toBe(true)
+  })
+
+  it('counts ours as of the reading, whatever came later, and tells the difference', async () => {
+    await using store = await storeOf([...past('1', { 2: 'new', 22: 'won' }), ...past('2', { 2: 'new' })])
+    await store.write((trx) =>
+      savePipelineStat(trx, { ...stat('p1', noon(20), {}), leads: 3, open: 2, won: 0 }, seenAt(noon(20))),
+    )
+    const { rows } = await sql`SELECT figure, ours, upstream, difference FROM stat_reconciliation`.execute(
+      store.db,
+    )
+    expect(rows).toEqual([
+      { figure: 'leads', ours: 2, upstream: 3, difference: -1 },
+      { figure: 'open', ours: 2, upstream: 2, difference: 0 },
+      { figure: 'won', ours: 0, upstream: 0, difference: 0 },
+    ])
+  })
+})

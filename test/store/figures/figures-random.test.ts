@@ -1,0 +1,152 @@
+/** Random pasts: what is counted quickly, from the present and what has changed since, is what the whole history says. */
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import type { Lead } from '../../../src/model.ts'
+import { daysBefore, daysUpTo } from '../../../src/report/period.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { FIGURES, type FigureName } from '../../../src/store/figures/definition.ts'
+import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
+import { type FigureScope, readFigure } from '../../../src/store/figures/query.ts'
+import { readTrend } from '../../../src/store/figures/series.ts'
+import { recordGone } from '../../../src/store/leads/lead-version.ts'
+import { random } from '../../support/random.ts'
+import { lead, openEmptyStore, STAGES, save, seenAt } from '../../support/store.ts'
+
+const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+const DAY_MS = 86_400_000
+const START = Date.parse('2026-11-01T00:00:00Z')
+const DAYS = 40
+const LEADS = 40
+const PERIODS = 12
+const STATUSES = [...STAGES.map((stage) => stage.status), 'on_hold']
+
+type Next = () => number
+
+const pick = <T>(next: Next, of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
+const day = (days: number): string => new Date(START + Math.round(days * DAY_MS)).toISOString()
+
+/** A day at a time: some leads change, a few go or come back, and all that is new is read in the evening. */
+async function liveThrough(store: Store, next: Next): Promise<void> {
+  const leads = new Map<string, Lead>()
+  const gone = new Set<string>()
+  for (let today = 0; today < DAYS; today++) {
+    const evening = day(today + 1)
+    const changed: Lead[] = []
+    for (let number = 0; number < LEADS; number++) {
+      if (next() > 0.15) continue
+      const before = leads.get(`${number}`)
+      const at = day(today + next())
+      const status = before && next() < 0.4 ? before.status : pick(next, STATUSES)
+      const now = lead(`${number}`, {
+        ...before,
+        status,
+        statusChangedAt: before?.status === status ? before.statusChangedAt : at,
+        pipelineId: before?.pipelineId ?? pick(next, ['p1', 'p2']),
+        createdAt: before?.createdAt ?? day(today + next() - 3),
+        score: Math.floor(next() * 3),
+        valueAmount: next() < 0.2 ? null : Math.floor(next() * 100),
+        valueCurrency: pick(next, ['EUR', 'USD', null]),
+        updatedAt: at,
+      })
+      leads.set(now.id, now)
+      gone.delete(now.id)
+      changed.push(now)
+    }
+    await save(store, changed, evening)
+    const going = [...leads.keys()].filter((id) => !gone.has(id) && next() < 0.02)
+    await store.write(async (trx) => {
+      for (const id of going) {
+        await trx.updateTable('lead').set({ removed_at: evening }).where('id', '=', id).execute()
+        gone.add(id)
+      }
+      await recordGone(trx, going, seenAt(evening))
+    })
+  }
+}
+
+function randomScope(next: Next): FigureScope {
+  const from = next() * DAYS
+  const to = from + next() * 10
+  return {
+    from: day(from),
+    to: day(to),
+    filter: {
+      pipelineIds: pick(next, [null, ['p2'], ['p1', 'p2']]),
+      conditions: pick(next, [
+        [],
+        [{ field: 'score', min: 1, max: null }],
+        [{ field: 'status', in: ['new', 'won'] }],
+      ]),
+    },
+    stalledDays: 3,
+    asKnownAt: null,
+  }
+}
+
+describe(`random pasts (SEED=${SEED})`, () => {
+  it('give each figure the same from the whole history as from what has changed since', async () => {
+    const next = random(SEED)
+    const store = await openEmptyStore()
+    await liveThrough(store, next)
+    for (let round = 0; round < PERIODS; round++) {
+      const scope = randomScope(next)
+      for (const { name } of FIGURES) {
+        const quick = await readFigure(store.db, name, scope)
+        const whole = await readFigure(store.db, name, { ...scope, asKnownAt: day(DAYS + 1) })
+        expect(quick, `${name} ${JSON.stringify(scope)}`).toEqual(whole)
+      }
+    }
+    await store.close()
+  })
+
+  it('count each pipeline in an overview of all as by itself', async () => {
+    const next = random(SEED)
+    const store = await openEmptyStore()
+    await liveThrough(store, next)
+    const period = daysBefore(new Date(day(DAYS - 3)), 10, 'Europe/Berlin')
+    const asOf = day(DAYS - next() * 3)
+    const trendDays = daysUpTo(period.to, 30, 'Europe/Berlin')
+    const { pipelines } = await readOverview(store.db, {
+      ...{ asOf, period, trendDays, stalledDays: 3 },
+      agents: { from: period.from, to: asOf, well: [], failing: [] },
+    })
+    expect(pipelines.map(({ id }) => id)).toEqual(['p1', 'p2'])
+    for (const pipeline of pipelines) {
+      const filter = { pipelineIds: [pipeline.id], conditions: [] }
+      const of = { ...period, filter, stalledDays: 3, asKnownAt: null }
+      const figure = async (name: FigureName, scope: FigureScope = of) => {
+        const [row] = await readFigure(store.db, name, scope)
+        return row
+      }
+      const then = { ...of, to: asOf }
+      expect(pipeline).toMatchObject({
+        leads: (await figure('leads', then))?.value,
+        open: (await figure('open', then))?.value,
+        stalled: (await figure('stalled', then))?.value,
+        newLeads: (await figure('new_leads'))?.value,
+        won: (await figure('won'))?.value,
+        winRate: { part: (await figure('win_rate'))?.part, whole: (await figure('win_rate'))?.whole },
+        openValue: (await readFigure(store.db, 'open_value', then)).map(({ of: currency, value }) => ({
+          ...{ amount: value, currency },
+        })),
+      })
+      const moment = { db: store.db, given: new Set<never>() }
+      expect(pipeline.trend).toEqual(await readTrend(moment, of, trendDays, asOf))
+    }
+    await store.close()
+  })
+
+  it('leave the counts of the leads that are there right', async () => {
+    const store = await openEmptyStore()
+    await liveThrough(store, random(SEED))
+    const { rows: kept } = await sql`SELECT pipeline_id, status, value_currency, leads, value_amount
+      FROM lead_count WHERE leads <> 0 ORDER BY 1, 2, 3`.execute(store.db)
+    const { rows: counted } = await sql`SELECT pipeline_id, status,
+        iif(value_amount IS NULL, '', ifnull(value_currency, '')) AS value_currency, count(*) AS leads,
+        ifnull(sum(value_amount), 0.0) AS value_amount
+      FROM lead WHERE removed_at IS NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`.execute(store.db)
+    expect(kept).toEqual(counted)
+    expect(kept.length).toBeGreaterThan(5)
+    await store.close()
+  })
+})

@@ -1,0 +1,122 @@
+/** A snapshot that is made of PostgreSQL is the one that would have been made of a file. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { moveStore } from '../../../src/store/copy/copy.ts'
+import { placeOf } from '../../../src/store/db/place.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { copyPublished } from '../../../src/store/snapshot/published-copy.ts'
+import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
+import { folderWith } from '../../support/folder.ts'
+import { openFurnishedStore } from '../../support/furnished-store.ts'
+import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { lead, migratedDatabase, save } from '../../support/store.ts'
+
+const NOW = new Date('2026-11-21T09:00:00Z')
+const NEVER = new AbortController().signal
+
+async function openBoth(): Promise<{ inFile: Store; inPostgres: Store } & AsyncDisposable> {
+  const inFile = await openFurnishedStore()
+  const there = await newDatabase({ template: await migratedDatabase() })
+  await moveStore(inFile, placeOf(there), { now: () => NOW, signal: NEVER, onProgress: () => {} })
+  const inPostgres = await openStore(there, NOW)
+  const close = async () => {
+    await inFile.close()
+    await inPostgres.close()
+  }
+  return { inFile, inPostgres, [Symbol.asyncDispose]: close }
+}
+
+/** Every row of every table and view, in no order; the words of its search as far as they find anything. */
+function contentOf(file: string): Record<string, string[]> {
+  const database = new Database(file, { readonly: true })
+  const names = database
+    .prepare<[], string>(
+      `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'lead\\_fts%' ESCAPE '\\'
+       AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> 'lead_search'`,
+    )
+    .pluck()
+    .all()
+  const rowsOf = (query: string) =>
+    database
+      .prepare<[], unknown>(query)
+      .all()
+      .map((row) => JSON.stringify(row))
+      .sort()
+  const content = Object.fromEntries(names.map((name) => [name, rowsOf(`SELECT * FROM "${name}"`)]))
+  const found = rowsOf("SELECT id, found FROM lead_search WHERE words MATCH 'Company OR Zoë OR software'")
+  const schema = rowsOf("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
+  database.close()
+  return { ...content, found, schema }
+}
+
+describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
+  it('has the same tables, views, figures, words and dictionary', async () => {
+    await using both = await openBoth()
+    const folder = folderWith()
+    const job = { madeAt: NOW.toISOString(), version: '0.0.0', sourcePaths: { 'lead.status': 'status' } }
+    const options = { keep: 0, signal: NEVER }
+    await makeSnapshot(both.inFile, job, join(folder, 'file.db'), options)
+    await makeSnapshot(both.inPostgres, job, join(folder, 'postgres.db'), options)
+    const [expected, made] = [contentOf(join(folder, 'file.db')), contentOf(join(folder, 'postgres.db'))]
+    expect(made['lead']?.length).toBeGreaterThan(10)
+    expect(made['found']?.length).toBeGreaterThan(0)
+    expect(made['figure']?.length).toBeGreaterThan(10)
+    expect(made).toEqual(expected)
+    expect(readdirSync(folder).sort()).toEqual(['file.db', 'postgres.db'])
+  })
+
+  it('shows one moment, whatever is written while it is read', async () => {
+    await using both = await openBoth()
+    const { inPostgres: store } = both
+    const copy = join(folderWith(), 'copy.db')
+    const stop = new AbortController()
+    const writing = (async () => {
+      for (let number = 0; !stop.signal.aborted; number++) await save(store, [lead(`late-${number}`)])
+      return (await store.db.selectFrom('lead').select('id').execute()).length
+    })()
+    const before = (await store.db.selectFrom('lead').select('id').execute()).length
+    await copyPublished(store.db, copy, NEVER)
+    stop.abort()
+    expect(await writing).toBeGreaterThan(before)
+    const database = new Database(copy, { readonly: true })
+    const count = (table: string) =>
+      database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()
+    // All that a lead is written into, by one transaction.
+    expect(count('lead_raw')).toBe(count('lead'))
+    expect(database.prepare('SELECT sum(leads) FROM lead_count').pluck().get()).toBe(count('lead'))
+    expect(database.prepare('SELECT count(DISTINCT lead_id) FROM lead_version').pluck().get()).toBe(
+      count('lead'),
+    )
+    expect(database.pragma('foreign_key_check')).toEqual([])
+    database.close()
+  })
+
+  it('holds nothing private, and is not there when it was stopped', async () => {
+    await using both = await openBoth()
+    const folder = folderWith()
+    const copy = join(folder, 'copy.db')
+    await copyPublished(both.inPostgres.db, copy, NEVER)
+    const database = new Database(copy, { readonly: true })
+    for (const table of ['letter', 'delivery', 'link_key', 'daemon_span'])
+      expect(database.prepare(`SELECT * FROM ${table}`).all()).toEqual([])
+    expect(database.prepare('SELECT html, text, subject FROM report_edition').all()).toEqual([
+      { html: '', text: '', subject: 'Übersicht' },
+    ])
+    database.close()
+    const stop = new AbortController()
+    const making = makeSnapshot(
+      both.inPostgres,
+      { madeAt: '', version: '', sourcePaths: {} },
+      join(folder, 's.db'),
+      {
+        ...{ keep: 0, signal: stop.signal },
+      },
+    )
+    stop.abort(new Error('told to stop'))
+    await expect(making).rejects.toThrow('told to stop')
+    expect(readdirSync(folder)).toEqual(['copy.db'])
+  })
+})

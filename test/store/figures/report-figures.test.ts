@@ -1,0 +1,324 @@
+/** Every number of a report, from days of a service's life, against a plain count over all rows of the store. */
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import type { LeadFilter, PeriodKind, ReportFigures } from '../../../src/figures.ts'
+import type { Period } from '../../../src/model.ts'
+import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/report/period.ts'
+import type { Db, Store } from '../../../src/store/db/store.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
+import { liveThrough } from '../../support/living-service.ts'
+import { loadPast, type Past, type PastLead, sumOf } from '../../support/past.ts'
+
+const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+const DAY_MS = 86_400_000
+const FIRST = Date.parse('2026-11-17T06:00:00Z')
+const DAYS = 5
+const LAST = new Date(FIRST + (DAYS - 1) * DAY_MS)
+const ZONE = 'Europe/Berlin'
+
+/** Synced whole in the end, so that some leads are found gone. */
+async function withDays(use: (store: Store) => Promise<void>): Promise<void> {
+  await liveThrough({ seed: SEED, first: FIRST, days: DAYS, historyDays: 40, isFull: (day) => day > 1 }, use)
+}
+
+function requestOf(
+  kind: PeriodKind,
+  filter: LeadFilter,
+  change: Partial<ReportRequest> = {},
+  at = LAST,
+): ReportRequest {
+  const period = periodOf(kind, at, ZONE, { holidays: [], lastEnd: null })
+  return {
+    kind,
+    period,
+    prior: priorOf(kind, period),
+    filter,
+    stalledDays: 3,
+    topScore: 60,
+    rowsMax: 1000,
+    since: null,
+    sparkPeriods: periodsUpTo(kind, period),
+    trendDays: daysUpTo(period.to, 96, ZONE),
+    asKnownAt: null,
+    ...change,
+  }
+}
+
+/** What figures are compared with: the leads of a filter as plain rows. */
+interface Plain {
+  readonly past: Past
+  at(instant: string): PastLead[]
+}
+
+async function plainOf(db: Db, isChosen: (lead: PastLead) => boolean): Promise<Plain> {
+  const past = await loadPast(db)
+  return { past, at: (instant) => past.at(instant).filter(isChosen) }
+}
+
+const created = (leads: readonly PastLead[], { from, to }: Period): PastLead[] =>
+  leads.filter((lead) => lead.createdAt >= from && lead.createdAt < to)
+
+const closed = (leads: readonly PastLead[], outcome: string, { from }: Pick<Period, 'from'>): PastLead[] =>
+  leads.filter((lead) => lead.outcome === outcome && lead.since >= from)
+
+const open = (leads: readonly PastLead[]): PastLead[] => leads.filter((lead) => lead.outcome === 'open')
+
+const recent = ({ to }: Period) => ({ from: new Date(Date.parse(to) - 30 * DAY_MS).toISOString() })
+
+function winRate(leads: readonly PastLead[], period: Period) {
+  const part = closed(leads, 'won', recent(period)).length
+  return { part, whole: part + closed(leads, 'lost', recent(period)).length }
+}
+
+function expectTotals(figures: ReportFigures, plain: Plain): void {
+  const { period, prior } = figures
+  const [now, before] = [plain.at(period.to), plain.at(prior.to)]
+  const compared = <T>(of: (leads: readonly PastLead[], period: Period) => T) => ({
+    current: of(now, period),
+    prior: of(before, prior),
+  })
+  expect(figures.leads).toBe(now.length)
+  expect(figures.newLeads).toEqual(compared((leads, span) => created(leads, span).length))
+  expect(figures.won).toEqual(compared((leads, span) => closed(leads, 'won', span).length))
+  expect(figures.lost).toEqual(compared((leads, span) => closed(leads, 'lost', span).length))
+  expect(figures.wonValue).toEqual(
+    compared((leads, span) => sumOf(closed(leads, 'won', span).map((lead) => lead.value))),
+  )
+  expect(figures.winRate).toEqual(compared(winRate))
+  expect(figures.openValue).toEqual(compared((leads) => sumOf(open(leads).map((lead) => lead.value))))
+}
+
+function expectSeries(figures: ReportFigures, request: ReportRequest, plain: Plain): void {
+  const currency = figures.openValue.current[0]?.currency
+  const start = plain.past
+    .at('~')
+    .map((lead) => lead.createdAt)
+    .reduce((a, b) => (a < b ? a : b), '~')
+  const each = <T>(spans: readonly Period[], of: (leads: readonly PastLead[], span: Period) => T) =>
+    spans.map((span) => (start < span.to ? of(plain.at(span.to), span) : null))
+  const { sparkPeriods, trendDays } = request
+  const newOf = (leads: readonly PastLead[], span: Period) => created(leads, span).length
+  const wonOf = (leads: readonly PastLead[], span: Period) => closed(leads, 'won', span).length
+  const known = figures.sparklines.openValue
+  expect(figures.sparklines).toEqual({
+    newLeads: each(sparkPeriods, newOf),
+    won: each(sparkPeriods, wonOf),
+    winRate: each(sparkPeriods, (leads, span) => {
+      const { part, whole } = winRate(leads, span)
+      return whole > 0 ? part / whole : null
+    }),
+    openValue: each(
+      sparkPeriods,
+      (leads) =>
+        sumOf(open(leads).map((lead) => lead.value)).find((sum) => sum.currency === currency)?.amount ?? 0,
+    ).map((value, place) => (known[place] === null ? null : value)),
+  })
+  expect(figures.trend.map((day) => day.newLeads)).toEqual(each(trendDays, newOf))
+  expect(figures.trend.map((day) => day.won)).toEqual(each(trendDays, wonOf))
+  const lastNoon = new Date(Date.parse(figures.period.to) - DAY_MS / 2).toISOString()
+  expect(figures.trend.at(-1)?.day).toBe(lastNoon.slice(0, '2026-11-20'.length))
+}
+
+function expectLists(figures: ReportFigures, request: ReportRequest, plain: Plain): void {
+  const leads = plain.at(figures.period.to)
+  const top = created(leads, figures.period).filter((lead) => (lead.score ?? -1) >= request.topScore)
+  expect(figures.topLeads.total).toBe(top.length)
+  expect(figures.topLeads.rows.map((row) => row.id).toSorted()).toEqual(top.map((lead) => lead.id).toSorted())
+  const scores = figures.topLeads.rows.map((row) => row.score ?? -1)
+  expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+
+  const limit = new Date(Date.parse(figures.period.to) - request.stalledDays * DAY_MS).toISOString()
+  const stalled = open(leads).filter((lead) => lead.isChangeKnown && lead.changedAt <= limit)
+  expect(figures.stalled.total).toBe(stalled.length)
+  const byId = new Map(stalled.map((lead) => [lead.id, lead]))
+  expect(figures.stalled.rows).toHaveLength(Math.min(stalled.length, request.rowsMax))
+  for (const row of figures.stalled.rows) {
+    const lead = byId.get(row.id)
+    expect(lead).toMatchObject({ changedAt: row.changedAt, score: row.score, value: row.value })
+    // As it was then, and not what became of it since.
+    if (lead?.toldStatus) expect(row.status, row.id).toBe(lead.toldStatus)
+    expect(row.idleDays).toBe(
+      Math.floor((Date.parse(figures.period.to) - Date.parse(row.changedAt)) / DAY_MS),
+    )
+  }
+  const changes = figures.stalled.rows.map((row) => row.changedAt)
+  expect(changes).toEqual(changes.toSorted())
+}
+
+function expectGroups(figures: ReportFigures, plain: Plain): void {
+  const { period, prior, byPipeline, bySource } = figures
+  const [now, before] = [plain.at(period.to), plain.at(prior.to)]
+  for (const line of byPipeline) {
+    const [ofNow, ofBefore] = [now, before].map((leads) =>
+      leads.filter((lead) => lead.pipelineId === line.id),
+    ) as [PastLead[], PastLead[]]
+    expect(line).toMatchObject(groupOf(ofNow, ofBefore, period, prior))
+    expect(line.leads).toBe(ofNow.length)
+    expect(line.openValue).toEqual(sumOf(open(ofNow).map((lead) => lead.value)))
+  }
+  for (const line of bySource) {
+    const [ofNow, ofBefore] = [now, before].map((leads) =>
+      leads.filter((lead) => lead.source === line.source),
+    ) as [PastLead[], PastLead[]]
+    expect(line).toMatchObject(groupOf(ofNow, ofBefore, period, prior))
+  }
+  const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b, 0)
+  expect(sum(byPipeline.map((line) => line.leads))).toBe(figures.leads)
+  expect(sum(byPipeline.map((line) => line.stalled))).toBe(figures.stalled.total)
+  for (const lines of [byPipeline, bySource]) {
+    expect(sum(lines.map((line) => line.newLeads.current))).toBe(figures.newLeads.current)
+    expect(sum(lines.map((line) => line.newLeads.prior))).toBe(figures.newLeads.prior)
+    expect(sum(lines.map((line) => line.won.current))).toBe(figures.won.current)
+    expect(sum(lines.map((line) => line.winRate.whole))).toBe(figures.winRate.current.whole)
+  }
+}
+
+function groupOf(now: PastLead[], before: PastLead[], period: Period, prior: Period) {
+  return {
+    newLeads: { current: created(now, period).length, prior: created(before, prior).length },
+    won: { current: closed(now, 'won', period).length, prior: closed(before, 'won', prior).length },
+    winRate: winRate(now, period),
+  }
+}
+
+function expectChanges(figures: ReportFigures, plain: Plain): void {
+  const { changes, period } = figures
+  expect(changes.since).toBe(period.from)
+  const now = new Map(plain.at(period.to).map((lead) => [lead.id, lead]))
+  const before = new Map(plain.past.at(period.from).map((lead) => [lead.id, lead]))
+  const of = (kind: string) => changes.kinds.find((each) => each.kind === kind)?.rows ?? []
+  const newlyClosed = [...now.values()].filter(
+    (lead) => lead.outcome !== 'open' && lead.status !== before.get(lead.id)?.status,
+  )
+  const won = newlyClosed.filter((lead) => lead.outcome === 'won')
+  expect(
+    of('won')
+      .map((row) => row.id)
+      .toSorted(),
+  ).toEqual(won.map((lead) => lead.id).toSorted())
+  expect(of('won').length + of('lost').length).toBe(newlyClosed.length)
+  expect(sumOf(of('won').map((row) => row.value))).toEqual(
+    changes.kinds.find((each) => each.kind === 'won')?.value,
+  )
+  for (const row of changes.kinds.flatMap((each) => each.rows)) {
+    expect(row.at >= period.from && row.at < period.to).toBe(true)
+    if (row.toStatus !== now.get(row.id)?.toldStatus) expect(of('gone')).toContain(row)
+  }
+}
+
+/** Our own, since the filter has conditions; the median days of stays are the same for both. */
+async function expectFunnel(figures: ReportFigures, plain: Plain, db: Db): Promise<void> {
+  const { funnel, period } = figures
+  const stages = await db
+    .selectFrom('stage')
+    .selectAll()
+    .where('in_funnel', '=', 1)
+    .orderBy('position')
+    .execute()
+  const known = await sql<{
+    id: string
+  }>`SELECT lead_id AS id FROM lead_known WHERE known_from = created_at`.execute(db)
+  const whole = new Set(known.rows.map(({ id }) => id))
+  const there = plain.at(period.to)
+  const leads = there.filter(({ id }) => whole.has(id))
+  const furthest = leads.map((lead) => {
+    const reached = plain.past.statusesOf(lead.id, period.to)
+    return Math.max(
+      0,
+      ...stages.filter(({ status }) => reached.includes(status)).map((stage) => stage.position),
+    )
+  })
+  if (figures.filter.conditions.length > 0) {
+    expect(funnel.source).toBe('ours')
+    expect(funnel.coverage).toEqual({ known: leads.length, of: there.length })
+    expect(funnel.stages.map(({ status, reached }) => [status, reached])).toEqual(
+      stages.map(({ status, position }) => [status, furthest.filter((each) => each >= position).length]),
+    )
+  }
+  const since = new Date(Date.parse(period.to) - 90 * DAY_MS).toISOString()
+  const chosen = new Set(plain.at('~').map((lead) => lead.id))
+  const stays = plain.past.staysEnded(since, period.to).filter(({ leadId }) => chosen.has(leadId))
+  for (const { status, medianDays } of funnel.stages) {
+    const median = medianOf(stays.filter((stay) => stay.status === status))
+    // Both are rounded to two digits, of a mean that may lie just between.
+    if (median === null) expect(medianDays, status).toBeNull()
+    else expect(Math.abs((medianDays ?? 0) - median), status).toBeLessThan(0.011)
+  }
+}
+
+function medianOf(stays: readonly { readonly days: number }[]): number | null {
+  const days = stays.map((stay) => stay.days).toSorted((a, b) => a - b)
+  const low = days[Math.floor((days.length - 1) / 2)]
+  const high = days[Math.floor(days.length / 2)]
+  return low === undefined || high === undefined ? null : Math.round(((low + high) / 2) * 100) / 100
+}
+
+describe(`the figures of reports over days of a service (SEED=${SEED})`, () => {
+  it('know nothing of days after the last reading, rather than that they were empty', async () => {
+    await withDays(async ({ db }) => {
+      const later = new Date(LAST.getTime() + 3 * DAY_MS)
+      const { trend, sparklines } = await readReportFigures(db, requestOf('day', EVERY_LEAD, {}, later))
+      expect(trend.slice(-3).map(({ newLeads, won }) => [newLeads, won])).toEqual(Array(3).fill([null, null]))
+      expect(trend.at(-4)?.newLeads).not.toBeNull()
+      expect(sparklines.newLeads.slice(-3)).toEqual([null, null, null])
+      expect(sparklines.openValue.at(-4)).not.toBeNull()
+    })
+  })
+
+  it('are what a plain count gives, for every kind of period and every filter', async () => {
+    await withDays(async ({ db }) => {
+      const pipelines = await db.selectFrom('pipeline').select('id').orderBy('id').execute()
+      const some = pipelines.slice(0, 2).map(({ id }) => id)
+      const countries = await db
+        .selectFrom('lead')
+        .select('company_country as name')
+        .groupBy('company_country')
+        .orderBy((eb) => eb.fn.countAll(), 'desc')
+        .orderBy('company_country')
+        .execute()
+      const few = countries.flatMap(({ name }, index) => (name === null || index % 3 > 0 ? [] : [name]))
+      const cases: [PeriodKind, LeadFilter, (lead: PastLead) => boolean][] = [
+        ['day', EVERY_LEAD, () => true],
+        ['week', EVERY_LEAD, () => true],
+        ['month', EVERY_LEAD, () => true],
+        ['day', { pipelineIds: some, conditions: [] }, (lead) => some.includes(lead.pipelineId)],
+        [
+          'working_day',
+          { pipelineIds: null, conditions: [{ field: 'company_country', in: few }] },
+          (lead) => lead.country !== null && few.includes(lead.country),
+        ],
+        [
+          'week',
+          { pipelineIds: some, conditions: [{ field: 'company_country', in: few }] },
+          (lead) => some.includes(lead.pipelineId) && lead.country !== null && few.includes(lead.country),
+        ],
+      ]
+      for (const [kind, filter, isChosen] of cases) {
+        const request = requestOf(kind, filter)
+        const figures = await readReportFigures(db, request)
+        const plain = await plainOf(db, isChosen)
+        expectTotals(figures, plain)
+        expectSeries(figures, request, plain)
+        expectLists(figures, request, plain)
+        expectGroups(figures, plain)
+        expectChanges(figures, plain)
+        await expectFunnel(figures, plain, db)
+        expect(figures.newLeads.current).toBeGreaterThan(0)
+      }
+    })
+  })
+
+  it('are the same as known at that time, figure by figure', async () => {
+    await withDays(async ({ db }) => {
+      for (const filter of [
+        EVERY_LEAD,
+        { pipelineIds: null, conditions: [{ field: 'score', min: 50, max: null }] },
+      ]) {
+        const request = requestOf('week', filter)
+        const known = { ...request, asKnownAt: LAST.toISOString() }
+        expect(await readReportFigures(db, known)).toEqual(await readReportFigures(db, request))
+      }
+    })
+  })
+})

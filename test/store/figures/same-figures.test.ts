@@ -1,0 +1,228 @@
+/** One past, kept in both databases: each figure and each section of a report is the same to the last digit. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { LeadFilter } from '../../../src/figures.ts'
+import type { Lead } from '../../../src/model.ts'
+import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/report/period.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
+import type { FigureScope } from '../../../src/store/figures/query.ts'
+import { readFigures } from '../../../src/store/figures/read-figures.ts'
+import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
+import { recordGone } from '../../../src/store/leads/lead-version.ts'
+import { saveStages } from '../../../src/store/leads/stage.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
+import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { hasPostgres, preparedDatabase } from '../../support/postgres.ts'
+import { random } from '../../support/random.ts'
+import { agent, lead, OPENED_AT, STAGES, save, saveEndedRun, seenAt, stat } from '../../support/store.ts'
+
+const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+const DAY_MS = 86_400_000
+const START = Date.parse('2026-11-01T00:00:00Z')
+const DAYS = 20
+const LEADS = 80
+
+type Next = () => number
+
+const pick = <T>(next: Next, of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
+const day = (days: number): string => new Date(START + Math.round(days * DAY_MS)).toISOString()
+
+/** Each is another one to whoever sorts as people do, ignores case, or counts in units of UTF-16. */
+const NAMES = [
+  'Zebra',
+  'zebra',
+  'Äpfel',
+  'apfel',
+  'Ärzte',
+  'éclair',
+  '10 Euro',
+  '9 Euro',
+  '_x',
+  '-x',
+  'ß',
+  '\u{1F680}',
+  '\uFFFD',
+  '深圳',
+  'O\'Hara \\ "1"',
+  ' ',
+]
+
+/** Cents, halves of them, what no double holds, far less and far more than nothing. */
+const AMOUNTS: readonly ((next: Next) => number)[] = [
+  (next) => Math.floor(next() * 1e7) / 100,
+  (next) => Math.floor(next() * 1e5) + 0.005,
+  (next) => Math.floor(next() * 1e6) / 1000,
+  (next) => -Math.floor(next() * 1e4) / 100,
+  () => 0.1,
+  () => 0,
+  () => 1e-7,
+]
+const CURRENCIES = ['EUR', 'USD', 'CHF', 'eur', 'JPY', 'ÖS', null]
+
+/**
+ * One lead is worth up to 1e15, in a currency of its own: beside so much cents are lost, and above 2^53 whole units
+ * are, in either database.
+ */
+function moneyOf(number: number, next: Next): Pick<Lead, 'valueAmount' | 'valueCurrency'> {
+  if (number === 0) return { valueAmount: Math.floor(next() * 1e15), valueCurrency: 'IDR' }
+  if (next() < 0.2) return { valueAmount: null, valueCurrency: pick(next, CURRENCIES) }
+  return { valueAmount: pick(next, AMOUNTS)(next), valueCurrency: pick(next, CURRENCIES) }
+}
+
+/** Written to each store alike: some leads change each day, a few go or come back, and all that is new is read in the evening. */
+async function liveThrough(store: Store, next: Next): Promise<void> {
+  const leads = new Map<string, Lead>()
+  const gone = new Set<string>()
+  await store.write((trx) => saveStages(trx, STAGES))
+  for (let today = 0; today < DAYS; today++) {
+    const evening = day(today + 1)
+    const changed: Lead[] = []
+    for (let number = 0; number < LEADS; number++) {
+      if (next() > 0.2) continue
+      const id = `${pick(random(number), NAMES)}${number}`
+      const before = leads.get(id)
+      const at = day(today + next())
+      const status =
+        before && next() < 0.4
+          ? before.status
+          : pick(next, [...STAGES.map((each) => each.status), 'on_hold', 'Neu'])
+      const now = lead(id, {
+        ...before,
+        ...moneyOf(number, next),
+        status,
+        statusChangedAt: before?.status === status ? before.statusChangedAt : at,
+        pipelineId: before?.pipelineId ?? pick(next, ['p1', 'p2', 'P3', 'ä4']),
+        createdAt: before?.createdAt ?? day(today + next() - 3),
+        companyName: before ? before.companyName : pick(next, [...NAMES, null]),
+        companyCountry: pick(next, ['DE', 'Österreich', 'österreich', null]),
+        tags: pick(next, [[], ['a', 'ä'], ["it's"]]),
+        source: before ? before.source : pick(next, [...NAMES, null]),
+        score: pick(next, [null, Math.floor(next() * 100), next() * 100]),
+        updatedAt: at,
+      })
+      leads.set(now.id, now)
+      gone.delete(now.id)
+      changed.push(now)
+    }
+    await save(store, changed, evening)
+    const going = [...leads.keys()].filter((id) => !gone.has(id) && next() < 0.02)
+    await store.write(async (trx) => {
+      for (const id of going) {
+        await trx.updateTable('lead').set({ removed_at: evening }).where('id', '=', id).execute()
+        gone.add(id)
+      }
+      await recordGone(trx, going, seenAt(evening))
+    })
+    await saveEndedRun(store, evening)
+    await store.write(async (trx) => {
+      for (const id of ['p1', 'p2', 'P3', 'ä4']) {
+        const reached = { new: 10, contacted: 7, won: Math.floor(next() * 7) }
+        const told = {
+          leads: 3,
+          open: 2,
+          won: 1,
+          lost: 1,
+          winRate: 0.5,
+          openValue: { amount: 0.1, currency: 'EUR' },
+        }
+        await savePipelineStat(
+          trx,
+          { ...stat(id, evening, reached), name: pick(random(today), NAMES) + id, ...told },
+          seenAt(evening),
+        )
+      }
+      const agents = NAMES.map((name) => ({
+        ...agent(name, pick(next, ['active', 'Failing', 'down', 'idle'])),
+        name,
+      }))
+      await saveAgents(trx, agents, seenAt(evening), { isWhole: true })
+    })
+  }
+}
+
+async function makeInPostgres(url: string): Promise<void> {
+  await using store = await openStore(url, OPENED_AT)
+  await liveThrough(store, random(SEED))
+}
+
+const FILTERS: readonly LeadFilter[] = [
+  { pipelineIds: null, conditions: [] },
+  { pipelineIds: ['p2', 'ä4'], conditions: [] },
+  {
+    pipelineIds: null,
+    conditions: [
+      { field: 'score', min: 10.5, max: null },
+      { field: 'company_country', in: ['Österreich', "o'hara", 'DE'] },
+    ],
+  },
+  { pipelineIds: ['p1', 'p2'], conditions: [{ field: 'tags', in: ['ä', "it's"] }] },
+]
+
+describe.skipIf(!hasPostgres)(`figures in both databases (SEED=${SEED})`, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
+  let inFile: Store
+  let inPostgres: Store
+  beforeAll(async () => {
+    inFile = await openStore(join(folder, 'leadsheet.db'), OPENED_AT)
+    await liveThrough(inFile, random(SEED))
+    inPostgres = await openStore(await preparedDatabase('same-figures', makeInPostgres), OPENED_AT)
+  })
+  afterAll(async () => {
+    await inFile.close()
+    await inPostgres.close()
+    rmSync(folder, { recursive: true })
+  })
+  const inBoth = async <T>(read: (store: Store) => Promise<T>): Promise<[T, T]> => [
+    await read(inFile),
+    await read(inPostgres),
+  ]
+
+  it('are the same of any period, filter and knowledge', async () => {
+    const next = random(SEED + 1)
+    const scopes = Array.from({ length: 12 }, (_, index): FigureScope => {
+      const from = next() * DAYS
+      const asKnownAt = index % 3 === 0 ? day(from + next() * 5) : null
+      const filter = pick(next, FILTERS)
+      return { from: day(from), to: day(from + next() * 10), filter, stalledDays: 3, asKnownAt }
+    })
+    const [plain, shared] = await inBoth(({ db }) => readFigures(db, scopes))
+    for (const [index, scope] of scopes.entries())
+      expect(shared[index], JSON.stringify(scope)).toEqual(plain[index])
+  })
+
+  it('are the same in each section of a report', async () => {
+    const zone = 'Europe/Berlin'
+    for (const [index, filter] of FILTERS.entries()) {
+      const asKnownAt = index === 1 ? day(15) : null
+      const period = periodOf('week', new Date(day(18)), zone, { holidays: [], lastEnd: null })
+      const [plain, shared] = await inBoth(({ db }) =>
+        readReportFigures(db, {
+          ...{ kind: 'week', period, prior: priorOf('week', period), filter, asKnownAt, stalledDays: 2 },
+          ...{ topScore: 20, rowsMax: 15, sparkPeriods: periodsUpTo('week', period) },
+          trendDays: daysUpTo(period.to, 15, zone),
+          since: { at: day(6), knownAt: day(8) },
+        }),
+      )
+      expect(plain.failed).toEqual([])
+      // Runs are called by chance.
+      const freshness = { ...shared.freshness, runId: plain.freshness.runId }
+      expect({ ...shared, freshness }).toEqual(plain)
+    }
+  })
+
+  it('are the same in the overview of pipelines and agents', async () => {
+    const period = { from: day(3), to: day(17), timeZone: 'UTC' }
+    const [plain, shared] = await inBoth(({ db }) =>
+      readOverview(db, {
+        ...{ asOf: day(18), period, trendDays: daysUpTo(period.to, 10, 'UTC'), stalledDays: 3 },
+        agents: { from: day(0), to: day(20), well: ['active', 'idle'], failing: ['failing', 'down'] },
+      }),
+    )
+    expect(shared).toEqual(plain)
+    expect(plain.pipelines).toHaveLength(4)
+  })
+})

@@ -1,0 +1,211 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_SCHEMA } from '../../../src/store/db/place.ts'
+import { findViolations, INVARIANTS, invariantsOf } from '../../../src/store/invariants/invariants.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../../support/folder.ts'
+import { newDatabase, preparedDatabase } from '../../support/postgres.ts'
+import { withClient } from '../../support/postgres-server.ts'
+import { IN_POSTGRES, openEmptyStore } from '../../support/store.ts'
+import { openSyncing } from '../../support/syncing.ts'
+import { startUpstream } from '../../support/upstream.ts'
+
+const NOW = '2026-11-21T06:00:00.000Z'
+const LONG_AGO = '2026-11-21T05:49:00.000Z'
+
+const A_RUN = `INSERT INTO sync_run (id, started_at, mode, parts, outcome) VALUES ('run-x', '${NOW}', 'full', '[]', 'ok');`
+const A_SCAN = `INSERT INTO sync_scan (resource, mode, profile_sha256, is_remap, started_at, pages, pass_pages)
+  VALUES ('lead', 'full', '', 0, '${NOW}', 2, 1);`
+const AN_EDITION = `INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
+  VALUES ('e', 'daily', '', '', 'UTC', '', '{}', '', '', '');`
+const letter = (
+  state: string,
+  change: { head?: string; files?: string; tried?: string; response?: string } = {},
+): string => `
+  ${AN_EDITION} INSERT INTO delivery (message_id, edition_id, recipient, state, queued_at, state_at, next_attempt_at, response)
+  VALUES ('m', 'e', 'ana', '${state}', '${LONG_AGO}', '${LONG_AGO}', ${change.tried ?? `'${NOW}'`}, ${change.response ?? 'NULL'});
+  INSERT INTO letter VALUES ('m', '${change.head ?? '{"messageId":"m","to":"ana"}'}', '${change.files ?? '[]'}', x'', x'');`
+
+const slot = (schedule: string, state: string): string =>
+  `INSERT INTO schedule_slot (schedule, slot, state, noted_at) VALUES ('${schedule}', '${NOW}', '${state}', '${NOW}');`
+
+/** By rule, what breaks it. */
+const BREAKS: Readonly<Record<string, readonly string[]>> = {
+  'the file is intact': [
+    `PRAGMA writable_schema = ON;
+     UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation';
+     PRAGMA schema_version = 4711;`,
+  ],
+  'a scan under way has as many pages as were written with it, and a place in the list only after the first':
+    [
+      A_SCAN,
+      `${A_SCAN} INSERT INTO sync_scan_page VALUES (0, 0, 1, '[]'), (0, 1, 2, '[]'); UPDATE sync_scan SET pass = 3;`,
+      `${A_SCAN} UPDATE sync_scan SET pages = 0, pass_pages = 0, cursor = 'next';`,
+    ],
+  'pages that were read belong to a scan that is under way': [
+    `INSERT INTO sync_scan_page VALUES (0, 0, 1, '[]');`,
+  ],
+  'indexes are put aside only while a sync runs': [
+    `INSERT INTO sync_dropped_index VALUES ('lead_by_status', '');`,
+  ],
+  'a run that calls its leads whole has read a list that was proven complete': [
+    `UPDATE sync_scan_verdict SET verdict = 'unproven';`,
+    'DELETE FROM sync_scan_verdict;',
+  ],
+  'of all runs only the last may be without an outcome': [`UPDATE sync_run SET outcome = NULL; ${A_RUN}`],
+  'the leads of a run are those that it inserted, updated and found unchanged': [
+    'UPDATE sync_run SET leads_seen = leads_seen + 1;',
+  ],
+  'changes are asked for only since a list that was read to its end': [
+    'UPDATE sync_run SET leads_as_of = NULL;',
+  ],
+  'each event that waits to be followed has its place in the queue': [
+    `INSERT INTO event (id, received_at, resource, resource_id) VALUES ('e', '${NOW}', 'lead', 'l');
+     INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_removal, failures)
+       VALUES ('pipeline', 'l', '${NOW}', '${NOW}', 1, 0, 0);`,
+  ],
+  'a due time is being worked on only while the lease of its schedule is held': [
+    slot('sync-full', 'running'),
+    `${slot('report:daily', 'running')}
+     INSERT INTO lease VALUES ('report:daily', 'h', 'host', 1, '${LONG_AGO}', '${LONG_AGO}');`,
+    `${slot('report:daily', 'running')}
+     INSERT INTO lease VALUES ('sync', 'h', 'host', 1, '${NOW}', '9999');`,
+  ],
+  'only reports are held': [slot('sync', 'held')],
+  'each letter is there, and the one to its recipient': [
+    letter('pending', { head: '{"messageId":"m","to":"ben"}' }),
+    letter('pending', { head: '{"messageId":"n","to":"ana"}' }),
+    `${letter('pending')} DELETE FROM letter;`,
+  ],
+  'each file that a letter carries is there': [
+    letter('pending', { files: '[{"name":"trend.png","sha256":"3f2a"}]' }),
+  ],
+  'each letter that was sent has the answer of the server that took it': [letter('sent', { tried: 'NULL' })],
+  'each letter that is to be tried has a time for it, and no other has': [
+    letter('pending', { tried: 'NULL' }),
+    letter('sent', { response: `'250 Ok'` }),
+  ],
+  'no letter has been leaving for more than ten minutes': [letter('sending'), letter('data')],
+  'each reference finds its row': [
+    'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
+    `PRAGMA foreign_keys = OFF; ${AN_EDITION} UPDATE sync_scan_verdict SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`,
+  ],
+  'a lead that is there has one open version, a removed one none': [
+    `UPDATE lead_version SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
+    `INSERT INTO lead_version SELECT lead_id, '2027', valid_to, changed_at, status_changed_at, observed_at, run_id,
+       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
+    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
+  ],
+  'the open version says what the lead is': [
+    `UPDATE lead SET status = 'other' WHERE no = 3;`,
+    'UPDATE lead SET score = 101 WHERE no = 3;',
+    `UPDATE lead_version SET agent_id = 'nobody' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
+  ],
+  'the versions of a lead follow one another and never overlap': [
+    `UPDATE lead_version SET valid_to = '1970' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
+    `INSERT INTO lead_version SELECT lead_id, '2020', '2999', changed_at, status_changed_at, observed_at, run_id,
+       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
+  ],
+  'a lead is removed while its last absence lasts, and only then': [
+    `INSERT INTO lead_gone SELECT id, '${NOW}', NULL, 'run' FROM lead LIMIT 1;`,
+    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
+  ],
+  'a lead that was removed is not waited for any more': [
+    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;
+     INSERT INTO lead_absence SELECT id, 'run', '${NOW}' FROM lead WHERE no = 3;`,
+  ],
+  'a move leads from one status to another, and not before it was entered': [
+    `INSERT INTO stage_move SELECT id, '${NOW}', 'won', 'won', 'p', NULL, NULL, 'version', '${NOW}' FROM lead LIMIT 1;`,
+    `INSERT INTO stage_move SELECT id, '${LONG_AGO}', 'won', 'new', 'p', '${NOW}', -1, 'version', '${NOW}' FROM lead LIMIT 1;`,
+  ],
+  'each lead has the record that it was read from': ['DELETE FROM lead_raw WHERE lead_no = 3;'],
+  'a removed lead is not known again by its bytes, but read anew': [
+    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
+  ],
+  'details are there of each lead that was asked for without a failure, and of none that never was': [
+    `INSERT INTO detail_queue VALUES (3, '${NOW}', NULL, 0, NULL);`,
+    `INSERT INTO lead_detail (lead_id, fetched_at, lead_updated_at, run_id, raw)
+       SELECT id, '${NOW}', updated_at, run_id, '{}' FROM lead WHERE no = 3;`,
+  ],
+  'each lead is in a pipeline that is known': [`UPDATE lead SET pipeline_id = 'nowhere' WHERE no = 3;`],
+  'the counts of leads are those of the leads': [
+    'UPDATE lead_count SET leads = leads + 1 WHERE leads > 0;',
+    'UPDATE lead_count SET value_amount = value_amount + 1;',
+    'DELETE FROM lead_count;',
+    `INSERT INTO lead_count VALUES ('nowhere', 'won', '', 1, 0);`,
+  ],
+  'every lead that the last complete scan met is there': [
+    'UPDATE sync_scan_verdict SET distinct_leads = distinct_leads + 1;',
+    'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
+  ],
+}
+
+/** Makes a store of 30 leads that were read three times, whole and closed. */
+async function makeHealthy(at: string, folder: string): Promise<void> {
+  await using upstream = await startUpstream(30)
+  await using syncing = await openSyncing(upstream.url, 'test-key', { folder, store: at })
+  for (let day = 0; day < 3; day++) await syncing.sync({ full: true, parts: ['leads'] })
+}
+
+/** A copy of a store that somebody has written to by hand; its address. */
+async function broken(healthy: string, statements: string): Promise<string> {
+  if (IN_POSTGRES) {
+    const url = await newDatabase({ template: healthy })
+    const inSchema = `SET search_path = ${DEFAULT_SCHEMA}; ${statements.replaceAll("x''", "''")}`
+    await withClient(url, (client) => client.query(inSchema))
+    return url
+  }
+  const file = join(folderWith(), 'leadsheet.db')
+  copyFileSync(healthy, file)
+  const raw = new Database(file)
+  raw.unsafeMode()
+  raw.exec(statements)
+  raw.close()
+  return file
+}
+
+describe('the rules of the store', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
+  let healthy = join(folder, 'leadsheet.db')
+  beforeAll(async () => {
+    if (IN_POSTGRES) healthy = await preparedDatabase('healthy', (url) => makeHealthy(url, folder))
+    else await makeHealthy(healthy, folder)
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it('hold where nothing went wrong', async () => {
+    await using upstream = await startUpstream(30)
+    await using syncing = await openSyncing(upstream.url)
+    await syncing.sync({ full: true, parts: ['leads'] })
+    upstream.put(3, { status: 'won', updated_at: '2026-11-21T05:00:00.000Z' })
+    upstream.leads.delete([...upstream.leads.keys()][7] ?? '')
+    for (let day = 0; day < 3; day++) await syncing.sync({ full: true, parts: ['leads'] })
+    expect(await findViolations(syncing.store.db, NOW, 'all')).toEqual([])
+  })
+
+  const cases = Object.entries(BREAKS).flatMap(([rule, breaks]) =>
+    breaks
+      .filter((each) => !IN_POSTGRES || !each.includes('PRAGMA'))
+      .map((statements) => ({ rule, statements })),
+  )
+  it('are each shown broken below', async () => {
+    expect(Object.keys(BREAKS)).toEqual(INVARIANTS.map((invariant) => invariant.rule))
+    await using store = await openEmptyStore()
+    const rules = invariantsOf(store.db).map((invariant) => invariant.rule)
+    expect(new Set(cases.map(({ rule }) => rule))).toEqual(new Set(rules))
+  })
+
+  it.each(cases)('tell when one is broken: $rule', async ({ rule, statements }) => {
+    await using store = await openStore(await broken(healthy, statements), new Date(NOW))
+    const found = await findViolations(store.db, NOW, 'all')
+    const violation = found.find((one) => one.rule === rule)
+    expect(violation, JSON.stringify(found)).toMatchObject({
+      count: expect.any(Number),
+      remedy: expect.stringMatching(/\w/),
+    })
+    expect(violation?.examples[0]).toMatch(/\S/)
+  })
+})

@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../../src/errors.ts'
+import { dropIndexes, restoreIndexes } from '../../../src/store/db/dropped-index.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../../support/folder.ts'
+import { openListing, paged, records } from '../../support/listing.ts'
+import { lead, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
+
+const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
+
+const NEVER = new AbortController().signal
+
+/** Of the tables that a first load fills. */
+async function indexes(store: Store): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema
+    WHERE type = 'index' AND tbl_name IN ('lead', 'lead_version') ORDER BY name`.execute(store.db)
+  return rows.map((row) => row.name)
+}
+
+async function checksForeignKeys(store: Store): Promise<boolean> {
+  const { rows } = await sql<{ foreign_keys: number }>`PRAGMA foreign_keys`.execute(store.db)
+  return rows[0]?.foreign_keys === 1
+}
+
+describe('a first load into a file', () => {
+  it('goes in without indexes, and leaves them all, with foreign keys that are checked and hold', async () => {
+    const during: string[][] = []
+    const list = paged('page', records(35))
+    await using listing = await openListing(PAGE, list)
+    const all = await indexes(listing.store)
+    listing.answer = (position, size, filters) => {
+      indexes(listing.store).then((names) => during.push(names))
+      return list(position, size, filters)
+    }
+    expect((await listing.sync()).leads).toMatchObject({ inserted: 35 })
+    expect(during).toContainEqual([])
+    expect(await indexes(listing.store)).toEqual(all)
+    expect(await checksForeignKeys(listing.store)).toBe(true)
+    const { rows } = await sql`PRAGMA foreign_key_check`.execute(listing.store.db)
+    expect(rows).toEqual([])
+  })
+
+  it('ends as soon as a lead comes again that has changed, and goes on in the usual way', async () => {
+    const before = records(25)
+    const again = { ...before[3], updated: '2026-11-05T00:00:00.000Z' }
+    await using listing = await openListing(PAGE, paged('page', [...before, again, ...records(9, 25)]))
+    const all = await indexes(listing.store)
+    const result = await listing.sync()
+    expect(result.leads).toMatchObject({ seen: 34, inserted: 34, updated: 0 })
+    const row = await listing.store.db
+      .selectFrom('lead')
+      .where('id', '=', 'l003')
+      .select(['no', 'updated_at'])
+      .execute()
+    expect(row).toEqual([{ no: 4, updated_at: again.updated }])
+    expect(await indexes(listing.store)).toEqual(all)
+  })
+
+  it('that fails keeps what it has read, with its indexes', async () => {
+    await using listing = await openListing(PAGE, (position, size, filters) => {
+      if (position === '3') throw new LeadsheetError('api_unreachable', 'away')
+      return paged('page', records(35))(position, size, filters)
+    })
+    const all = await indexes(listing.store)
+    expect(await listing.sync()).toMatchObject({ outcome: 'partial', leads: { inserted: 20 } })
+    expect(await indexes(listing.store)).toEqual(all)
+    expect(await checksForeignKeys(listing.store)).toBe(true)
+  })
+
+  it('that is told to stop leaves the indexes to the next sync, which goes on from its place', async () => {
+    const stop = new AbortController()
+    await using listing = await openListing(PAGE, paged('page', records(35)))
+    const all = await indexes(listing.store)
+    await listing.sync({ signal: stop.signal, onProgress: ({ pages }) => pages === 2 && stop.abort() })
+    expect(await indexes(listing.store)).toEqual([])
+    expect(await checksForeignKeys(listing.store)).toBe(true)
+    listing.asked.length = 0
+    expect(await listing.sync()).toMatchObject({ outcome: 'ok', scan: { distinct: 35 } })
+    expect(listing.asked[0]).not.toBeNull()
+    expect(await indexes(listing.store)).toEqual(all)
+  })
+
+  it('is none where leads are stored already', async () => {
+    await using listing = await openListing(PAGE, paged('page', records(5)))
+    await save(listing.store, [lead('x')])
+    const all = await indexes(listing.store)
+    const during: string[][] = []
+    listing.answer = (position, size, filters) => {
+      indexes(listing.store).then((names) => during.push(names))
+      return paged('page', records(5))(position, size, filters)
+    }
+    await listing.sync()
+    expect(during[0]).toEqual(all)
+  })
+})
+
+describe('indexes that were put aside', () => {
+  it('come back as they were, an analyst’s own too, made by a child where the leads are many', async () => {
+    await using store = await openStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
+    await save(store, [lead('1'), lead('2')])
+    await sql`CREATE INDEX "my own" ON lead (company_name) WHERE score IS NOT NULL`.execute(store.db)
+    await sql`PRAGMA foreign_keys = OFF`.execute(store.db)
+    await sql`UPDATE lead SET no = 60000 WHERE id = '2'`.execute(store.db)
+    const schema = () =>
+      sql`SELECT name, sql FROM sqlite_schema WHERE type = 'index' ORDER BY name`.execute(store.db)
+    const before = await schema()
+    await store.write((trx) => dropIndexes(trx, ['lead', 'lead_version']))
+    expect((await schema()).rows.length).toBeLessThan(before.rows.length)
+    await restoreIndexes(store, NEVER)
+    expect((await schema()).rows).toEqual(before.rows)
+    expect(await store.db.selectFrom('sync_dropped_index').selectAll().execute()).toEqual([])
+  })
+
+  it('stay aside where all is to stop before they are made, and come back the next time', async () => {
+    await using store = await openStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
+    await save(store, [lead('1'), lead('2')])
+    await sql`PRAGMA foreign_keys = OFF`.execute(store.db)
+    await sql`UPDATE lead SET no = 60000 WHERE id = '2'`.execute(store.db)
+    const all = await indexes(store)
+    await store.write((trx) => dropIndexes(trx, ['lead', 'lead_version']))
+    const stop = new AbortController()
+    const restoring = restoreIndexes(store, stop.signal)
+    setTimeout(() => stop.abort(new Error('stopped')), 30)
+    await expect(restoring).rejects.toThrow('stopped')
+    expect((await indexes(store)).length).toBeLessThan(all.length)
+    await restoreIndexes(store, NEVER)
+    expect(await indexes(store)).toEqual(all)
+  })
+
+  it('tell what keeps them from coming back', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1')])
+    await store.write((trx) => dropIndexes(trx, ['lead']))
+    await sql`INSERT INTO sync_dropped_index VALUES ('a', 'CREATE INDEX a ON lead (nothing)')`.execute(
+      store.db,
+    )
+    await expect(restoreIndexes(store, NEVER)).rejects.toThrow('nothing')
+    await store.close()
+  })
+})

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { createNumberIndex } from '../../../src/store/leads/hash-index.ts'
+import { random } from '../../support/random.ts'
+
+const SEED = Number(process.env['SEED'] ?? 1)
+
+describe('an index of numbers', () => {
+  it(`finds what a map would, through 50,000 random changes and its growth (SEED=${SEED})`, () => {
+    const next = random(SEED)
+    const index = createNumberIndex()
+    const byHash = new Map<string, number>()
+    const hashes = new Map<number, readonly [number, number]>()
+    // Few low halves, so that many share a slot.
+    const hash = (): readonly [number, number] => [Math.floor(next() * 2 ** 32), Math.floor(next() * 50)]
+    const forget = (no: number): void => {
+      const before = hashes.get(no)
+      if (before) byHash.delete(before.join())
+      hashes.delete(no)
+    }
+    let last = 0
+    for (let change = 0; change < 50_000; change++) {
+      const dice = next()
+      const no = dice < 0.5 ? ++last : 1 + Math.floor(next() * last)
+      forget(no)
+      if (dice > 0.9) {
+        index.forget(no)
+        continue
+      }
+      const [high, low] = hash()
+      index.set(no, high, low)
+      hashes.set(no, [high, low])
+      byHash.set([high, low].join(), no)
+    }
+    for (const [no, [high, low]] of hashes) expect(index.find(high, low)).toBe(no)
+    for (let miss = 0; miss < 1_000; miss++) {
+      const [high, low] = hash()
+      expect(index.find(high, low)).toBe(byHash.get([high, low].join()) ?? null)
+    }
+  })
+
+  it('knows a lead by its last hash alone, also where that is one it had before', () => {
+    const index = createNumberIndex()
+    index.set(1, 7, 7)
+    index.set(1, 8, 8)
+    expect([index.find(7, 7), index.find(8, 8)]).toEqual([null, 1])
+    index.set(1, 7, 7)
+    expect([index.find(7, 7), index.find(8, 8)]).toEqual([1, null])
+  })
+
+  it('finds nothing by the hash that stands for none', () => {
+    const index = createNumberIndex()
+    index.set(1, 0, 0)
+    index.set(2, 5, 5)
+    index.forget(2)
+    expect([index.find(0, 0), index.find(5, 5)]).toEqual([null, null])
+  })
+})

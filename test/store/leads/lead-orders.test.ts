@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest'
+import type { Lead } from '../../../src/model.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { findViolations } from '../../../src/store/invariants/invariants.ts'
+import { saveLeads } from '../../../src/store/leads/lead.ts'
+import { historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
+import { recordGone } from '../../../src/store/leads/lead-version.ts'
+import { movesOf } from '../../../src/store/leads/stage-move.ts'
+import { random } from '../../support/random.ts'
+import { lead, openEmptyStore } from '../../support/store.ts'
+
+const SEED = Number(process.env['SEED'] ?? 32)
+const SCENARIOS = 20
+const ORDERS = 50
+const START = Date.parse('2026-11-01T00:00:00Z')
+const DAY_MS = 86_400_000
+
+type Draw = () => number
+
+/** What the upstream says of a lead over time: flips there and back, updates that change nothing, moves told or not. */
+function changesOf(draw: Draw): Partial<Lead>[] {
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(draw() * items.length)] as T
+  const changes: Partial<Lead>[] = []
+  let at = START
+  let status = 'new'
+  let statusChangedAt: string | null = null
+  for (let count = 3 + Math.floor(draw() * 8); count > 0; count--) {
+    const before = at
+    at += 1 + Math.floor(draw() * 2 * DAY_MS)
+    if (draw() < 0.5) {
+      status = pick(['new', 'contacted', 'won'])
+      statusChangedAt = draw() < 0.7 ? instant(before + Math.ceil(draw() * (at - before))) : null
+    }
+    const score = pick([null, 40, 80])
+    changes.push({ status, statusChangedAt, score, updatedAt: instant(at), companyName: `Name of ${at}` })
+  }
+  return changes
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function shuffled<T>(items: readonly T[], draw: Draw): T[] {
+  const keyed = items.map((item) => [draw(), item] as const)
+  return keyed.sort(([a], [b]) => a - b).map(([, item]) => item)
+}
+
+/** All that is stored of a lead's history but when it was read. */
+async function readStored(store: Store, id: string): Promise<object> {
+  const versions = await store.db
+    .selectFrom('lead_version')
+    .where('lead_id', '=', id)
+    .selectAll()
+    .orderBy('valid_from')
+    .execute()
+  const touches = await store.db
+    .selectFrom('lead_touch')
+    .where('lead_id', '=', id)
+    .select('changed_at')
+    .execute()
+  const moves = await store.db
+    .selectFrom('stage_move')
+    .where('lead_id', '=', id)
+    .selectAll()
+    .orderBy('moved_at')
+    .execute()
+  return {
+    // Of PostgreSQL the order of arrival is a column.
+    versions: versions.map(({ lead_id, observed_at, run_id, ...version }) => ({
+      ...version,
+      rowid: undefined,
+    })),
+    touches: touches.map((touch) => touch.changed_at).sort(),
+    moves: moves.map(({ lead_id, observed_at, ...move }) => move),
+  }
+}
+
+/** The same by the pure functions, from all states at once. */
+function expectedOf(states: readonly LeadState[], gone: { from: string; to: string }): object {
+  const steps = stepsOf(states)
+  return {
+    versions: historyOf(steps, [gone]).map(({ observed_at, run_id, ...version }) => version),
+    touches: steps.flatMap((step) => step.touches.map((touch) => touch.changed_at)),
+    moves: movesOf(steps, []).map(({ observed_at, ...move }) => move),
+  }
+}
+
+function stateOf(of: Lead): LeadState {
+  return {
+    changed_at: of.updatedAt ?? '',
+    status_changed_at: of.statusChangedAt,
+    observed_at: '',
+    run_id: '',
+    pipeline_id: of.pipelineId,
+    status: of.status,
+    score: of.score,
+    value_amount: of.valueAmount,
+    value_currency: of.valueCurrency,
+    agent_id: of.agentId,
+  }
+}
+
+describe('the history of a lead', () => {
+  it(`is the same in ${SCENARIOS * ORDERS} random orders of arrival, with flips, repeats, removal and return (SEED=${SEED}) (row 32)`, async () => {
+    await using store = await openEmptyStore()
+    const draw = random(SEED)
+    for (let scenario = 0; scenario < SCENARIOS; scenario++) {
+      const changes = changesOf(draw)
+      const gone = {
+        from: instant(START + draw() * 8 * DAY_MS),
+        to: instant(START + (8 + draw() * 4) * DAY_MS),
+      }
+      const ids = Array.from({ length: ORDERS }, (_, order) => `lead-${scenario}-${order}`)
+      const arrivals = ids.map((id) => {
+        const states = changes.map((change) => lead(id, change))
+        const first = shuffled([...states, ...states], draw)
+        return { first, again: shuffled([...states, ...states.slice(0, 2)], draw) }
+      })
+      const firstReadAt = new Map<string, string>()
+      let at = START + 30 * DAY_MS
+      const read = async (pages: readonly Lead[][], readAt?: string): Promise<void> => {
+        const seen = { runId: 'run', at: readAt ?? instant(at++) }
+        const page = pages.flatMap((leads) => leads.splice(0, draw() < 0.3 ? 2 : 1))
+        for (const { raw } of page) if (!firstReadAt.has(raw)) firstReadAt.set(raw, seen.at)
+        await store.write((trx) => saveLeads(trx, page, seen))
+      }
+
+      // Some of the states before the removal, whichever; the others after the return.
+      const halves = arrivals.map(({ first }) => first.splice(0, 1 + Math.floor(draw() * changes.length)))
+      while (halves.some((leads) => leads.length > 0)) await read(halves)
+      await store.write(async (trx) => {
+        await trx.updateTable('lead').where('id', 'in', ids).set({ removed_at: gone.from }).execute()
+        await recordGone(trx, ids, { runId: 'run', at: gone.from })
+      })
+      const rest = arrivals.map(({ first, again }) => [...first, ...again])
+      await read(rest, gone.to)
+      while (rest.some((leads) => leads.length > 0)) await read(rest)
+
+      const expected = expectedOf(
+        changes.map((change) => stateOf(lead('', change))),
+        gone,
+      )
+      for (const id of ids) expect(await readStored(store, id), id).toEqual(expected)
+      for (const version of await store.db
+        .selectFrom('lead_version')
+        .where('lead_id', 'in', ids)
+        .selectAll()
+        .execute()) {
+        const change = changes.find((some) => some.updatedAt === version.changed_at)
+        expect(version.observed_at).toBe(firstReadAt.get(lead(version.lead_id, change).raw))
+      }
+      const latest = changes.at(-1)
+      const rows = await store.db
+        .selectFrom('lead')
+        .where('id', 'in', ids)
+        .select(['status', 'score', 'updated_at', 'removed_at'])
+        .distinct()
+        .execute()
+      expect(rows).toEqual([
+        { status: latest?.status, score: latest?.score, updated_at: latest?.updatedAt, removed_at: null },
+      ])
+    }
+    expect(await findViolations(store.db, instant(START + 60 * DAY_MS), 'all')).toEqual([])
+  })
+})

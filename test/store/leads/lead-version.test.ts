@@ -1,0 +1,209 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import type { Store } from '../../../src/store/db/store.ts'
+import { createMetLeads } from '../../../src/store/sync/seen-leads.ts'
+import { recordAbsence } from '../../../src/store/sync/soft-delete.ts'
+import { lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
+
+const T = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z', '2026-11-03T00:00:00.000Z'] as const
+const SEEN = '2026-11-21T06:00:00.000Z'
+
+/** Status, start and end of each version of each lead, in order. */
+async function versionsOf(store: Store): Promise<unknown[]> {
+  const rows = await store.db
+    .selectFrom('lead_version')
+    .selectAll()
+    .orderBy('lead_id')
+    .orderBy('valid_from')
+    .execute()
+  return rows.map((row) => [row.status, row.score, row.valid_from, row.valid_to])
+}
+
+async function absencesOf(store: Store): Promise<unknown[]> {
+  const rows = await store.db.selectFrom('lead_gone').selectAll().orderBy('gone_at').execute()
+  return rows.map((row) => [row.gone_at, row.returned_at])
+}
+
+/** Marks every lead as gone that is there, by a second whole scan without it. */
+async function removeAll(store: Store, at: string): Promise<void> {
+  for (let scan = 0; scan < 2; scan++) {
+    await store.write((trx) => recordAbsence(trx, createMetLeads(), { ...seenAt(at), startedAt: at }))
+  }
+}
+
+describe('the versions of a lead', () => {
+  it('begin with its last change of status, and go on with each change of a tracked field', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1', { statusChangedAt: T[0], updatedAt: T[1] })])
+    await save(store, [lead('1', { statusChangedAt: T[0], updatedAt: T[2], score: 70 })])
+    await save(store, [lead('1', { status: 'won', statusChangedAt: SEEN, updatedAt: SEEN, score: 70 })])
+    expect(await versionsOf(store)).toEqual([
+      ['new', null, T[0], T[2]],
+      ['new', 70, T[2], SEEN],
+      ['won', 70, SEEN, null],
+    ])
+    await store.close()
+  })
+
+  it('do not grow by a change of another field, nor by the same record again', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1')])
+    await save(store, [lead('1', { companyName: 'Renamed', updatedAt: T[1] })])
+    await save(store, [lead('1', { companyName: 'Renamed', updatedAt: T[1] })])
+    expect(await versionsOf(store)).toEqual([['new', null, T[0], null]])
+    const row = await store.db.selectFrom('lead').selectAll().executeTakeFirstOrThrow()
+    expect([row.company_name, row.updated_at]).toEqual(['Renamed', T[1]])
+    await store.close()
+  })
+
+  it('take a late state in where it belongs, and stay as they are when it comes again', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1', { status: 'won', updatedAt: T[2], statusChangedAt: T[2] })])
+    for (let time = 0; time < 2; time++) {
+      await save(store, [lead('1', { status: 'contacted', updatedAt: T[1], statusChangedAt: T[1] })])
+      expect(await versionsOf(store)).toEqual([
+        ['contacted', null, T[1], T[2]],
+        ['won', null, T[2], null],
+      ])
+    }
+    await store.close()
+  })
+
+  it('keep two states of the same moment, the later one from when it was seen', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1', { updatedAt: T[0] })])
+    await save(store, [lead('1', { status: 'contacted', updatedAt: T[0], statusChangedAt: T[0] })], SEEN)
+    expect(await versionsOf(store)).toEqual([
+      ['new', null, T[0], SEEN],
+      ['contacted', null, SEEN, null],
+    ])
+    await store.close()
+  })
+
+  it('stay in order when the upstream dates a change before the state that it follows', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1', { updatedAt: T[2], statusChangedAt: T[2] })], T[0])
+    await save(store, [lead('1', { status: 'won', updatedAt: T[2], statusChangedAt: T[1] })], T[0])
+    expect(await versionsOf(store)).toEqual([
+      ['new', null, T[2], '2026-11-03T00:00:00.001Z'],
+      ['won', null, '2026-11-03T00:00:00.001Z', null],
+    ])
+    await store.close()
+  })
+
+  it('have a gap while the lead is gone, and go on at its return, changed or not', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1'), lead('2')])
+    await removeAll(store, '2026-11-10T00:00:00.000Z')
+    await save(store, [lead('1'), lead('2', { status: 'won', updatedAt: T[1], statusChangedAt: T[1] })], SEEN)
+    expect(await versionsOf(store)).toEqual([
+      ['new', null, T[0], '2026-11-10T00:00:00.000Z'],
+      ['new', null, SEEN, null],
+      ['new', null, T[0], T[1]],
+      ['won', null, T[1], '2026-11-10T00:00:00.000Z'],
+      ['won', null, SEEN, null],
+    ])
+    await store.close()
+  })
+
+  it('never end before they began, nor overlap, though our clock is behind the upstream’s and steps back', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1', { updatedAt: T[2], statusChangedAt: T[2] })], T[1])
+    await removeAll(store, T[1])
+    await save(store, [lead('1', { updatedAt: T[2], statusChangedAt: T[2] })], T[0])
+    await removeAll(store, '2026-11-10T00:00:00.000Z')
+    await save(store, [lead('1', { updatedAt: T[2], statusChangedAt: T[2] })], T[1])
+    const { rows } = await sql`
+      SELECT * FROM (SELECT *, lead(valid_from) OVER (ORDER BY valid_from) AS next FROM lead_version) AS version
+      WHERE valid_to < valid_from OR valid_to > next`.execute(store.db)
+    expect(rows).toEqual([])
+    expect(await versionsOf(store)).toHaveLength(2)
+    expect(await absencesOf(store)).toEqual([
+      [T[1], '2026-11-02T00:00:00.001Z'],
+      ['2026-11-10T00:00:00.000Z', '2026-11-10T00:00:00.001Z'],
+    ])
+    await store.close()
+  })
+
+  it('tell in stage_move how long the status before lasted, over changes of other fields', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1')])
+    await save(store, [lead('1', { updatedAt: '2026-11-05T00:00:00.000Z', score: 70 })])
+    const at = '2026-11-07T00:00:00.000Z'
+    await save(store, [lead('1', { status: 'contacted', updatedAt: at, statusChangedAt: at, score: 70 })])
+    const { rows } = await sql`SELECT from_status, to_status, moved_at, days_before FROM stage_move`.execute(
+      store.db,
+    )
+    expect(rows).toEqual([{ from_status: 'new', to_status: 'contacted', moved_at: at, days_before: 6 }])
+    await store.close()
+  })
+
+  it('do not pile up by records that change while their time stays, nor by those that have none', async () => {
+    await using store = await openEmptyStore()
+    for (let visits = 0; visits < 5; visits++) {
+      await save(store, [lead('1', { tags: [`seen ${visits} times`] })])
+      await save(store, [
+        lead('2', { tags: [`seen ${visits} times`], updatedAt: null, statusChangedAt: null }),
+      ])
+    }
+    const touches = await store.db.selectFrom('lead_touch').selectAll().execute()
+    expect([await versionsOf(store), touches]).toEqual([
+      [
+        ['new', null, T[0], null],
+        ['new', null, SEEN, null],
+      ],
+      [],
+    ])
+  })
+
+  it('grow by what changes without a time, from when it was read', async () => {
+    await using store = await openEmptyStore()
+    const undated = { updatedAt: null, statusChangedAt: null }
+    await save(store, [lead('1', undated)], T[0])
+    await save(store, [lead('1', { ...undated, score: 50 })], T[1])
+    await save(store, [lead('1', { ...undated, score: 50, companyName: 'Renamed' })], T[2])
+    await save(store, [lead('1', { ...undated, status: 'won', score: 50 })], SEEN)
+    expect(await versionsOf(store)).toEqual([
+      ['new', null, T[0], T[1]],
+      ['new', 50, T[1], SEEN],
+      ['won', 50, SEEN, null],
+    ])
+  })
+
+  it('keep the last 16 updates that changed nothing tracked', async () => {
+    await using store = await openEmptyStore()
+    for (let update = 0; update < 40; update++) {
+      await save(store, [lead('1', { updatedAt: new Date(Date.parse(T[1]) + update).toISOString() })])
+    }
+    const touches = await store.db
+      .selectFrom('lead_touch')
+      .select('changed_at')
+      .orderBy('changed_at')
+      .execute()
+    expect([touches.length, touches[0], touches.at(-1)]).toEqual([
+      16,
+      { changed_at: '2026-11-02T00:00:00.024Z' },
+      { changed_at: '2026-11-02T00:00:00.039Z' },
+    ])
+    expect(await versionsOf(store)).toEqual([['new', null, T[0], null]])
+  })
+
+  it('go on as they were when a removed lead comes back as an older record', async () => {
+    await using store = await openEmptyStore()
+    const gone = '2026-11-10T00:00:00.000Z'
+    await save(store, [lead('1', { status: 'won', updatedAt: T[2], statusChangedAt: T[2] })])
+    await removeAll(store, gone)
+    await save(store, [lead('1', { status: 'contacted', updatedAt: T[1], statusChangedAt: T[1] })], SEEN)
+    expect(await versionsOf(store)).toEqual([
+      ['contacted', null, T[1], T[2]],
+      ['won', null, T[2], gone],
+      ['won', null, SEEN, null],
+    ])
+    const row = await store.db
+      .selectFrom('lead')
+      .select(['status', 'updated_at', 'removed_at'])
+      .executeTakeFirst()
+    expect(row).toEqual({ status: 'won', updated_at: T[2], removed_at: null })
+    expect(await absencesOf(store)).toEqual([[gone, SEEN]])
+  })
+})

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import type { HeldRow } from '../../../src/model.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { countHeldRows, releaseHeldRows, saveHeldRows } from '../../../src/store/leads/quarantined-record.ts'
+import { createMetLeads } from '../../../src/store/sync/seen-leads.ts'
+import { recordAbsence } from '../../../src/store/sync/soft-delete.ts'
+import { lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
+
+const NOON = '2026-11-21T12:00:00.000Z'
+const held = (id: string | null, raw: string): HeldRow => ({
+  resource: 'lead',
+  id,
+  reason: 'created_at: missing',
+  raw,
+  isWhole: true,
+})
+const hold = (store: Store, ...rows: HeldRow[]): Promise<void> =>
+  store.write((trx) => saveHeldRows(trx, rows, NOON))
+
+describe('held rows', () => {
+  it('have each record once, as it was last', async () => {
+    const store = await openEmptyStore()
+    await hold(store, held('1', '{"id":1,"n":1}'), held(null, '{}'))
+    await hold(store, held('1', '{"id":1,"n":2}'), held(null, '{}'), held(null, '{"x":1}'))
+    const rows = await store.db.selectFrom('held_row').selectAll().orderBy('raw').execute()
+    expect(rows.map((row) => row.raw)).toEqual(['{"id":1,"n":2}', '{"x":1}', '{}'])
+    await store.close()
+  })
+
+  it('are let go when the record could be read', async () => {
+    const store = await openEmptyStore()
+    await hold(store, held('1', '{"id":1}'), held('2', '{"id":2}'))
+    await store.write((trx) => releaseHeldRows(trx, 'agent', ['1', '2']))
+    await store.write((trx) => releaseHeldRows(trx, 'lead', ['1']))
+    expect(await countHeldRows(store.db)).toBe(1)
+    await store.close()
+  })
+
+  it('without an identifier keep a whole scan from speaking of absence', async () => {
+    const store = await openEmptyStore()
+    await save(store, [lead('1')])
+    await hold(store, held(null, '{}'))
+    const scan = { ...seenAt(NOON), startedAt: '2026-11-21T11:59:00.000Z' }
+    for (let round = 0; round < 3; round++) {
+      expect((await store.write((trx) => recordAbsence(trx, createMetLeads(), scan))).removed).toBe(0)
+    }
+    const next = { ...seenAt(NOON), startedAt: '2026-11-21T12:01:00.000Z' }
+    expect((await store.write((trx) => recordAbsence(trx, createMetLeads(), next))).removed).toBe(0)
+    expect((await store.write((trx) => recordAbsence(trx, createMetLeads(), next))).removed).toBe(1)
+    await store.close()
+  })
+})

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { type Kysely, sql } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { describe, expect, it } from 'vitest'
+import { buildMessage } from '../../../src/mail/message.ts'
+import type { Letter } from '../../../src/model.ts'
+import { fileOf } from '../../../src/store/db/place.ts'
+import { openSqlite } from '../../../src/store/db/sqlite.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import * as init from '../../../src/store/migrations/001-init.ts'
+import * as heldAndDoubted from '../../../src/store/migrations/002-held-and-doubted.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { enqueueLetters, listDeliveries } from '../../../src/store/outbox/delivery.ts'
+import { addToPack, createLetterPack, readLetter } from '../../../src/store/outbox/message.ts'
+import type { Tables } from '../../../src/store/tables/tables.ts'
+import { folderWith } from '../../support/folder.ts'
+import { enqueueLetter, FILES, LETTER } from '../../support/letter.ts'
+import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
+
+const NOW = OPENED_AT.toISOString()
+const MANY = 2_000
+
+async function openWithEdition(): Promise<Store> {
+  const store = await openEmptyStore()
+  await insertEdition(store.db)
+  return store
+}
+
+async function insertEdition(db: Kysely<Tables>): Promise<void> {
+  await sql`INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
+    VALUES ('e1', 'daily', '2026-11-19', '2026-11-20', 'UTC', ${NOW}, '{}', '', '', '')`.execute(db)
+}
+
+/** About 5 kB when packed. */
+function unlikeText(number: number): string {
+  const hash = (index: number) => createHash('sha256').update(`${number} ${index}`).digest('hex')
+  return Array.from({ length: 150 }, (_, index) => hash(index)).join('')
+}
+
+const enqueue = (store: Store, letters: readonly Letter[]) =>
+  store.write(async (trx) => {
+    for (const letter of letters) await enqueueLetter(trx, 'e1', letter, NOW)
+  })
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+describe('a letter in the ledger', () => {
+  it('comes back to the byte, with its files in their order', async () => {
+    await using store = await openWithEdition()
+    const letter = {
+      ...LETTER,
+      files: FILES,
+      unsubscribe: { ...LETTER.unsubscribe, url: 'https://leads.example.com/u/1' },
+    }
+    await enqueue(store, [letter])
+    const kept = await readLetter(store.db, letter.messageId)
+    expect(kept).toEqual({
+      ...letter,
+      files: FILES.map((file) => ({ ...file, content: Buffer.from(file.content) })),
+    })
+    expect(await buildMessage(kept)).toEqual(await buildMessage(letter))
+  })
+
+  it('takes hardly any memory while it waits for thousands of others, and leaves nothing beside the store', async () => {
+    await using store = await openWithEdition()
+    const folder = IN_POSTGRES ? tmpdir() : dirname(fileOf(store))
+    const listSpools = () => readdirSync(folder).filter((name) => name.startsWith('.letters-'))
+    collectGarbage()
+    const before = process.memoryUsage().arrayBuffers
+    using pack = createLetterPack(store.place)
+    for (let number = 0; number < MANY; number++) {
+      addToPack(pack, {
+        ...LETTER,
+        to: `r${number}@x.org`,
+        messageId: `<${number}@x>`,
+        html: unlikeText(number),
+      })
+    }
+    // Gathered whole, each would hold on to two buffers of 16 kB.
+    collectGarbage()
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MANY * 2 * 16_384 * 0.6)
+    expect(listSpools()).toEqual([])
+    await store.write((trx) => enqueueLetters(trx, { editionId: 'e1', revision: 0 }, pack, NOW))
+    for (const number of [0, MANY - 1])
+      expect(await readLetter(store.db, `<${number}@x>`)).toMatchObject({ html: unlikeText(number) })
+  })
+
+  it('stays as it is when another is put in for the same edition and recipient, or under its Message-ID', async () => {
+    await using store = await openWithEdition()
+    const later = { ...LETTER, subject: 'Changed', files: FILES }
+    await enqueue(store, [LETTER, { ...later, messageId: '<2@x>' }, { ...later, to: 'eve@example.org' }])
+    expect((await listDeliveries(store.db, 'e1')).map(({ recipient }) => recipient)).toEqual([LETTER.to])
+    expect(await readLetter(store.db, LETTER.messageId)).toEqual(LETTER)
+    expect(await countFiles(store)).toBe(0)
+  })
+
+  it('shares its files with all others that carry them', async () => {
+    await using store = await openWithEdition()
+    await enqueue(
+      store,
+      [1, 2, 3].map((n) => numbered(n, { files: FILES })),
+    )
+    expect(await countFiles(store)).toBe(FILES.length)
+  })
+
+  it.skipIf(IN_POSTGRES)(
+    'takes less than 15 kB of a file beside a thousand others of 60 kB that show the same pictures',
+    async () => {
+      await using store = await openWithEdition()
+      const images = [1, 2, 3, 4].map((n) => ({
+        name: `${n}.png`,
+        contentType: 'image/png',
+        content: new Uint8Array(30_000).fill(n),
+        cid: `${n}@leadsheet`,
+      }))
+      await enqueue(
+        store,
+        Array.from({ length: 1_000 }, (_, n) => numbered(n, { html: companies(n), files: images })),
+      )
+      const { html } = await readLetter(store.db, numbered(999).messageId)
+      expect(html).toBe(companies(999))
+      expect(Buffer.byteLength(html)).toBeGreaterThan(60_000)
+      await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(store.db)
+      expect(statSync(fileOf(store)).size).toBeLessThan(15_000_000)
+    },
+  )
+})
+
+it('a letter of the schema before comes along, with its state, and is sent as it would have been', async () => {
+  const { toName: _toName, lang: _lang, unsubscribe: _unsubscribe, files: _files, ...before } = LETTER
+  const file = await fileBefore(before)
+  await using store = await openStore(file, OPENED_AT)
+  expect(await listDeliveries(store.db, 'e1')).toMatchObject([
+    {
+      messageId: LETTER.messageId,
+      recipient: LETTER.to,
+      state: 'in_doubt',
+      attempts: 3,
+      doubts: 1,
+      ...{ revision: 0, queuedAt: NOW, nextAttemptAt: NOW, response: 'lost' },
+    },
+  ])
+  expect(await readLetter(store.db, LETTER.messageId)).toEqual({ ...LETTER, toName: null })
+  const { rows } = await sql`PRAGMA foreign_key_check`.execute(store.db)
+  expect(rows).toEqual([])
+})
+
+/** A file of an earlier schema, with a letter that is in doubt. */
+async function fileBefore(letter: object): Promise<string> {
+  const file = join(folderWith(), 'leadsheet.db')
+  const old = openSqlite(file)
+  const migrations = { '001-init': init, '002-held-and-doubted': heldAndDoubted }
+  const { error } = await new Migrator({
+    db: old,
+    provider: { getMigrations: async () => migrations },
+  }).migrateToLatest()
+  expect(error).toBeUndefined()
+  await insertEdition(old)
+  await sql`INSERT INTO delivery (message_id, edition_id, recipient, state, letter, attempts, doubts, state_at, response)
+    VALUES (${LETTER.messageId}, 'e1', ${LETTER.to}, 'in_doubt', ${JSON.stringify(letter)}, 3, 1, ${NOW}, 'lost')`.execute(
+    old,
+  )
+  await old.destroy()
+  return file
+}
+
+function numbered(n: number, change: Partial<Letter> = {}): Letter {
+  return { ...LETTER, to: `${n}@example.org`, messageId: `<${n}@example.com>`, ...change }
+}
+
+async function countFiles(store: Store): Promise<number> {
+  return (await store.db.selectFrom('letter_file').select('sha256').execute()).length
+}
+
+/** A page as full of names and figures as a report with long lists, another for each number. */
+function companies(number: number): string {
+  const cell =
+    'padding:9px 12px 9px 0;border-bottom:1px solid #e4e7ec;font-size:14px;line-height:20px;color:#1d2939'
+  return Array.from({ length: 150 }, (_, row) => {
+    const { id, name, one_liner, location } = COMPANIES[(number * 37 + row * 11) % COMPANIES.length] ?? {}
+    return `<tr><td style="${cell};text-align:left">${name}<br><span style="color:#667085">${one_liner}</span></td>
+      <td style="${cell}">${location}</td><td style="${cell};text-align:right">${(Number(id) * number) % 101}</td></tr>`
+  }).join('\n')
+}
+
+const COMPANIES: readonly Readonly<Record<string, unknown>>[] = readFileSync('data/companies.ndjson', 'utf8')
+  .split('\n', 2_000)
+  .map((line) => JSON.parse(line))

@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openStore } from '../../../src/store/open.ts'
+import { runQuery } from '../../../src/store/queries/analyst-query.ts'
+import { buildSnapshot } from '../../../src/store/snapshot/build-snapshot.ts'
+import { folderWith } from '../../support/folder.ts'
+import { snapshotWith } from '../../support/snapshot.ts'
+
+const LEADS = `CREATE TABLE lead (id TEXT, big INTEGER, note TEXT);
+  INSERT INTO lead VALUES ('1', 9007199254740993, NULL), ('2', -1, 'x;y'), ('3', 0, '')`
+
+const FOREVER = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n'
+
+function ask(sql: string, options: Partial<Parameters<typeof runQuery>[2]> = {}) {
+  const signal = new AbortController().signal
+  return runQuery(snapshotWith(LEADS), sql, { rowsMax: 100, timeoutMs: 30_000, signal, ...options })
+}
+
+describe('a query', () => {
+  test('answers with every digit of a whole number', async () => {
+    expect(await ask('SELECT id, big, note FROM lead')).toEqual({
+      error: null,
+      columns: ['id', 'big', 'note'],
+      rows: [
+        ['1', 9007199254740993n, null],
+        ['2', -1n, 'x;y'],
+        ['3', 0n, ''],
+      ],
+      isCut: false,
+    })
+  })
+
+  test('stops at the wanted number of rows, and says that there are more', async () => {
+    expect(await ask('SELECT id FROM lead', { rowsMax: 2 })).toMatchObject({
+      rows: [['1'], ['2']],
+      isCut: true,
+    })
+    expect(await ask('SELECT id FROM lead', { rowsMax: 3 })).toMatchObject({ isCut: false })
+  })
+
+  test.each([
+    'DELETE FROM lead',
+    "UPDATE lead SET note = ''",
+    'DROP TABLE lead',
+    'CREATE TABLE other (a)',
+    'CREATE TEMP TABLE other (a)',
+    "ATTACH 'other.db' AS other",
+    "VACUUM INTO 'copy.db'",
+    'PRAGMA query_only = 0',
+    "SELECT * FROM pragma_table_info('lead')",
+    "SELECT load_extension('x')",
+    'BEGIN',
+  ])('does nothing but read: %s', async (sql) => {
+    expect(await ask(sql)).toEqual({ error: expect.stringMatching(/not authorized|authorization denied/) })
+  })
+
+  test('hears what SQLite says against it', async () => {
+    expect(await ask('SELEC 1')).toEqual({ error: 'near "SELEC": syntax error' })
+    expect(await ask('SELECT nope FROM lead')).toEqual({ error: 'no such column: nope' })
+  })
+
+  test('is one statement, and a semicolon within a text or at the end is none', async () => {
+    expect(await ask('SELECT 1; SELECT 2')).toEqual({ error: 'there is more than one statement' })
+    expect(await ask("SELECT ';', id FROM lead; -- the end; really")).toMatchObject({ error: null })
+  })
+
+  test('that takes too long is killed, and leaves nothing behind', async () => {
+    const folder = folderWith()
+    vi.stubEnv('TMPDIR', folder)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    await expect(ask(FOREVER, { timeoutMs: 500 })).rejects.toMatchObject({
+      code: 'query_failed',
+      message: 'the query took longer than 0.5 s',
+    })
+    expect(readdirSync(folder).filter((name) => name.includes('query'))).toEqual([])
+  })
+
+  test.each([
+    ["SELECT printf('%800000000d', 1)", 'a value of more than 16 MB'],
+    ['SELECT hex(randomblob(100000000)) FROM lead', 'a value of more than 16 MB'],
+    [
+      `SELECT ${Array.from({ length: 100 }, () => 'zeroblob(16000000)').join()}`,
+      'took more than 256 MB of memory',
+    ],
+  ])('that would take all memory is refused with the limit: %#', async (sql, limit) => {
+    await expect(ask(sql)).rejects.toMatchObject({
+      code: 'query_failed',
+      message: expect.stringContaining(limit),
+      hint: expect.stringContaining('Ask for less'),
+    })
+  })
+
+  test('has all that it finds of a long text, and says where the rows are too many', async () => {
+    expect(await ask("SELECT printf('%8000000d', 1)")).toMatchObject({ error: null, isCut: false })
+    const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+      SELECT printf('%1000000d', i) FROM n`
+    expect(await ask(rows)).toMatchObject({ error: null, isCut: true })
+  })
+
+  test('ends with the signal of the command', async () => {
+    const stop = new AbortController()
+    const reason = new Error('stopped')
+    const asking = ask(FOREVER, { signal: stop.signal })
+    setTimeout(() => stop.abort(reason), 300)
+    await expect(asking).rejects.toBe(reason)
+  })
+})
+
+test('the ready queries, the full-text search among them, run on a snapshot', async () => {
+  const folder = folderWith()
+  const [live, target] = [join(folder, 'leadsheet.db'), join(folder, 'snapshot.db')]
+  const now = new Date('2026-11-21T06:00:00Z')
+  await (await openStore(live, now)).close()
+  buildSnapshot({ live, target, madeAt: now.toISOString(), version: '0.0.0', sourcePaths: {} })
+  const files = readdirSync('docs/queries').filter((name) => name.endsWith('.sql'))
+  expect(files).toContain('search.sql')
+  for (const name of files) {
+    const sql = readFileSync(join('docs/queries', name), 'utf8')
+    const signal = new AbortController().signal
+    const answer = await runQuery(target, sql, { rowsMax: 10, timeoutMs: 30_000, signal })
+    expect(answer.error, name).toBeNull()
+  }
+})

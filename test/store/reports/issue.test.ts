@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import type { ReportFigures } from '../../../src/figures.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import {
+  findEdition,
+  findLastSent,
+  findLastSentEnd,
+  hasGoneOut,
+  noteNotSent,
+  saveEdition,
+  toldUpTo,
+} from '../../../src/store/reports/issue.ts'
+import { busyDay } from '../../support/figures.ts'
+import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { openEmptyStore } from '../../support/store.ts'
+
+const figures = busyDay()
+const edition = (subject: string) => ({
+  report: 'daily',
+  period: figures.period,
+  renderedAt: '2026-11-21T07:00:00.000Z',
+  figures,
+  variant: '',
+  programVersion: '1.2.3',
+  subject,
+  html: 'h',
+  text: 't',
+})
+const keep = (store: Store, subject: string) => store.write((trx) => saveEdition(trx, edition(subject)))
+const find = (store: Store) => findEdition(store.db, { report: 'daily', period: figures.period, variant: '' })
+
+/** A letter of the edition, so that it counts as sent. */
+const send = (store: Store, id: string) =>
+  store.write((trx) => enqueueLetter(trx, id, { ...LETTER, messageId: `<${id}>` }, LETTER.date))
+
+describe('an edition', () => {
+  it('comes back as it was kept, and is nobody else’s', async () => {
+    const store = await openEmptyStore()
+    const kept = await keep(store, 'first')
+    expect(await find(store)).toEqual(kept)
+    expect(await findEdition(store.db, { ...edition('first'), report: 'weekly' })).toBeUndefined()
+    expect(
+      await findEdition(store.db, { ...edition('first'), variant: '{"pipelines":["eu"]}' }),
+    ).toBeUndefined()
+    expect(await findEdition(store.db, { ...edition('first'), period: figures.prior })).toBeUndefined()
+    await store.close()
+  })
+
+  it('is made anew, under its own id, as long as no letter of it exists', async () => {
+    const store = await openEmptyStore()
+    const first = await keep(store, 'of half the day')
+    const second = await keep(store, 'of the whole day')
+    expect(second.id).toBe(first.id)
+    expect(await find(store)).toMatchObject({ subject: 'of the whole day', isMailed: false })
+    await store.close()
+  })
+
+  it('stands as it was mailed from its first letter on', async () => {
+    const store = await openEmptyStore()
+    const { id } = await keep(store, 'as mailed')
+    await store.write((trx) => enqueueLetter(trx, id, LETTER, LETTER.date))
+    expect(await keep(store, 'too late')).toMatchObject({ id, subject: 'as mailed', isMailed: true })
+    expect(await find(store)).toMatchObject({ subject: 'as mailed', isMailed: true })
+    await store.close()
+  })
+})
+
+describe('editions of other leads', () => {
+  it('stand beside that of all, each with letters of its own', async () => {
+    const store = await openEmptyStore()
+    const all = await keep(store, 'all')
+    const eu = await store.write((trx) =>
+      saveEdition(trx, { ...edition('eu'), variant: '{"pipelines":["eu"]}' }),
+    )
+    expect(eu.id).not.toBe(all.id)
+    await send(store, eu.id)
+    expect(await find(store)).toMatchObject({ subject: 'all', isMailed: false })
+    expect(await findEdition(store.db, eu)).toMatchObject({ subject: 'eu', isMailed: true })
+    await store.close()
+  })
+})
+
+describe('the last edition that was sent', () => {
+  const onDay = (day: string, variant = '') => ({
+    ...edition(day),
+    variant,
+    period: { from: `2026-11-${day}T00:00:00.000Z`, to: `2026-11-${day}T24:00:00.000Z`, timeZone: 'UTC' },
+  })
+  const keepDay = (store: Store, day: string, variant?: string) =>
+    store.write((trx) => saveEdition(trx, onDay(day, variant)))
+
+  it('is the latest one with letters that ended by then, of the same leads', async () => {
+    const store = await openEmptyStore()
+    await send(store, (await keepDay(store, '10')).id)
+    await send(store, (await keepDay(store, '12')).id)
+    await send(store, (await keepDay(store, '13', '{"tags":["x"]}')).id)
+    await keepDay(store, '14')
+    const find = (by: string) => findLastSent(store.db, { report: 'daily', variant: '', kind: 'day' }, by)
+    expect(await find('2026-11-15T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-12T24:00:00.000Z' })
+    expect(await find('2026-11-12T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-10T24:00:00.000Z' })
+    expect(await find('2026-11-10T00:00:00.000Z')).toBeNull()
+    await store.close()
+  })
+
+  it('is one of the same kind of period, where some read it weekly', async () => {
+    const store = await openEmptyStore()
+    const week = { ...onDay('15'), figures: { ...figures, kind: 'week' } } as const
+    await send(store, (await keepDay(store, '14')).id)
+    await send(store, (await store.write((trx) => saveEdition(trx, week))).id)
+    const key = { report: 'daily', variant: '' }
+    const find = (kind: 'day' | 'week') =>
+      findLastSent(store.db, { ...key, kind }, '2026-11-30T00:00:00.000Z')
+    expect(await find('day')).toMatchObject({ periodTo: '2026-11-14T24:00:00.000Z' })
+    expect(await find('week')).toMatchObject({ periodTo: '2026-11-15T24:00:00.000Z' })
+    await store.close()
+  })
+
+  it('leaves changes that it could not tell to the next one', async () => {
+    const sent = { periodTo: '2026-11-21T00:00:00.000Z', renderedAt: '2026-11-21T06:00:00.000Z' }
+    const changes = { since: '2026-11-20T00:00:00.000Z', coverage: { known: 0, of: 0 }, kinds: [] }
+    const told = (...failed: ReportFigures['failed']) =>
+      toldUpTo({ ...sent, figures: { ...figures, changes, failed } })
+    expect(told()).toEqual({ at: sent.periodTo, knownAt: sent.renderedAt })
+    expect(told({ block: 'trend', query: null, message: 'x' })).toEqual(told())
+    expect(told({ block: 'changes', query: null, message: 'x' })).toEqual({
+      at: changes.since,
+      knownAt: changes.since,
+    })
+  })
+
+  it('is told of a span of time, be it that it was sent or was not worth it, but not of one only looked at', async () => {
+    const store = await openEmptyStore()
+    const hasIt = () =>
+      hasGoneOut(store.db, 'daily', { from: '2026-11-12T24:00:00.000Z', to: '2026-11-14T24:00:00.000Z' })
+    await send(store, (await keepDay(store, '11')).id)
+    await send(store, (await keepDay(store, '14')).id)
+    const looked = await keepDay(store, '13')
+    expect(await hasIt()).toBe(false)
+    await store.write((trx) => noteNotSent(trx, looked.id, 'quiet'))
+    expect(await hasIt()).toBe(true)
+    expect(await hasGoneOut(store.db, 'weekly', { from: '2026-11-01', to: '2026-12-01' })).toBe(false)
+    await store.close()
+  })
+
+  it('says where the report of these leads ended last, before an instant', async () => {
+    const store = await openEmptyStore()
+    const all = { report: 'daily', variant: '', kind: 'day' } as const
+    await send(store, (await keepDay(store, '12')).id)
+    await send(store, (await keepDay(store, '13')).id)
+    await send(store, (await keepDay(store, '14', '{"tags":["x"]}')).id)
+    expect(await findLastSentEnd(store.db, all, '2026-11-15T00:00:00.000Z')).toBe('2026-11-13T24:00:00.000Z')
+    expect(await findLastSentEnd(store.db, all, '2026-11-13T24:00:00.000Z')).toBe('2026-11-12T24:00:00.000Z')
+    expect(
+      await findLastSentEnd(store.db, { ...all, report: 'weekly' }, '2026-11-15T00:00:00.000Z'),
+    ).toBeNull()
+    await store.close()
+  })
+})

@@ -1,0 +1,132 @@
+/** Subscriptions, the key that signs their links, and letters that nobody wants any more. */
+
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { makeBackup } from '../../../src/store/backup/backup.ts'
+import { fileOf } from '../../../src/store/db/place.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { enqueueNotice, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { withdrawIfUnwanted, withdrawLetters } from '../../../src/store/outbox/message-cancel.ts'
+import { readOrCreateLinkKey, replaceLinkKey } from '../../../src/store/reports/link-key.ts'
+import {
+  findSubscription,
+  listSubscriptions,
+  type Subscription,
+  saveSubscription,
+} from '../../../src/store/reports/preference.ts'
+import { folderWith } from '../../support/folder.ts'
+import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
+
+const AT = OPENED_AT.toISOString()
+const STOPPED: Subscription = {
+  ...{ address: 'ana@example.com', report: 'daily', state: 'unsubscribed', cadence: 'as_scheduled' },
+  ...{ changedAt: AT, changedBy: 'recipient', reason: null },
+}
+
+/** An edition of the report with a letter to each of these addresses, which are their ids too. */
+async function mailTo(store: Store, report: string, addresses: readonly string[]): Promise<void> {
+  const text = { subject: '', html: '', text: '', figures: '{}', variant: '', kind: 'day' as const }
+  const period = { period_from: AT, period_to: AT, time_zone: 'UTC', rendered_at: AT }
+  await store.write(async (trx) => {
+    const none = { not_sent: null, program_version: null, run_id: null }
+    await trx
+      .insertInto('report_edition')
+      .values({ id: report, report, ...period, ...text, ...none })
+      .execute()
+    for (const to of addresses) {
+      await enqueueLetter(trx, report, { ...LETTER, to, messageId: `${report} ${to}` }, AT)
+    }
+  })
+}
+
+async function statesOf(store: Store, report: string): Promise<[string, string, string | null][]> {
+  const letters = await listDeliveries(store.db, report)
+  return letters.map(({ recipient, state, nextAttemptAt }) => [recipient, state, nextAttemptAt])
+}
+
+describe('a subscription', () => {
+  it('is found however its address is written, and the last wish holds', async () => {
+    await using store = await openEmptyStore()
+    const key = { address: 'Ana@Example.com', report: 'daily' }
+    expect(await findSubscription(store.db, key)).toBeUndefined()
+    await store.write((trx) => saveSubscription(trx, { ...STOPPED, ...key }))
+    expect(await findSubscription(store.db, key)).toEqual(STOPPED)
+    const paused: Subscription = { ...STOPPED, state: 'paused', changedBy: 'operator', reason: 'on leave' }
+    await store.write((trx) => saveSubscription(trx, paused))
+    expect(await listSubscriptions(store.db)).toEqual([paused])
+    expect(await findSubscription(store.db, { ...key, report: 'weekly' })).toBeUndefined()
+    expect(await listSubscriptions(store.db, 'weekly')).toEqual([])
+  })
+})
+
+describe('the key of the links', () => {
+  it('is random, and stays until it is replaced', async () => {
+    await using store = await openEmptyStore()
+    await using other = await openEmptyStore()
+    const key = await readOrCreateLinkKey(store, OPENED_AT)
+    expect(key).toHaveLength(32)
+    expect(await readOrCreateLinkKey(store, OPENED_AT)).toEqual(key)
+    expect(await readOrCreateLinkKey(other, OPENED_AT)).not.toEqual(key)
+    await replaceLinkKey(store, OPENED_AT)
+    expect(await readOrCreateLinkKey(store, OPENED_AT)).not.toEqual(key)
+  })
+
+  it.skipIf(IN_POSTGRES)(
+    'is in a backup of a file, as are the wishes, so that links hold after a restore',
+    async () => {
+      await using store = await openEmptyStore()
+      const key = await readOrCreateLinkKey(store, OPENED_AT)
+      await store.write((trx) => saveSubscription(trx, STOPPED))
+      const backup = join(folderWith(), 'backup.db')
+      await makeBackup(fileOf(store), backup, { replaces: false, signal: new AbortController().signal })
+      await using restored = await openStore(backup, OPENED_AT)
+      expect(await readOrCreateLinkKey(restored, OPENED_AT)).toEqual(key)
+      expect(await listSubscriptions(restored.db)).toEqual([STOPPED])
+    },
+  )
+})
+
+describe('letters of somebody who wants no more', () => {
+  it('are withdrawn where they wait, of that report and address alone', async () => {
+    await using store = await openEmptyStore()
+    await mailTo(store, 'daily', ['Ana@example.com', 'ben@example.com'])
+    await mailTo(store, 'weekly', ['ana@example.com'])
+    expect(await store.write((trx) => withdrawLetters(trx, STOPPED, AT))).toBe(1)
+    expect(await statesOf(store, 'daily')).toEqual([
+      ['Ana@example.com', 'withdrawn', null],
+      ['ben@example.com', 'pending', AT],
+    ])
+    expect(await statesOf(store, 'weekly')).toEqual([['ana@example.com', 'pending', AT]])
+  })
+
+  it('stay in doubt where they may have arrived, and are not tried again', async () => {
+    await using store = await openEmptyStore()
+    await mailTo(store, 'daily', ['ana@example.com'])
+    const doubted = { state: 'in_doubt', at: AT, nextAttemptAt: AT } as const
+    await store.write((trx) => moveDelivery(trx, 'daily ana@example.com', ['pending'], doubted))
+    await store.write((trx) => withdrawLetters(trx, STOPPED, AT))
+    expect(await statesOf(store, 'daily')).toEqual([['ana@example.com', 'in_doubt', null]])
+  })
+
+  it('are not sent either where they come into the ledger after the wish', async () => {
+    await using store = await openEmptyStore()
+    await store.write((trx) => saveSubscription(trx, STOPPED))
+    await mailTo(store, 'daily', ['ana@example.com', 'ben@example.com'])
+    const isUnwanted = (id: string) => store.write((trx) => withdrawIfUnwanted(trx, id, AT))
+    expect(await isUnwanted('daily ana@example.com')).toBe(true)
+    expect(await isUnwanted('daily ben@example.com')).toBe(false)
+    expect(await statesOf(store, 'daily')).toEqual([
+      ['ana@example.com', 'withdrawn', null],
+      ['ben@example.com', 'pending', AT],
+    ])
+  })
+
+  it('are sent where they are notices to operators', async () => {
+    await using store = await openEmptyStore()
+    await store.write((trx) => saveSubscription(trx, STOPPED))
+    await store.write((trx) => enqueueNotice(trx, { ...LETTER, to: STOPPED.address }, AT))
+    expect(await store.write((trx) => withdrawIfUnwanted(trx, LETTER.messageId, AT))).toBe(false)
+  })
+})

@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process'
+import { hostname } from 'node:os'
+import { describe, expect, it, vi } from 'vitest'
+import type { Store } from '../../../src/store/db/store.ts'
+import { claimLease } from '../../../src/store/schedule/lease.ts'
+import { IN_POSTGRES, openEmptyStore } from '../../support/store.ts'
+
+/** PostgreSQL goes by its own clock, whatever ours says. */
+const NOON = IN_POSTGRES ? new Date() : new Date('2026-11-21T12:00:00Z')
+const later = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+const at = (moment: Date) => () => moment
+
+/** Puts a lease of somebody else into the table. */
+async function holdBy(store: Store, other: { host?: string; pid: number; until: Date }): Promise<void> {
+  await store.write(async (trx) => {
+    await trx.deleteFrom('lease').execute()
+    await trx
+      .insertInto('lease')
+      .values({
+        name: 'sync',
+        holder: 'somebody else',
+        host: other.host ?? hostname(),
+        pid: other.pid,
+        acquired_at: NOON.toISOString(),
+        expires_at: other.until.toISOString(),
+      })
+      .execute()
+  })
+}
+
+/** The id of a process that has ended. */
+function deadPid(): number {
+  return spawnSync(process.execPath, ['--version']).pid
+}
+
+describe('a lease', () => {
+  it('is held by one, who is named to the other, and free after its release', async () => {
+    const store = await openEmptyStore()
+    const lease = await claimLease(store, 'sync', at(NOON))
+    await expect(claimLease(store, 'sync', at(NOON))).rejects.toMatchObject({
+      code: 'job_busy',
+      message: `A sync is already running: process ${process.pid} on ${hostname()} since ${NOON.toISOString()}`,
+    })
+    await (await claimLease(store, 'delivery', at(NOON))).release()
+    await lease.release()
+    await (await claimLease(store, 'sync', at(NOON))).release()
+    await store.close()
+  })
+
+  it('is held by one also where several of a process claim it at once', async () => {
+    const store = await openEmptyStore()
+    const claims = await Promise.allSettled([1, 2, 3, 4].map(() => claimLease(store, 'sync', at(NOON))))
+    expect(claims.map((claim) => claim.status).sort()).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'rejected',
+    ])
+    for (const claim of claims) if (claim.status === 'fulfilled') await claim.value.release()
+    await store.close()
+  })
+
+  it('is taken over at once from a process of this machine that has ended', async () => {
+    const store = await openEmptyStore()
+    const left = await claimLease(store, 'sync', at(NOON))
+    await store.write((trx) => trx.updateTable('lease').set({ pid: deadPid() }).execute())
+    await (await claimLease(store, 'sync', at(NOON))).release()
+    await left.release()
+    await store.close()
+  })
+
+  it('of a process that is not there, on a machine that is called as this one, is that of another one in PostgreSQL', async () => {
+    const store = await openEmptyStore()
+    await holdBy(store, { pid: deadPid(), until: later(180) })
+    const claim = claimLease(store, 'sync', at(NOON))
+    if (IN_POSTGRES) await expect(claim).rejects.toMatchObject({ code: 'job_busy' })
+    else await (await claim).release()
+    await store.close()
+  })
+
+  it.each([
+    ['a machine that gave no sign until it expired', () => ({ host: 'other', pid: 1, until: NOON })],
+    ['a process id in use by another program, expired', () => ({ pid: process.ppid, until: NOON })],
+  ])('is taken over from %s', async (_name, other) => {
+    const store = await openEmptyStore()
+    await holdBy(store, other())
+    await (await claimLease(store, 'sync', at(NOON))).release()
+    await store.close()
+  })
+
+  it('of a process with the id of this one is of an earlier life of it, or of a container on another machine', async () => {
+    const store = await openEmptyStore()
+    await holdBy(store, { pid: process.pid, until: later(180) })
+    const claim = claimLease(store, 'sync', at(NOON))
+    if (IN_POSTGRES) await expect(claim).rejects.toMatchObject({ code: 'job_busy' })
+    else await (await claim).release()
+    await store.close()
+  })
+
+  it.each([
+    ['a process that runs', () => ({ pid: process.ppid, until: later(60) })],
+    ['another machine, whose processes cannot be seen', () => ({ host: 'other', pid: 1, until: later(60) })],
+  ])('is not taken from %s before it expires', async (_name, other) => {
+    const store = await openEmptyStore()
+    await holdBy(store, other())
+    await expect(claimLease(store, 'sync', at(NOON))).rejects.toMatchObject({ code: 'job_busy' })
+    await store.close()
+  })
+
+  it('that was taken over lets its former holder write nothing more, nor take it away again', async () => {
+    const store = await openEmptyStore()
+    const lease = await claimLease(store, 'sync', at(NOON))
+    await holdBy(store, { host: 'other', pid: 1, until: later(180) })
+    const work = store.write(async (trx) => {
+      await trx.insertInto('sync_scan_page').values({ page: 1, pass: 1, met: '[]' }).execute()
+      await lease.renew(trx, NOON)
+    })
+    await expect(work).rejects.toMatchObject({ code: 'job_busy' })
+    expect(await store.db.selectFrom('sync_scan_page').selectAll().execute()).toEqual([])
+    await lease.release()
+    expect(await store.db.selectFrom('lease').select('holder').execute()).toEqual([
+      { holder: 'somebody else' },
+    ])
+    await store.close()
+  })
+
+  it('renews itself while it is held, and tells when it was lost', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const store = await openEmptyStore()
+    let now = NOON
+    const lease = await claimLease(store, 'sync', () => now)
+    const expiry = async () =>
+      (await store.db.selectFrom('lease').select('expires_at').executeTakeFirstOrThrow()).expires_at
+    const first = await expiry()
+    now = later(600)
+    await vi.advanceTimersByTimeAsync(30_000)
+    if (IN_POSTGRES) await expect.poll(async () => (await expiry()) > first).toBe(true)
+    else await expect.poll(expiry).toBe(later(690).toISOString())
+    await holdBy(store, { host: 'other', pid: 1, until: later(999) })
+    await vi.advanceTimersByTimeAsync(30_000)
+    await expect.poll(() => lease.lost.aborted).toBe(true)
+    expect(lease.lost.reason).toMatchObject({ code: 'job_busy' })
+    await lease.release()
+    vi.useRealTimers()
+    await store.close()
+  })
+})

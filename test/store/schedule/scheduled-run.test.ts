@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import type { Store } from '../../../src/store/db/store.ts'
+import {
+  addSlot,
+  beginSlot,
+  endUnknownSlots,
+  findLastSlot,
+  finishSlot,
+  isAnyOpen,
+  listOpenSlots,
+  listSlots,
+  type Slot,
+} from '../../../src/store/schedule/scheduled-run.ts'
+import { openEmptyStore } from '../../support/store.ts'
+
+const [SIX, SEVEN, EIGHT] = [
+  '2026-11-21T06:00:00.000Z',
+  '2026-11-21T07:00:00.000Z',
+  '2026-11-21T08:00:00.000Z',
+] as const
+
+async function withSlots(...slots: readonly string[]): Promise<Store> {
+  const store = await openEmptyStore()
+  await store.write(async (trx) => {
+    for (const slot of slots) await addSlot(trx, due(slot))
+  })
+  return store
+}
+
+function due(slot: string) {
+  return {
+    ...{ schedule: 'sync', slot, state: 'due' as const },
+    ...{ noted_at: slot, not_before: null, message: null },
+  }
+}
+
+/** The oldest that is open. */
+async function begin(store: Store): Promise<Slot> {
+  const [oldest] = await listOpenSlots(store.db, 'sync', EIGHT)
+  if (oldest === undefined) throw new Error('nothing is open')
+  return store.write((trx) => beginSlot(trx, oldest, EIGHT))
+}
+
+const finish = (store: Store, slot: string, end: 'done' | 'held', at: string | null = EIGHT) =>
+  store.write((trx) =>
+    finishSlot(
+      trx,
+      { schedule: 'sync', slot },
+      { state: end, not_before: null, finished_at: at, message: 'all well' },
+    ),
+  )
+const states = async (store: Store) => (await listSlots(store.db, 9)).map((slot) => [slot.slot, slot.state])
+
+describe('the slots of a schedule', () => {
+  it('are open until they are over, the oldest first, and only of that schedule', async () => {
+    const store = await withSlots(SEVEN, SIX)
+    expect(await listOpenSlots(store.db, 'report:daily', EIGHT)).toEqual([])
+    expect(await begin(store)).toMatchObject({ slot: SIX, state: 'running', attempts: 1, started_at: EIGHT })
+    await finish(store, SIX, 'done')
+    expect(await begin(store)).toMatchObject({ slot: SEVEN })
+    await finish(store, SEVEN, 'done')
+    expect(await listOpenSlots(store.db, 'sync', EIGHT)).toEqual([])
+    await store.close()
+  })
+
+  it('stay as they are when they are noted again', async () => {
+    const store = await withSlots(SIX)
+    await begin(store)
+    await finish(store, SIX, 'done')
+    await store.write((trx) => addSlot(trx, due(SIX)))
+    expect(await listSlots(store.db, 9)).toMatchObject([
+      { state: 'done', message: 'all well', finished_at: EIGHT },
+    ])
+    await store.close()
+  })
+
+  it('that a clock which was ahead has noted are noted anew, but for what was begun', async () => {
+    const store = await withSlots(SIX)
+    const ahead = { ...due(SEVEN), state: 'skipped' as const, noted_at: EIGHT, message: 'missed' }
+    await store.write((trx) => addSlot(trx, ahead))
+    expect(await findLastSlot(store.db, 'sync', SEVEN)).toMatchObject({ slot: SIX })
+    expect(await store.write((trx) => addSlot(trx, due(SEVEN)))).toBe(true)
+    expect(await states(store)).toEqual([
+      [SEVEN, 'due'],
+      [SIX, 'due'],
+    ])
+    await begin(store)
+    expect(
+      await store.write((trx) => addSlot(trx, { ...due(SIX), noted_at: '2026-11-21T05:00:00.000Z' })),
+    ).toBe(false)
+    await store.close()
+  })
+
+  it('count how often they were begun, but not how often a held one was asked again', async () => {
+    const store = await withSlots(SIX)
+    await begin(store)
+    expect(await begin(store)).toMatchObject({ attempts: 2 })
+    await finish(store, SIX, 'held', null)
+    expect(await begin(store)).toMatchObject({ state: 'running', attempts: 2 })
+    await store.close()
+  })
+
+  it('are not begun before their time', async () => {
+    const store = await openEmptyStore()
+    await store.write((trx) => addSlot(trx, { ...due(SIX), not_before: EIGHT }))
+    expect(await isAnyOpen(store.db, 'sync', SEVEN)).toBe(false)
+    expect(await isAnyOpen(store.db, 'sync', EIGHT)).toBe(true)
+    await store.close()
+  })
+
+  it('are over when the settings have no such schedule any longer', async () => {
+    const store = await withSlots(SIX, SEVEN)
+    await finish(store, SEVEN, 'done')
+    await store.write((trx) => endUnknownSlots(trx, ['sync'], EIGHT))
+    expect(await states(store)).toEqual([
+      [SEVEN, 'done'],
+      [SIX, 'due'],
+    ])
+    await store.write((trx) => endUnknownSlots(trx, ['report:daily'], EIGHT))
+    expect(await states(store)).toEqual([
+      [SEVEN, 'done'],
+      [SIX, 'skipped'],
+    ])
+    await store.close()
+  })
+
+  it('have a last one up to an instant', async () => {
+    const store = await withSlots(SIX, SEVEN, '2031-01-01T00:00:00.000Z')
+    expect((await findLastSlot(store.db, 'sync', EIGHT))?.slot).toBe(SEVEN)
+    expect((await findLastSlot(store.db, 'sync', SIX))?.slot).toBe(SIX)
+    expect(await findLastSlot(store.db, 'sync', '2026-11-21T05:00:00.000Z')).toBeUndefined()
+    await store.close()
+  })
+})

@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { FAILING } from '../../../src/report/blocks/agents.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
+import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
+
+function hour(number: number): string {
+  return `2026-11-20T${String(number).padStart(2, '0')}:00:00.000Z`
+}
+
+/** A reading an hour; of each agent its status by id, one that is not named is gone. */
+async function saveReadings(store: Store, readings: readonly Record<string, string>[]): Promise<void> {
+  for (const [index, reading] of readings.entries()) {
+    const agents = Object.entries(reading).map(([id, status]) => agent(id, status))
+    await store.write((trx) => saveAgents(trx, agents, seenAt(hour(index)), { isWhole: true }))
+  }
+}
+
+async function outagesOf(store: Store): Promise<unknown> {
+  const { rows } = await sql`SELECT agent_id, began_at, ended_at, readings, hours FROM agent_outage
+    ORDER BY agent_id, began_at`.execute(store.db)
+  return rows
+}
+
+describe('agent_outage', () => {
+  it('has a row for each run of failing readings, up to the first that is not, and null while it lasts', async () => {
+    await using store = await openEmptyStore()
+    const states = ['running', 'failing', 'error', 'idle', 'failing', 'running', 'failing', 'failing']
+    await saveReadings(
+      store,
+      states.map((status) => ({ a: status, b: 'idle' })),
+    )
+    expect(await outagesOf(store)).toEqual([
+      { agent_id: 'a', began_at: hour(1), ended_at: hour(3), readings: 2, hours: 2 },
+      { agent_id: 'a', began_at: hour(4), ended_at: hour(5), readings: 1, hours: 1 },
+      { agent_id: 'a', began_at: hour(6), ended_at: null, readings: 2, hours: 1 },
+    ])
+  })
+
+  it('ends when the agent is gone', async () => {
+    await using store = await openEmptyStore()
+    await saveReadings(store, [{ a: 'failing', b: 'idle' }, { a: 'failing', b: 'idle' }, { b: 'idle' }])
+    expect(await outagesOf(store)).toEqual([
+      { agent_id: 'a', began_at: hour(0), ended_at: hour(2), readings: 2, hours: 2 },
+    ])
+  })
+
+  it('takes the same statuses for failing as the report', async () => {
+    await using store = await openEmptyStore()
+    await saveReadings(store, [
+      Object.fromEntries([...FAILING, 'paused', 'running'].map((status) => [status, status.toUpperCase()])),
+    ])
+    const { rows } = await sql<{ agent_id: string }>`SELECT agent_id FROM agent_outage`.execute(store.db)
+    expect(rows.map((row) => row.agent_id).sort()).toEqual([...FAILING].sort())
+  })
+})
+
+describe('stage_stay', () => {
+  it('has the stays that ended, with what came next, and the one that lasts up to the last whole reading', async () => {
+    await using store = await openEmptyStore()
+    const [first, second, third] = ['2026-11-01', '2026-11-05', '2026-11-08'].map(
+      (day) => `${day}T00:00:00.000Z`,
+    )
+    await save(store, [lead('1', { statusChangedAt: first ?? null, updatedAt: first ?? null })])
+    await save(store, [
+      lead('1', { status: 'contacted', statusChangedAt: second ?? null, updatedAt: third ?? null }),
+    ])
+    await saveWholeRun(store, '2026-11-07T00:00:00Z')
+    const { rows } = await sql`SELECT * FROM stage_stay ORDER BY entered_at`.execute(store.db)
+    const stay = { lead_id: '1', pipeline_id: 'p1' }
+    expect(rows).toEqual([
+      { ...stay, status: 'new', entered_at: first, left_at: second, next_status: 'contacted', days: 4 },
+      { ...stay, status: 'contacted', entered_at: second, left_at: null, next_status: null, days: 2 },
+    ])
+  })
+
+  it('ends the stay of a lead that was removed, without a next status', async () => {
+    await using store = await openEmptyStore()
+    await save(store, [lead('1')])
+    await sql`UPDATE lead SET removed_at = '2026-11-03T00:00:00.000Z'`.execute(store.db)
+    const { rows } = await sql`SELECT status, left_at, next_status, days FROM stage_stay`.execute(store.db)
+    expect(rows).toEqual([{ status: 'new', left_at: '2026-11-03T00:00:00.000Z', next_status: null, days: 2 }])
+  })
+})
+
+describe('pipeline_stat_change', () => {
+  it('has the difference between each reading and the one before', async () => {
+    await using store = await openEmptyStore()
+    await store.write(async (trx) => {
+      for (const [index, leads] of [10, 14, 13].entries()) {
+        await savePipelineStat(
+          trx,
+          { ...stat('p1', hour(index), {}), leads, won: index },
+          seenAt(hour(index)),
+        )
+      }
+    })
+    const { rows } =
+      await sql`SELECT since, as_of, leads_change, won_change, lost_change FROM pipeline_stat_change ORDER BY as_of`.execute(
+        store.db,
+      )
+    expect(rows).toEqual([
+      { since: hour(0), as_of: hour(1), leads_change: 4, won_change: 1, lost_change: null },
+      { since: hour(1), as_of: hour(2), leads_change: -1, won_change: 1, lost_change: null },
+    ])
+  })
+})

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { sql } from 'kysely'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../../support/folder.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+const OPEN = join(import.meta.dirname, '../../../src/store/open.ts')
+
+/** Opens the stores `0.db`, `1.db` … of a folder one after the other, in a process of its own. */
+function startOpening(folder: string, count: number): ChildProcess {
+  const program = `
+    const { openStore } = await import(${JSON.stringify(OPEN)})
+    process.stdout.write('ready')
+    for (let n = 0; n < ${count}; n++) await (await openStore(${JSON.stringify(folder)} + '/' + n + '.db', new Date(0))).close()`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+/** The schema as the file has it, tables, indexes and views. */
+function schemaOf(file: string): unknown {
+  const database = new Database(file)
+  const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all()
+  database.close()
+  return rows
+}
+
+describe('opening a store', () => {
+  it('brings an empty file to the present schema, and leaves it alone the next time', async () => {
+    const file = join(folderWith({ 'leadsheet.db': '' }), 'leadsheet.db')
+    const first = await openStore(file, NOW)
+    await first.close()
+    const schema = schemaOf(file)
+    const second = await openStore(file, NOW)
+    expect(second.installationId).toBe(first.installationId)
+    await second.close()
+    expect(schemaOf(file)).toEqual(schema)
+  })
+
+  it('makes a file that nobody else can read, with all that stands beside it', async () => {
+    const folder = folderWith({})
+    await using _store = await openStore(join(folder, 'leadsheet.db'), NOW)
+    const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777])
+    expect(Object.fromEntries(modes)).toEqual({
+      'leadsheet.db': 0o600,
+      'leadsheet.db-wal': 0o600,
+      'leadsheet.db-shm': 0o600,
+    })
+  })
+
+  it('makes no file of one in memory', async () => {
+    await using _store = await openStore(':memory:', NOW)
+    expect(existsSync(':memory:')).toBe(false)
+  })
+
+  it('lets three processes open a new file at once', async () => {
+    const folder = folderWith()
+    const openings = [1, 2, 3].map(() => startOpening(folder, 15))
+    const ends = await Promise.all(openings.map((child) => once(child, 'exit')))
+    expect(ends.map(([status]) => status)).toEqual([0, 0, 0])
+  })
+
+  it('goes on where a killed process left a file, at whatever moment', async () => {
+    const whole = join(folderWith(), 'leadsheet.db')
+    await (await openStore(whole, NOW)).close()
+    for (let kill = 0; kill < 10; kill++) {
+      const folder = folderWith()
+      const child = startOpening(folder, 10_000)
+      if (child.stdout) await once(child.stdout, 'data')
+      while (!existsSync(join(folder, '0.db'))) await new Promise((resolve) => setTimeout(resolve, 1))
+      await new Promise((resolve) => setTimeout(resolve, kill * 2))
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      for (const file of readdirSync(folder).filter((name) => name.endsWith('.db'))) {
+        await (await openStore(join(folder, file), NOW)).close()
+        expect(schemaOf(join(folder, file))).toEqual(schemaOf(whole))
+      }
+    }
+  })
+
+  it('refuses a file of a newer leadsheet and changes nothing (row 40)', async () => {
+    const file = join(folderWith(), 'leadsheet.db')
+    await (await openStore(file, NOW)).close()
+    const database = new Database(file)
+    database.exec("INSERT INTO kysely_migration VALUES ('999-future', '2030-01-01T00:00:00Z')")
+    database.exec('DROP VIEW lead_now; CREATE VIEW lead_now AS SELECT 1 AS of_the_future')
+    database.close()
+    const before = schemaOf(file)
+    await expect(openStore(file, NOW)).rejects.toMatchObject({ code: 'store_newer' })
+    expect(schemaOf(file)).toEqual(before)
+  })
+
+  it('makes a view anew whose text has changed, and leaves those of an analyst alone', async () => {
+    const file = join(folderWith(), 'leadsheet.db')
+    await (await openStore(file, NOW)).close()
+    const schema = schemaOf(file)
+    const database = new Database(file)
+    database.exec('DROP VIEW stage_stay; CREATE VIEW stage_stay AS SELECT 1 AS of_an_older_version')
+    database.close()
+    await (await openStore(file, NOW)).close()
+    expect(schemaOf(file)).toEqual(schema)
+
+    const analyst = new Database(file)
+    analyst.exec("CREATE VIEW my_won AS SELECT * FROM lead_now WHERE outcome = 'won'")
+    analyst.exec('DROP VIEW stage_stay')
+    analyst.close()
+    const store = await openStore(file, NOW)
+    const { rows } = await sql`SELECT count(*) AS n FROM my_won`.execute(store.db)
+    expect(rows).toEqual([{ n: 0 }])
+    await store.close()
+  })
+})
+
+describe('a store whose disk is full', () => {
+  it('says so, and keeps what it had', async () => {
+    const store = await openStore(join(folderWith(), 'leadsheet.db'), NOW)
+    const { rows } = await sql<{ page_count: number }>`PRAGMA page_count`.execute(store.db)
+    await sql`PRAGMA max_page_count = ${sql.lit((rows[0]?.page_count ?? 0) + 1)}`.execute(store.db)
+    const fill = store.write((trx) =>
+      sql`INSERT INTO sync_scan_page SELECT 0, value, 1, ${'x'.repeat(100_000)} FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12]')`.execute(
+        trx,
+      ),
+    )
+    await expect(fill).rejects.toMatchObject({
+      code: 'data_unwritable',
+      message: expect.stringContaining('full'),
+    })
+    expect(await store.db.selectFrom('sync_scan_page').selectAll().execute()).toEqual([])
+    await store.close()
+  })
+})

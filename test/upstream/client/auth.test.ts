@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { authorize } from '../../../src/upstream/client/auth.ts'
+import { parseProfile } from '../../../src/upstream/profile/profile.ts'
+
+const KEY = 's3cret$&'
+
+/** What a request looks like once the key is on it. */
+function authorized(auth: unknown, key = KEY): { headers: Record<string, string>; search: string } {
+  const profile = parseProfile(
+    { name: 'x', auth, paging: { kind: 'none' }, mapping: { lead: { id: 'id' } } },
+    'x',
+  )
+  const url = new URL('https://h.example/leads')
+  const headers: Record<string, string> = { accept: 'application/json' }
+  authorize(profile, key, url, headers)
+  return { headers, search: url.search }
+}
+
+describe('the key', () => {
+  it.each([
+    [{}, 'authorization', `Bearer ${KEY}`],
+    [{ value: '{key}' }, 'authorization', KEY],
+    [{ value: 'Token token={key}' }, 'authorization', `Token token=${KEY}`],
+    [{ header: 'X-Api-Key', value: '{key}' }, 'x-api-key', KEY],
+    [{ value: 'Basic {basic}' }, 'authorization', `Basic ${btoa(`${KEY}:`)}`],
+  ])('goes along as the profile says: %j', (auth, name, value) => {
+    expect(authorized(auth).headers).toEqual({ accept: 'application/json', [name]: value })
+  })
+
+  it('may be a user and a password', () => {
+    expect(authorized({ value: 'Basic {basic}' }, 'ana:pw').headers['authorization']).toBe(
+      `Basic ${btoa('ana:pw')}`,
+    )
+  })
+
+  it('goes into the address, and into no header, where the profile says so', () => {
+    expect(authorized({ query: 'api_key' })).toEqual({
+      headers: { accept: 'application/json' },
+      search: '?api_key=s3cret%24%26',
+    })
+  })
+
+  it('goes into two headers at once, and a header of the profile takes the place of ours', () => {
+    const { headers } = authorized({ headers: { 'X-App-Key': '{key}', Accept: 'application/vnd.api+json' } })
+    expect(headers).toEqual({
+      accept: 'application/vnd.api+json',
+      authorization: `Bearer ${KEY}`,
+      'x-app-key': KEY,
+    })
+  })
+
+  it('goes nowhere without a need for one', () => {
+    expect(authorized('none')).toEqual({ headers: { accept: 'application/json' }, search: '' })
+  })
+})

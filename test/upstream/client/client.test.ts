@@ -1,0 +1,348 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import {
+  type Call,
+  type Client,
+  type ClientOptions,
+  createClient,
+} from '../../../src/upstream/client/client.ts'
+import { SILENT } from '../../support/syncing.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+const KEY = 'canary-4711-secret'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+interface Server extends AsyncDisposable {
+  readonly url: URL
+  readonly requests: IncomingMessage[]
+}
+
+/** Answers each request by the next of the answers; the last one goes on answering. */
+async function serve(...answers: readonly Answer[]): Promise<Server> {
+  const requests: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    const answer = answers[Math.min(requests.length, answers.length - 1)]
+    requests.push(request)
+    answer?.(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  return {
+    url: new URL(`http://127.0.0.1:${port}/api/v1/leads`),
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const reply =
+  (status: number, headers: Record<string, string> = {}, body: string | Buffer = '{}'): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(body)
+  }
+const ok = reply(200, {}, '{"ok":true}')
+const silent: Answer = () => undefined
+const reset: Answer = (request) => void request.socket.destroy()
+
+/** Calls once, without waiting between attempts unless the upstream asks for it. */
+async function call(
+  server: Server,
+  options: Partial<ClientOptions> = {},
+  request: Partial<Call> = {},
+): Promise<{ answer: unknown; usage: Client['usage'] }> {
+  const client = open(options)
+  try {
+    return {
+      answer: (await client.call({ method: 'GET', url: server.url, ...request })).body,
+      usage: client.usage,
+    }
+  } finally {
+    await client.close()
+  }
+}
+
+function open(options: Partial<ClientOptions> = {}): Client {
+  return createClient({
+    apiKey: KEY,
+    authorize: (_url, headers) => {
+      headers['authorization'] = `Bearer ${KEY}`
+    },
+    maxWaitMs: 60_000,
+    userAgent: 'leadsheet',
+    log: SILENT,
+    now: () => NOW,
+    backoff: { attempts: 3, baseMs: 0, maxMs: 0 },
+    ...options,
+  })
+}
+
+describe('the query of a call', () => {
+  it('has %20 for a space, which servers take a + literally for, and leaves a link of theirs as it is', async () => {
+    await using server = await serve(ok)
+    const filter = new URL(server.url)
+    filter.searchParams.set('$filter', 'at ge 2026+x')
+    await call(server, {}, { url: filter })
+    await call(server, { authorize: (url) => url.searchParams.set('key', 'a b') }, { url: filter })
+    await call(server, {}, { url: new URL('?after=2026-01-01T00:00:00+01:00', server.url) })
+    expect(server.requests.map(({ url }) => url?.split('?')[1])).toEqual([
+      '%24filter=at%20ge%202026%2Bx',
+      '%24filter=at%20ge%202026%2Bx&key=a%20b',
+      'after=2026-01-01T00:00:00+01:00',
+    ])
+    await using refusing = await serve(reply(422))
+    await expect(call(refusing, {}, { url: new URL('?q=a+b', refusing.url) })).rejects.toThrow('?q=a%20b')
+  })
+})
+
+describe('a call', () => {
+  it('sends the key, and what it is and takes', async () => {
+    await using server = await serve(ok)
+    expect((await call(server)).answer).toEqual({ ok: true })
+    expect(server.requests[0]?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+      'user-agent': 'leadsheet',
+    })
+  })
+
+  it.each([408, 425, 429, 500, 502, 503, 504])('asks again after %d', async (status) => {
+    await using server = await serve(reply(status), reply(status), ok)
+    expect(await call(server)).toMatchObject({ answer: { ok: true }, usage: { requests: 3, retries: 2 } })
+  })
+
+  it.each([
+    [400, 'api_rejected'],
+    [401, 'api_unauthorized'],
+    [403, 'api_forbidden'],
+    [404, 'api_not_found'],
+    [409, 'api_rejected'],
+    [410, 'api_not_found'],
+    [422, 'api_rejected'],
+    [301, 'api_unexpected'],
+    [501, 'api_unreachable'],
+  ])('does not ask again after %d: %s', async (status, code) => {
+    await using server = await serve(reply(status), ok)
+    await expect(call(server)).rejects.toMatchObject({ code })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['a connection that is reset', reset],
+    ['JSON that breaks off', reply(200, {}, '{"data":[')],
+    [
+      'gzip that breaks off',
+      reply(200, { 'content-encoding': 'gzip' }, gzipSync('{"ok":true}').subarray(0, 20)),
+    ],
+    ['what says it is gzip and is not', reply(200, { 'content-encoding': 'gzip' }, '{"ok":true}')],
+  ])('asks again after %s, and gives up after so many attempts', async (_name, fault) => {
+    await using passing = await serve(fault, ok)
+    expect(await call(passing)).toMatchObject({ answer: { ok: true }, usage: { requests: 2 } })
+    await using lasting = await serve(fault)
+    await expect(call(lasting)).rejects.toMatchObject({
+      code: 'api_unreachable',
+      message: expect.stringContaining('after 3 attempts'),
+    })
+    expect(lasting.requests).toHaveLength(3)
+  })
+
+  it.each([
+    [
+      'a web page',
+      reply(200, { 'content-type': 'text/html' }, '<h1>Sign in</h1>'),
+      /not with JSON: <h1>Sign in/,
+    ],
+    ['an empty body', reply(200, { 'content-type': 'text/plain' }, ''), /an empty body/],
+  ])('names %s and does not ask again', async (_name, answer, said) => {
+    await using server = await serve(answer, ok)
+    await expect(call(server)).rejects.toMatchObject({
+      code: 'api_unexpected',
+      message: expect.stringMatching(said),
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('takes what an upstream sends before its JSON: a byte order mark', async () => {
+    await using server = await serve(reply(200, {}, '\uFEFF{"ok":true}'))
+    expect((await call(server)).answer).toEqual({ ok: true })
+  })
+
+  it('is ended by its signal, with the reason of that', async () => {
+    await using server = await serve(silent)
+    const stop = new AbortController()
+    const reason = new Error('told to stop')
+    await expect(call(server, {}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    const calling = expect(call(server, {}, { signal: stop.signal })).rejects.toBe(reason)
+    while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    stop.abort(reason)
+    await calling
+  })
+})
+
+describe('our clock', () => {
+  it.each([
+    ['Sat, 21 Nov 2026 06:00:00 GMT', {}, 0],
+    ['Sat, 21 Nov 2026 05:50:00 GMT', {}, 600_000],
+    ['Sat, 21 Nov 2026 05:50:00 GMT', { age: '540' }, 60_000],
+    ['Sat, 21 Nov 2026 06:10:00 GMT', {}, -600_000],
+    ['none', {}, null],
+  ])('is compared with the Date %s of an answer', async (date, more, aheadMs) => {
+    await using server = await serve(reply(200, { date, ...more }))
+    const client = open()
+    expect(client.clockAheadMs()).toBeNull()
+    await client.call({ method: 'GET', url: server.url })
+    expect(client.clockAheadMs()).toBe(aheadMs)
+    await client.close()
+  })
+})
+
+describe('Retry-After', () => {
+  it.each([
+    ['in seconds', '3601', '2026-11-21T07:00:01.000Z'],
+    ['as a date', 'Sat, 21 Nov 2026 08:30:00 GMT', '2026-11-21T08:30:00.000Z'],
+    ['of many years', '9999999999', '2026-11-22T06:00:00.000Z'],
+  ])('%s longer than a run may wait puts the run off', async (_name, value, notBefore) => {
+    await using server = await serve(reply(429, { 'retry-after': value, date: NOW.toUTCString() }))
+    await expect(call(server)).rejects.toMatchObject({ code: 'api_deferred', notBefore })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('of three days is told as such, and that the upstream is asked again after one', async () => {
+    await using server = await serve(reply(429, { 'retry-after': '259200', date: NOW.toUTCString() }))
+    const asked = call(server)
+    await expect(asked).rejects.toThrow('asks to wait until 2026-11-24T06:00:00.000Z')
+    await expect(asked).rejects.toMatchObject({
+      notBefore: '2026-11-22T06:00:00.000Z',
+      hint: expect.stringContaining('asked again at 2026-11-22T06:00:00.000Z'),
+    })
+  })
+
+  it('that a 429 lacks leaves the hint that fewer requests are wanted', async () => {
+    await using server = await serve(reply(429))
+    const asked = call(server)
+    await expect(asked).rejects.toMatchObject({ hint: expect.stringContaining('limits.requests_per_second') })
+    await expect(asked).rejects.toMatchObject({ hint: expect.not.stringContaining('trouble of its own') })
+  })
+
+  it.each(['0', '-5', 'soon', '', 'Fri, 20 Nov 2026 08:30:00 GMT'])(
+    'of %j says nothing: the own wait is taken',
+    async (value) => {
+      await using server = await serve(reply(503, { 'retry-after': value }), ok)
+      expect((await call(server, { maxWaitMs: 0 })).usage.requests).toBe(2)
+    },
+  )
+
+  it('is waited for', async () => {
+    const date = new Date(NOW.getTime() + 1000).toUTCString()
+    await using server = await serve(reply(429, { 'retry-after': date, date: NOW.toUTCString() }), ok)
+    const started = performance.now()
+    await call(server)
+    expect(performance.now() - started).toBeGreaterThan(950)
+  })
+})
+
+describe('a deadline', () => {
+  it.each([
+    ['says nothing', silent],
+    [
+      'drips its body',
+      (request: IncomingMessage, response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        const drip = setInterval(() => response.write(' '), 20)
+        request.socket.once('close', () => clearInterval(drip))
+      },
+    ],
+  ])('ends an attempt at a server that %s', async (_name, answer) => {
+    await using server = await serve(answer)
+    const started = performance.now()
+    await expect(call(server, { deadlines: { attemptMs: 100 } })).rejects.toMatchObject({
+      code: 'api_unreachable',
+      message: expect.stringContaining('no whole answer in time'),
+    })
+    expect(server.requests).toHaveLength(3)
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+})
+
+describe('a body', () => {
+  it('is unpacked', async () => {
+    await using server = await serve(reply(200, { 'content-encoding': 'gzip' }, gzipSync('{"ok":true}')))
+    expect((await call(server)).answer).toEqual({ ok: true })
+  })
+
+  it('that unpacks to more than is read is refused, and not asked for again', async () => {
+    const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '))
+    expect(bomb.length).toBeLessThan(100_000)
+    await using server = await serve(reply(200, { 'content-encoding': 'gzip' }, bomb))
+    await expect(call(server)).rejects.toMatchObject({
+      code: 'api_unexpected',
+      message: expect.stringContaining('unpacks to more than 64 MiB'),
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('that is too long on the wire is refused', async () => {
+    await using server = await serve(reply(200, {}, Buffer.alloc(33 * 1024 * 1024, ' ')))
+    await expect(call(server)).rejects.toMatchObject({ code: 'api_unexpected' })
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('a POST', () => {
+  const post = { method: 'POST', body: { name: 'x' } } as const
+
+  it.each([
+    ['a 503', reply(503)],
+    ['a reset', reset],
+  ])('is sent once when %s leaves open what became of it', async (_name, fault) => {
+    await using server = await serve(fault, ok)
+    await expect(call(server, {}, post)).rejects.toMatchObject({ code: 'api_unreachable' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('with an idempotency key is sent again under the same', async () => {
+    await using server = await serve(reset, reply(503), ok)
+    await call(server, {}, { ...post, idempotencyKey: 'once' })
+    expect(server.requests.map((request) => request.headers['idempotency-key'])).toEqual([
+      'once',
+      'once',
+      'once',
+    ])
+  })
+})
+
+describe('the key', () => {
+  it('goes to no other place than the one that was called', async () => {
+    await using elsewhere = await serve(ok)
+    for (const status of [301, 302, 303, 307, 308]) {
+      await using server = await serve(reply(status, { location: elsewhere.url.href }))
+      await expect(call(server)).rejects.toMatchObject({ code: 'api_unexpected' })
+    }
+    expect(elsewhere.requests).toEqual([])
+  })
+
+  it('is taken out of what an upstream says of it', async () => {
+    await using server = await serve(reply(401, {}, JSON.stringify({ detail: `${KEY} is not known` })))
+    await expect(call(server)).rejects.toMatchObject({
+      message: expect.stringContaining('[redacted] is not known'),
+    })
+  })
+})
+
+describe('a connection that is kept', () => {
+  it('and dropped by the other side meanwhile costs an attempt, not the call', async () => {
+    await using server = await serve(ok, reset, ok)
+    const client = open()
+    const request = { method: 'GET', url: server.url } as const
+    await client.call(request)
+    expect((await client.call(request)).body).toEqual({ ok: true })
+    expect(client.usage).toMatchObject({ requests: 3, retries: 1 })
+    await client.close()
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { isThrottled, readBudget, wantedWaitMs } from '../../../src/upstream/client/rate-limit-headers.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+const EPOCH_S = NOW.getTime() / 1000
+
+describe('the budget that headers tell of', () => {
+  it.each([
+    ['the drafts up to 7', { 'ratelimit-remaining': '3', 'ratelimit-reset': '30' }, 3, 30_000],
+    ['one header', { ratelimit: 'limit=100, remaining=0, reset=5' }, 0, 5000],
+    ['policies', { ratelimit: '"burst";r=90;t=1, "daily";r=7;t=600' }, 7, 600_000],
+    ['seconds', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '12' }, 0, 12_000],
+    ['an epoch', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S + 60}` }, 1, 60_000],
+    ['milliseconds', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S}500` }, 1, 500],
+    ['a date', { 'x-rate-limit-remaining': '1', 'x-rate-limit-reset': '2026-11-21T06:00:09Z' }, 1, 9000],
+    [
+      'the least of several',
+      {
+        'x-ratelimit-remaining': '50',
+        'x-ratelimit-reset': '9',
+        'ratelimit-remaining': '2',
+        'ratelimit-reset': '40',
+      },
+      2,
+      40_000,
+    ],
+  ])('is read from %s', (_form, headers, remaining, resetMs) => {
+    expect(readBudget(headers, NOW)).toEqual({ remaining, resetMs })
+  })
+
+  it('is meant by the upstream’s own clock where it shows one', () => {
+    const headers = {
+      date: 'Sat, 21 Nov 2026 07:00:00 GMT',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': `${EPOCH_S + 3660}`,
+    }
+    expect(readBudget(headers, NOW)).toEqual({ remaining: 0, resetMs: 60_000 })
+  })
+
+  it.each([
+    ['nothing', {}],
+    ['no reset', { 'x-ratelimit-remaining': '3' }],
+    ['a reset that is past', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${EPOCH_S - 5}` }],
+    ['nonsense', { 'ratelimit-remaining': 'few', 'ratelimit-reset': 'soon' }],
+  ])('is unknown from %s', (_form, headers) => {
+    expect(readBudget(headers, NOW)).toBeNull()
+  })
+})
+
+describe('being told off', () => {
+  it('is 429, or 403 with a limit that is used up or a wait', () => {
+    expect(isThrottled(429, {}, NOW)).toBe(true)
+    expect(isThrottled(403, { 'retry-after': '5' }, NOW)).toBe(true)
+    expect(isThrottled(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '5' }, NOW)).toBe(true)
+    expect(isThrottled(403, { 'x-ratelimit-remaining': '9', 'x-ratelimit-reset': '5' }, NOW)).toBe(false)
+    expect(isThrottled(403, {}, NOW)).toBe(false)
+    expect(isThrottled(503, { 'retry-after': '5' }, NOW)).toBe(false)
+  })
+
+  it('asks for the wait of Retry-After, else up to the reset', () => {
+    expect(wantedWaitMs(429, { 'retry-after': '5', 'x-ratelimit-reset': '60' }, NOW)).toBe(5000)
+    expect(wantedWaitMs(429, { 'x-ratelimit-reset': `${EPOCH_S + 60}` }, NOW)).toBe(60_000)
+    expect(wantedWaitMs(503, { 'retry-after': '5' }, NOW)).toBe(5000)
+    expect(wantedWaitMs(503, { 'x-ratelimit-reset': '60' }, NOW)).toBeNull()
+    expect(wantedWaitMs(429, {}, NOW)).toBeNull()
+  })
+})

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { fingerprintBytes } from '../../../src/upstream/mapping/fingerprint.ts'
+import { generateLead } from '../../bench/generate.ts'
+
+function fingerprintOf(bytes: Uint8Array): bigint {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const { high, low } = fingerprintBytes(view, 0, bytes.length)
+  return (BigInt(high) << 32n) | BigInt(low)
+}
+
+describe('the fingerprint of bytes', () => {
+  it('is the same wherever in a page they stand', () => {
+    const bytes = Buffer.from('{"id":"ld_01","name":"Zoë"}')
+    for (let before = 0; before < 9; before++) {
+      const page = Buffer.concat([Buffer.alloc(before, 'x'), bytes, Buffer.from(',{}')])
+      const view = new DataView(page.buffer, page.byteOffset, page.byteLength)
+      const { high, low } = fingerprintBytes(view, before, before + bytes.length)
+      expect((BigInt(high) << 32n) | BigInt(low)).toBe(fingerprintOf(bytes))
+    }
+  })
+
+  it('is another for each single bit that changes, and half of its own bits change with it', () => {
+    const bytes = Buffer.from(JSON.stringify(generateLead(1)))
+    const before = fingerprintOf(bytes)
+    const met = new Set([before])
+    let flipped = 0
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const other = Buffer.from(bytes)
+      other[bit >> 3] = (other[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      const after = fingerprintOf(other)
+      met.add(after)
+      flipped += (before ^ after).toString(2).replaceAll('0', '').length
+    }
+    expect(met.size).toBe(bytes.length * 8 + 1)
+    expect(flipped / (bytes.length * 8)).toBeGreaterThan(31)
+    expect(flipped / (bytes.length * 8)).toBeLessThan(33)
+  })
+
+  it('tells 100,000 leads apart, and as many states of one whose digits change in two places', () => {
+    const bytes = Buffer.from(JSON.stringify(generateLead(2)))
+    const leads = new Set<bigint>()
+    const states = new Set<bigint>()
+    for (let number = 0; number < 100_000; number++) {
+      leads.add(fingerprintOf(Buffer.from(JSON.stringify(generateLead(number)))))
+      bytes.write(String(number % 400).padStart(3, '0'), 64)
+      bytes.write(String(Math.floor(number / 400)).padStart(3, '0'), 72)
+      states.add(fingerprintOf(bytes))
+    }
+    expect(leads.size).toBe(100_000)
+    expect(states.size).toBe(100_000)
+  })
+
+  it('tells apart what differs in length alone', () => {
+    const all = Array.from({ length: 100 }, (_, length) => fingerprintOf(new Uint8Array(length)))
+    expect(new Set(all).size).toBe(100)
+  })
+})

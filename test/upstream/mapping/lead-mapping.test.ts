@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest'
+import type { HeldRow, Lead } from '../../../src/model.ts'
+import { isHeld, mapAgent, mapLead, mapPipelineStat } from '../../../src/upstream/mapping/lead-mapping.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import { parseJson } from '../../../src/upstream/values/json.ts'
+import { random } from '../../support/random.ts'
+
+const PROFILE = parseProfile(
+  {
+    name: 'test',
+    paging: { kind: 'none' },
+    mapping: {
+      lead: {
+        id: 'id',
+        status: { from: 'status', values: { '1': 'new' } },
+        company_name: 'name',
+        company_one_liner: 'about',
+        company_employees: 'employees',
+        score: 'score',
+        value_amount: 'worth',
+        tags: 'tags',
+        created_at: 'created',
+        updated_at: 'updated',
+      },
+    },
+  } satisfies ProfileInput,
+  'test',
+)
+
+function lead(record: unknown): Lead {
+  const mapped = mapLead(record, PROFILE)
+  if (isHeld(mapped)) throw new Error(mapped.reason)
+  return mapped
+}
+
+function heldRow(record: unknown): HeldRow {
+  const mapped = mapLead(record, PROFILE)
+  if (!isHeld(mapped)) throw new Error('was mapped')
+  return mapped
+}
+
+describe('a lead', () => {
+  it('needs no more than an id', () => {
+    expect(lead({ id: 7 })).toMatchObject({
+      id: '7',
+      pipelineId: 'default',
+      status: 'unknown',
+      createdAt: null,
+      updatedAt: null,
+      statusChangedAt: null,
+      tags: [],
+    })
+  })
+
+  it.each([[{}], [{ id: null }], [{ id: '' }], [{ id: true }], [{ id: {} }], [null], [[]], ['x'], [5]])(
+    'without an id is held: %j',
+    (record) => {
+      expect(heldRow(record)).toMatchObject({ id: null, reason: 'id: nothing at id', isWhole: true })
+    },
+  )
+
+  it('keeps an id digit for digit: 1,000 of them beyond 2^53, 1.0 as 1, "1.0" and "007" as they stand (row 18)', () => {
+    const ids = Array.from({ length: 1000 }, (_, index) =>
+      String(123_456_789_012_345_678n * 10n + BigInt(index)),
+    )
+    const records = parseJson(`[${ids.map((id) => `{"id":${id}}`).join(',')}]`) as unknown[]
+    expect(records.map((record) => lead(record).id)).toEqual(ids)
+    const other = parseJson('[{"id":1.0},{"id":"1.0"},{"id":"007"},{"id":1}]') as unknown[]
+    expect(other.map((record) => lead(record).id)).toEqual(['1', '1.0', '007', '1'])
+  })
+
+  it('has a number or null in a numeric field, never a text (row 19)', () => {
+    expect(lead({ id: 1, score: '1,234.5', employees: 'N/A' })).toMatchObject({
+      score: 1234.5,
+      companyEmployees: null,
+    })
+  })
+
+  it('with a date that is none is held; one that stands for none is null, and said (row 20)', () => {
+    expect(heldRow({ id: 1, created: '2026-02-30' })).toMatchObject({
+      id: '1',
+      reason: 'created_at: "2026-02-30" is not an instant',
+    })
+    expect(lead({ id: 1, created: '0001-01-01T00:00:00Z', updated: '' })).toMatchObject({
+      createdAt: null,
+      updatedAt: null,
+      mended: ['created_at'],
+    })
+  })
+
+  it.each([
+    ['score', '1e60', 'score: 1e+60 is not between -1,000,000,000 and 1,000,000,000'],
+    ['score', '"-1e308"', 'score: -1e308 is not between -1,000,000,000 and 1,000,000,000'],
+    ['employees', '1e400', 'company_employees: 1e400 is not between -1 and 1,000,000,000,000'],
+    ['employees', '-7', 'company_employees: -7 is not between -1 and 1,000,000,000,000'],
+    [
+      'worth',
+      '1e16',
+      'value_amount: 10000000000000000 is not between -1,000,000,000,000,000 and 1,000,000,000,000,000',
+    ],
+    [
+      'worth',
+      '123456789012345678901',
+      'value_amount: 123456789012345678901 is not between -1,000,000,000,000,000 and 1,000,000,000,000,000',
+    ],
+  ])('with a number that nobody can mean is held: %s %s', (name, number, reason) => {
+    expect(heldRow(parseJson(`{"id":1,"${name}":${number}}`))).toMatchObject({
+      id: '1',
+      reason,
+      isWhole: true,
+    })
+  })
+
+  it('has the largest numbers that somebody could mean, and no zero below zero', () => {
+    expect(lead(parseJson('{"id":1,"worth":-1e15,"score":-0,"employees":-1}'))).toMatchObject({
+      ...{ valueAmount: -1e15, score: 0, companyEmployees: -1 },
+    })
+    expect(Object.is(lead(parseJson('{"id":1,"score":-0}')).score, 0)).toBe(true)
+  })
+
+  it.each([
+    ['NUL', 'a\u0000b', 'ab'],
+    ['a control', 'a\u0007b\u001b[31m', 'ab[31m'],
+    ['C1 controls', 'a\u0085\u009bb', 'ab'],
+    ['line breaks and tabs', 'a\r\n\tb', 'a\r\n\tb'],
+    ['a lone high surrogate', 'a\uD800b', 'a\uFFFDb'],
+    ['a lone low surrogate', 'a\uDC00b', 'a\uFFFDb'],
+    ['a whole pair', 'a😀b', 'a😀b'],
+    ['a bidi override', 'a\u202Egpj.exe', 'agpj.exe'],
+    ['bidi isolates', '\u2066a\u2069', 'a'],
+    ['a byte order mark', '\uFEFFa', 'a'],
+    ['what was no UTF-8', Buffer.from([0x61, 0xff, 0x62]).toString('utf8'), 'a\uFFFDb'],
+    ['Hebrew with marks', 'שלום\u200F', 'שלום\u200F'],
+    ['joined emoji', '👩\u200D💻', '👩\u200D💻'],
+  ])('has clean text, counted where it was not: %s (row 21)', (_name, sent, stored) => {
+    const mapped = lead({ id: 1, name: sent })
+    expect(mapped.companyName).toBe(stored)
+    expect(mapped.mended).toEqual(sent === stored && !sent.includes('\uFFFD') ? [] : ['company_name'])
+    expect(JSON.parse(mapped.raw)).toEqual({ id: 1, name: sent })
+  })
+
+  it('is not fooled by names that every object has (row 22)', () => {
+    const record = parseJson(
+      '{"id":1,"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"status":"constructor"}',
+    )
+    const mapped = lead(record)
+    expect(mapped.status).toBe('constructor')
+    expect(lead({ id: 1, status: '__proto__' }).status).toBe('__proto__')
+    expect(lead({ id: 1, status: 1 }).status).toBe('new')
+    expect(mapped.raw).toContain('"__proto__":{"polluted":true}')
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
+
+  it('has the last of two values under one name (row 22)', () => {
+    expect(lead(parseJson('{"id":1,"name":"a","name":"b"}')).companyName).toBe('b')
+  })
+
+  it('nested deeper than 64 levels is held (row 22)', () => {
+    const nest = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
+    expect(lead({ id: 1, a: nest(63) }).id).toBe('1')
+    expect(heldRow({ id: 1, a: nest(64) })).toMatchObject({
+      id: '1',
+      reason: 'nested deeper than 64 levels',
+      raw: '{"names":["id","a"]}',
+      isWhole: false,
+    })
+    expect(heldRow({ id: 1, a: nest(200_000) }).reason).toBe('nested deeper than 64 levels')
+  })
+
+  it('of more than 1 MiB is held with how it begins; a text of more than 64 kB is cut and counted (row 16)', () => {
+    const big = heldRow({ id: 1, name: 'x'.repeat(10_000_000) })
+    expect(big).toMatchObject({ id: '1', isWhole: false })
+    expect(big.reason).toMatch(/^10000018 bytes long/)
+    expect(big.raw.length).toBeLessThan(3_000)
+    const long = lead({ id: 1, about: 'ü'.repeat(35_000), name: 'short' })
+    expect(long).toMatchObject({ companyName: 'short', cut: 1 })
+    expect(Buffer.byteLength(long.companyOneLiner ?? '')).toBeLessThanOrEqual(64 * 1024)
+    expect(long.companyOneLiner).toMatch(/^ü+…$/)
+    expect(JSON.parse(long.raw).about).toBe(long.companyOneLiner)
+  })
+
+  it('keeps its JSON as it was sent, unless spaces alone make it too large or a text in it is cut', () => {
+    const mapSent = (sent: string) => mapLead(parseJson(sent), PROFILE, sent)
+    const sent = '{ "id": 9007199254740993, "name":"Zo\\u00eb", "score": 1.0 }'
+    expect(mapSent(sent)).toMatchObject({ id: '9007199254740993', companyName: 'Zoë', raw: sent })
+    const wide = `{"id":1,${' '.repeat(100_000)}"name":"a"}`
+    expect(mapSent(wide)).toMatchObject({ raw: wide, cut: 0 })
+    expect(mapSent(`{"id":1,${' '.repeat(1024 * 1024)}"name":"a"}`)).toMatchObject({
+      raw: '{"id":1,"name":"a"}',
+    })
+    const long = mapSent(`{"id":1,"about": "${'x'.repeat(70_000)}"}`)
+    expect(long).toMatchObject({ cut: 1 })
+    expect(long.raw.length).toBeLessThan(70_000)
+    expect(mapSent(`{"id":1,"name":"${'x'.repeat(1024 * 1024)}"}`)).toMatchObject({ isWhole: false })
+  })
+
+  it('comes through or is held, whatever is sent: 10,000 generated records (row 17)', () => {
+    const seed = Number(process.env['SEED'] ?? 17)
+    const next = random(seed)
+    const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
+    const value = (depth: number): unknown =>
+      pick<() => unknown>([
+        () => null,
+        () => undefined,
+        () => pick([0, -1, 1.5, 2 ** 60, -0, 1e300]),
+        () => pick(['', 'N/A', '1,000', 'x'.repeat(100), '2026-11-21', '\u0000', '\uD800', '__proto__']),
+        () => next() < 0.5,
+        () => (depth > 4 ? [] : [value(depth + 1), value(depth + 1)]),
+        () => (depth > 4 ? {} : { [pick(['a', '__proto__', 'constructor', 'iso', 'id'])]: value(depth + 1) }),
+      ])()
+    const names = [
+      'id',
+      'status',
+      'name',
+      'about',
+      'employees',
+      'score',
+      'tags',
+      'created',
+      'updated',
+      'other',
+    ]
+    let stored = 0
+    for (let row = 0; row < 10_000; row++) {
+      const record = Object.fromEntries(names.filter(() => next() < 0.8).map((name) => [name, value(0)]))
+      const mapped = mapLead(record, PROFILE)
+      const agent = mapAgent(record, REFERENCE_PROFILE)
+      const stat = mapPipelineStat(record, 'p', REFERENCE_PROFILE, '2026-11-21T06:00:00.000Z')
+      for (const one of [mapped, agent, stat]) JSON.parse(one.raw)
+      if (isHeld(mapped)) continue
+      stored++
+      expect(typeof mapped.id, `SEED=${seed} row ${row}`).toBe('string')
+      for (const number of [mapped.score, mapped.companyEmployees]) {
+        expect(number === null || Math.abs(number) <= 1e12, `SEED=${seed} row ${row}`).toBe(true)
+      }
+      // What is not mapped is kept.
+      if (record['other'] !== undefined) expect(mapped.raw).toContain('"other":')
+    }
+    expect(stored).toBeGreaterThan(500)
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
+})
+
+describe('a number that nobody can mean', () => {
+  it.each([
+    [{ totals: { leads: 1e60 } }, 'leads: 1e+60 is not between 0 and 1,000,000,000,000'],
+    [{ totals: { won: -1 } }, 'won: -1 is not between 0 and 1,000,000,000,000'],
+    [{ win_rate: 1e9 }, 'win_rate: 1000000000 is not between 0 and 100'],
+    [
+      { stages: [{ stage: 'new', reached: '1e400' }] },
+      'stages: reached: 1e400 is not between 0 and 1,000,000,000,000',
+    ],
+  ])('holds the statistics of a pipeline: %j', (statistics, reason) => {
+    expect(mapPipelineStat(statistics, 'p', REFERENCE_PROFILE, '2026-11-21T06:00:00.000Z')).toMatchObject({
+      ...{ resource: 'pipeline_stat', id: 'p', reason },
+    })
+  })
+
+  it('holds an agent', () => {
+    const sent = { id: 'a', current_task: { progress: -1e308 } }
+    expect(mapAgent(sent, REFERENCE_PROFILE)).toMatchObject({
+      ...{ resource: 'agent', id: 'a', reason: 'task_progress: -1e+308 is not between 0 and 100' },
+    })
+  })
+})

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { openSource } from '../../../src/upstream/open.ts'
+import { readAhead } from '../../../src/upstream/paging/read-ahead.ts'
+import type { Source } from '../../../src/upstream/source.ts'
+import { SILENT } from '../../support/syncing.ts'
+import { body, startUpstream } from '../../support/upstream.ts'
+
+const AT_ONCE = { attempts: 3, baseMs: 0, maxMs: 0 }
+
+function open(baseUrl: string): Source {
+  return openSource({ baseUrl, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, backoff: AT_ONCE })
+}
+
+describe('a list of which records are known', () => {
+  it('says which, and as what; they are parsed when they are asked for', async () => {
+    await using upstream = await startUpstream(35)
+    const source = open(upstream.url)
+    const first = await source.listLeads({}, null, 10)
+    const known = new Map(first.records.slice(0, 7).map(({ high, low }, index) => [`${high} ${low}`, index]))
+    const stop = new AbortController()
+    const fetchPage = readAhead(
+      source,
+      {},
+      10,
+      stop.signal,
+      (high, low) => known.get(`${high} ${low}`) ?? null,
+    )
+    const again = await fetchPage(null)
+    stop.abort()
+    expect(again.records.map((record) => record.known)).toEqual([0, 1, 2, 3, 4, 5, 6, null, null, null])
+    expect(again.records.map((record) => record.text)).toEqual(first.records.map((record) => record.text))
+    expect(again.records.map((record) => record.value)).toEqual(first.records.map((record) => record.value))
+    expect(again).toMatchObject({ next: first.next, total: 35 })
+    await source.close()
+  })
+
+  it('is asked for again where it is cut, though all that came of it is known (row 10)', async () => {
+    await using upstream = await startUpstream(35)
+    const source = open(upstream.url)
+    const page = await source.listLeads({}, null, 10)
+    const whole = JSON.stringify({ data: page.records.map((record) => record.value) })
+    const lastRecord = whole.lastIndexOf('{"id"')
+    const cuts = [whole.slice(0, -1), whole.slice(0, -2), whole.slice(0, lastRecord - 1)]
+    for (const cut of cuts) {
+      upstream.faults.push(body(cut))
+      const { records } = await source.listLeads({}, null, 10, { findKnown: () => 1 })
+      expect(records.map((record) => record.text)).toEqual(page.records.map((record) => record.text))
+    }
+    expect(source.usage).toMatchObject({ retries: cuts.length })
+    await source.close()
+  })
+})

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest'
+import type { FindKnown, RawRecord } from '../../../src/upstream/mapping/raw-record.ts'
+import { parseBody, readListBody } from '../../../src/upstream/paging/list-body.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { splitPath } from '../../../src/upstream/values/field-path.ts'
+import {
+  type JsonWriter,
+  pick,
+  space,
+  wrapMembers,
+  writeList,
+  writeMember,
+  writeObject,
+  writeValue,
+} from '../../support/json-text.ts'
+import { random } from '../../support/random.ts'
+
+const SEED = Number(process.env['SEED'] ?? 42)
+const PAGES = 2_500
+
+function profileOf(leads: string, paging: ProfileInput['paging'] = { kind: 'none' }) {
+  return parseProfile({ name: 'test', paging, envelope: { leads }, mapping: { lead: { id: 'id' } } }, 'test')
+}
+
+interface Sent {
+  readonly bytes: Buffer
+  readonly path: string
+  /** Each record's JSON; null where the page is too odd for them to be told apart. */
+  readonly texts: readonly string[] | null
+}
+
+/** A page of records somewhere in an envelope, in one of many hands. */
+function writePage(next: () => number): Sent {
+  const spaces = pick(next, [[''], ['', '', ' '], ['\r\n  '], ['', '\n', '\t']])
+  const writer: JsonWriter = { random: next, spaces }
+  const depth = Math.floor(next() * 4)
+  const first = pick(next, ['"id"', '"uid"', '"}"'])
+  const items = Array.from({ length: pick(next, [0, 1, 2, 3, 8]) }, (_, index) =>
+    writeObject(writer, depth, next() < 0.95 ? [writeMember(writer, first, String(index))] : []),
+  )
+  const isOdd = next() < 0.15
+  const oddity = isOdd ? pick(next, ['no object', 'name twice', 'name escaped'] as const) : null
+  const path = isOdd ? 'data' : pick(next, ['', 'data', 'data', 'result.items'])
+  let text = writeList(writer, oddity === 'no object' ? [...items, '5'] : items)
+  for (const name of splitPath(path).toReversed()) {
+    const json = oddity === 'name escaped' ? '"d\\u0061ta"' : JSON.stringify(name)
+    const members = [writeMember(writer, json, text), writeMember(writer, '"page"', writeValue(writer, 2))]
+    if (next() < 0.5) members.reverse()
+    if (next() < 0.2) members.push(writeMember(writer, '"included"', writeList(writer, items)))
+    if (oddity === 'name twice') members.push(writeMember(writer, json, writeValue(writer, 2)))
+    text = wrapMembers(writer, members)
+  }
+  const mark = next() < 0.1 ? '\uFEFF' : ''
+  const bytes = Buffer.from(`${mark}${space(writer)}${text}${space(writer)}`)
+  return { bytes, path, texts: isOdd ? null : items }
+}
+
+/** Somewhere in the bytes, mostly beside a bracket, a comma or the like. */
+function somewhere(next: () => number, bytes: Buffer): number {
+  const places = [...bytes.keys()].filter((at) => '{}[],:"'.includes(String.fromCharCode(bytes[at] ?? 0)))
+  return next() < 0.3 ? Math.floor(next() * bytes.length) : pick(next, places) + Math.floor(next() * 2)
+}
+
+/** What a reading comes to, the records apart from the rest of the body; the error's name where it is refused. */
+function outcome(read: () => ReturnType<typeof parseBody>, path: string): unknown {
+  try {
+    const { body, records } = read()
+    const list = splitPath(path).reduce<unknown>((value, name) => Object(value)[name], body)
+    if (Array.isArray(list)) list.length = 0
+    return { body, values: records?.map((record) => record.value) ?? null }
+  } catch (thrown) {
+    return Object(thrown).name
+  }
+}
+
+function keyOf({ high, low }: Pick<RawRecord, 'high' | 'low'>): string {
+  return `${high} ${low}`
+}
+
+function findAmong(known: ReadonlyMap<string, number>): FindKnown {
+  return (high, low) => known.get(keyOf({ high, low })) ?? null
+}
+
+/** The records of a page by their fingerprints, each with a number. */
+function numberRecords({ bytes, path }: Pick<Sent, 'bytes' | 'path'>): Map<string, number> {
+  const { records } = readListBody(bytes, profileOf(path))
+  return new Map(records?.map((record, index) => [keyOf(record), index]))
+}
+
+describe('the body of a list', () => {
+  it(`gives what parsing it as a whole gives, whatever is known of it: ${PAGES} pages (SEED=${SEED})`, () => {
+    const next = random(SEED)
+    let known = 0
+    for (let page = 0; page < PAGES; page++) {
+      const sent = writePage(next)
+      const share = pick(next, [0, 0.5, 1])
+      const some = new Map([...numberRecords(sent)].filter(() => next() < share))
+      const profile = profileOf(sent.path)
+      const read = readListBody(sent.bytes, profile, findAmong(some))
+      for (const record of read.records ?? []) {
+        expect(record.known).toBe(some.get(keyOf(record)) ?? null)
+        if (record.known !== null) known++
+      }
+      if (sent.texts !== null) expect(read.records?.map((record) => record.text)).toEqual(sent.texts)
+      expect(
+        outcome(() => read, sent.path),
+        `page ${page}: ${sent.bytes}`,
+      ).toEqual(outcome(() => parseBody(sent.bytes, profile.envelope.leads), sent.path))
+    }
+    expect(known).toBeGreaterThan(PAGES / 2)
+  })
+
+  it(`is refused where parsing it as a whole refuses it, though all its records are known (SEED=${SEED})`, () => {
+    const next = random(SEED + 1)
+    let refused = 0
+    for (let page = 0; page < PAGES; page++) {
+      const sent = writePage(next)
+      const known = numberRecords(sent)
+      const at = somewhere(next, sent.bytes)
+      const before = sent.bytes.subarray(0, at)
+      const rest = sent.bytes.subarray(at)
+      const odd = Buffer.from(pick(next, [...'{}[],:"\\ 0x\u0000\uFEFF']))
+      const bytes = pick(next, [
+        before,
+        Buffer.concat([before, rest.subarray(1)]),
+        Buffer.concat([before, odd, rest]),
+        Buffer.concat([before, odd, rest.subarray(1)]),
+        Buffer.concat([before, Buffer.from([0xe2]), rest]),
+        Buffer.concat([sent.bytes, before]),
+      ])
+      const profile = profileOf(sent.path)
+      const whole = outcome(() => parseBody(bytes, profile.envelope.leads), sent.path)
+      const split = outcome(() => readListBody(bytes, profile, findAmong(known)), sent.path)
+      expect(split, `page ${page}: ${bytes}`).toEqual(whole)
+      if (whole === 'SyntaxError') refused++
+    }
+    expect(refused).toBeGreaterThan(PAGES / 2)
+  })
+
+  it('is not parsed where its records are known', () => {
+    const bytes = Buffer.from('{"data":[{"id":never},{"id":parsed}],"total":2}')
+    const { body, records } = readListBody(bytes, profileOf('data'), () => 7)
+    expect(body).toEqual({ data: [], total: 2 })
+    expect(records?.map(({ known, text }) => [known, text])).toEqual([
+      [7, '{"id":never}'],
+      [7, '{"id":parsed}'],
+    ])
+  })
+
+  it('keeps the text of its records as sent, and the digits of large numbers in what is parsed', () => {
+    const record = '{ "id": 9007199254740993, "name":"Zo\\u00eb", "rate": 1.0 }'
+    const { records } = readListBody(Buffer.from(`[ ${record},\n${record} ]`), profileOf(''))
+    for (const each of records ?? []) {
+      expect(each.text).toBe(record)
+      expect(each.value).toEqual({ id: '9007199254740993', name: 'Zoë', rate: 1 })
+    }
+    expect(records).toHaveLength(2)
+  })
+
+  it('reads bytes that are no UTF-8 as U+FFFD (row 21)', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('[{"id":"a'),
+      Buffer.from([0xe2, 0x82]),
+      Buffer.from('"},{"id":"b"}]'),
+    ])
+    expect(readListBody(bytes, profileOf('')).records?.map((record) => record.value)).toEqual([
+      { id: 'a\uFFFD' },
+      { id: 'b' },
+    ])
+  })
+
+  it('may have a record of 200,000 levels (row 22)', () => {
+    const deep = `{"id":1,"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+    const { records } = readListBody(Buffer.from(`{"data":[${deep},{"id":2}]}`), profileOf('data'))
+    expect(records?.map((record) => record.value)).toMatchObject([{ id: 1 }, { id: 2 }])
+  })
+
+  it('has the last of two lists under one name, its records whole however large', () => {
+    const record = JSON.stringify({ id: 2, name: 'x'.repeat(2_000_000) })
+    const bytes = Buffer.from(`{"data":[{"id":1}],"data":[${record}]}`)
+    expect(readListBody(bytes, profileOf('data')).records?.map((each) => each.text)).toEqual([record])
+  })
+
+  it('shows what its records say of the list, where the profile looks for it there', () => {
+    const bytes = Buffer.from('{"data":[{"id":1,"of":30},{"id":2,"of":30}]}')
+    const paging = { kind: 'offset', param: 'skip', total: 'data.0.of' } as const
+    expect(readListBody(bytes, profileOf('data', paging), () => 1).body).toEqual({
+      data: [
+        { id: 1, of: 30 },
+        { id: 2, of: 30 },
+      ],
+    })
+  })
+
+  it.each([
+    '[\uFEFF{"id":1}]',
+    '[{"id":1}{"id":2}]',
+    '[{"id":1},]',
+    '[,{"id":1}]',
+    '[{"id":1}]]',
+    '[{"id":1}',
+  ])('is refused where it is no JSON, known or not: %s', (text) => {
+    const bytes = Buffer.from(text)
+    expect(() => readListBody(bytes, profileOf(''))).toThrow(SyntaxError)
+    const known = numberRecords({ bytes: Buffer.from('[{"id":1},{"id":2}]'), path: '' })
+    expect(() => readListBody(bytes, profileOf(''), findAmong(known))).toThrow(SyntaxError)
+  })
+
+  it.each(['{"items":[]}', '{"data":{}}', '{"data":null}', '{}', '[]', '7'])(
+    'has no list at data: %s',
+    (text) => {
+      expect(readListBody(Buffer.from(text), profileOf('data')).records).toBeNull()
+    },
+  )
+})

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
+import { adapt } from '../../../src/upstream/paging/prefetch-numbered.ts'
+import type { FetchPage } from '../../../src/upstream/paging/prefetched-page.ts'
+import { readAhead } from '../../../src/upstream/paging/read-ahead.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { RawPage, Source } from '../../../src/upstream/source.ts'
+
+type Paging = ProfileInput['paging']
+
+const OFFSET: Paging = { kind: 'offset', param: 'skip', size_param: 'limit', total: 'total' }
+const CURSOR: Paging = { kind: 'cursor', param: 'cursor', next: 'next' }
+const PAGE: Paging = { kind: 'page', param: 'page', size_param: 'per_page' }
+
+interface List {
+  readonly source: Pick<Source, 'listLeads' | 'profile' | 'usage'>
+  readonly usage: { requests: number; retries: number; throttled: number }
+  /** Positions in the order in which they were asked for. */
+  readonly asked: (string | null)[]
+  /** Positions that are under way now; the highest number at once. */
+  atOnce: number
+  answered: number
+  readonly aborted: string[]
+}
+
+/** A list in memory that answers a moment after it is asked. */
+function listOf(rows: number, paging: Paging, concurrency: number, change: Partial<RawPage> = {}): List {
+  const profile = parseProfile(
+    { name: 'test', paging, mapping: { lead: { id: 'id' } }, limits: { concurrency } },
+    'test',
+  )
+  const usage = { requests: 0, retries: 0, throttled: 0 }
+  let underWay = 0
+  const list: List = {
+    usage,
+    asked: [],
+    atOnce: 0,
+    answered: 0,
+    aborted: [],
+    source: {
+      profile,
+      usage,
+      async listLeads(_filters, position, size, { signal } = {}) {
+        list.asked.push(position)
+        signal?.addEventListener('abort', () => list.aborted.push(position ?? ''))
+        list.atOnce = Math.max(list.atOnce, ++underWay)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        underWay--
+        list.answered++
+        signal?.throwIfAborted()
+        const numbered = paging.kind === 'page' ? (Number(position ?? 1) - 1) * size : Number(position ?? 0)
+        const records = Array.from({ length: Math.min(size, rows - numbered) }, (_, row) =>
+          recordOf(numbered + row),
+        )
+        const next = paging.kind === 'page' ? Number(position ?? 1) + 1 : numbered + records.length
+        const isLast = numbered + records.length >= rows
+        const total = paging.kind === 'page' ? null : rows
+        return { records, next: isLast ? null : String(next), total, ...change }
+      },
+    },
+  }
+  return list
+}
+
+async function readAll(fetchPage: FetchPage): Promise<unknown[]> {
+  const rows: unknown[] = []
+  for (let position: string | null = null; ; ) {
+    const page: RawPage = await fetchPage(position)
+    rows.push(...page.records.map((record) => record.value))
+    if (page.next === null) return rows
+    position = page.next
+  }
+}
+
+const counted = (count: number): number[] => Array.from({ length: count }, (_, number) => number)
+
+describe('reading ahead', () => {
+  it.each([
+    ['offset', OFFSET],
+    ['page', PAGE],
+  ] as const)(
+    'gives the pages of a list numbered by %s in order, several under way at once',
+    async (_kind, paging) => {
+      const list = listOf(95, paging, 4)
+      const stop = new AbortController()
+      expect(await readAll(readAhead(list.source, {}, 10, stop.signal))).toEqual(counted(95))
+      expect(list.atOnce).toBe(4)
+    },
+  )
+
+  it('asks for each page once, and for none behind the total', async () => {
+    const list = listOf(95, OFFSET, 8)
+    await readAll(readAhead(list.source, {}, 10, new AbortController().signal))
+    expect(list.asked).toEqual([null, '10', '20', '30', '40', '50', '60', '70', '80', '90'])
+  })
+
+  it('asks for one page at a time where the profile says so, and where positions are tokens', async () => {
+    const alone = listOf(35, OFFSET, 1)
+    await readAll(readAhead(alone.source, {}, 10, new AbortController().signal))
+    expect(alone.atOnce).toBe(1)
+    const tokens = listOf(35, CURSOR, 8)
+    expect(await readAll(readAhead(tokens.source, {}, 10, new AbortController().signal))).toEqual(counted(35))
+    expect(tokens.atOnce).toBe(1)
+    expect(tokens.asked).toEqual([null, '10', '20', '30'])
+  })
+
+  it('asks for what a token points to when its page has come, until some wait for their reader', async () => {
+    const list = listOf(1000, CURSOR, 3)
+    const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
+    await fetchPage(null)
+    await expect.poll(() => list.answered).toBe(4)
+    expect(list.asked).toEqual([null, '10', '20', '30'])
+    expect((await fetchPage('10')).records[0]?.value).toBe(10)
+    expect(list.asked).toEqual([null, '10', '20', '30', '40'])
+  })
+
+  it('drops what waits when the reader of a list by tokens goes on from elsewhere', async () => {
+    const list = listOf(1000, CURSOR, 2)
+    const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
+    await fetchPage(null)
+    await expect.poll(() => list.asked).toContain('20')
+    expect((await fetchPage('500')).records[0]?.value).toBe(500)
+    expect(list.aborted).toEqual(['10', '20'])
+    await expect.poll(() => list.asked).toEqual([null, '10', '20', '500', '510', '520'])
+  })
+
+  it('drops what it guessed when the reader goes on from elsewhere, and guesses anew once that is steady', async () => {
+    const list = listOf(1000, OFFSET, 3)
+    const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
+    for (const position of [null, '10', '17', '27', '37']) await fetchPage(position)
+    expect(list.asked).toEqual([null, '10', '20', '30', '17', '27', '37', '47', '57'])
+    expect(list.aborted).toEqual(['20', '30'])
+  })
+
+  it('hides the failure of a guess until its page is asked for', async () => {
+    const list = listOf(1000, OFFSET, 2)
+    const broken: typeof list.source = {
+      ...list.source,
+      listLeads: async (filters, position, size, options) => {
+        if (position === '20') throw new Error('no such page')
+        return list.source.listLeads(filters, position, size, options)
+      },
+    }
+    const fetchPage = readAhead(broken, {}, 10, new AbortController().signal)
+    await fetchPage(null)
+    expect((await fetchPage('10')).records).toHaveLength(10)
+    await expect(fetchPage('20')).rejects.toThrow('no such page')
+  })
+
+  it('asks for half as many at once after "too fast"', async () => {
+    const list = listOf(1000, OFFSET, 8)
+    const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
+    await fetchPage(null)
+    await fetchPage('10')
+    expect(list.asked).toHaveLength(9)
+    list.usage.throttled++
+    for (const position of ['20', '30', '40', '50']) await fetchPage(position)
+    expect(list.asked).toHaveLength(9)
+    await fetchPage('60')
+    expect(list.asked).toHaveLength(10)
+  })
+
+  it('ends all that is under way with its signal', async () => {
+    const list = listOf(1000, OFFSET, 4)
+    const stop = new AbortController()
+    const fetchPage = readAhead(list.source, {}, 10, stop.signal)
+    await fetchPage(null)
+    const page = fetchPage('10')
+    stop.abort(new Error('enough'))
+    await expect(page).rejects.toThrow('enough')
+    expect(list.aborted).toEqual(expect.arrayContaining(['10', '20', '30', '40']))
+  })
+})
+
+describe('the number of pages under way', () => {
+  it('halves on "too fast" and grows back to what is allowed', () => {
+    expect(adapt(8, 8, true)).toBe(4)
+    expect(adapt(1.5, 8, true)).toBe(1)
+    let width = 4
+    for (let page = 0; page < 8; page++) width = adapt(width, 8, false)
+    expect(width).toBe(5)
+    expect(adapt(8, 8, false)).toBe(8)
+  })
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { isPlaceholderTime, toInstant } from '../../../src/upstream/values/instant.ts'
+
+const AT = '2026-11-21T06:00:00.000Z'
+const READ: readonly (readonly [unknown, string])[] = [
+  ['2026-11-21T06:00:00.000Z', AT],
+  ['2026-11-21T06:00:00Z', AT],
+  ['2026-11-21t06:00:00z', AT],
+  ['2026-11-21T06:00Z', AT],
+  ['2026-11-21T07:00:00+01:00', AT],
+  ['2026-11-21T07:00:00+0100', AT],
+  ['2026-11-21T07:00:00+01', AT],
+  ['2026-11-21T00:30:00-05:30', AT],
+  ['2026-11-21 06:00:00', AT],
+  ['2026-11-21 06:00:00 UTC', AT],
+  ['2026-11-21 06:00:00+00:00', AT],
+  ['2026-11-21T06:00:00', AT],
+  [' 2026-11-21T06:00:00Z ', AT],
+  ['2026-11-21T06:00:00.123456789Z', '2026-11-21T06:00:00.123Z'],
+  ['2026-11-21T06:00:00,5Z', '2026-11-21T06:00:00.500Z'],
+  ['2026-11-21', '2026-11-21T00:00:00.000Z'],
+  ['20261121', '2026-11-21T00:00:00.000Z'],
+  ['20261121T060000Z', AT],
+  ['20261121060000', AT],
+  ['Sat, 21 Nov 2026 06:00:00 GMT', AT],
+  ['21 Nov 2026 07:00:00 +0100', AT],
+  ['/Date(1795240800000)/', AT],
+  [{ __type: 'Date', iso: '2026-11-21T06:00:00.000Z' }, AT],
+  [1_795_240_800, AT],
+  ['1795240800', AT],
+  [1_795_240_800_000, AT],
+  ['1795240800000', AT],
+  [1_795_240_800_000_000, AT],
+  ['1795240800000000000', AT],
+  [1_795_240_800.5, '2026-11-21T06:00:00.500Z'],
+  // The clocks of Berlin show 02:30 twice that night; the offset says which is meant.
+  ['2026-10-25T02:30:00+02:00', '2026-10-25T00:30:00.000Z'],
+  ['2026-10-25T02:30:00+01:00', '2026-10-25T01:30:00.000Z'],
+  // That night 02:30 does not exist there; without a zone it is read in UTC, where it does.
+  ['2026-03-29T02:30:00', '2026-03-29T02:30:00.000Z'],
+  ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.000Z'],
+  ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+  ['2038-01-19T03:14:08Z', '2038-01-19T03:14:08.000Z'],
+  [2_147_483_648, '2038-01-19T03:14:08.000Z'],
+  ['2199-12-31T23:59:59Z', '2199-12-31T23:59:59.000Z'],
+]
+const PLACEHOLDERS: readonly unknown[] = [
+  '0001-01-01T00:00:00Z',
+  '0000-00-00 00:00:00',
+  '0000-00-00',
+  '1970-01-01T00:00:00Z',
+  '1900-01-01',
+  '9999-12-31T23:59:59Z',
+  0,
+  -62_135_596_800,
+  -62_135_596_800_000,
+]
+const NONE: readonly unknown[] = [
+  '',
+  'yesterday',
+  'N/A',
+  '2026-02-30',
+  '2025-02-29T00:00:00Z',
+  '2026-13-01',
+  '2026-11-21T25:00:00Z',
+  '2026-11-21T06:00:00+99:00',
+  '21/11/2026',
+  '11/21/2026',
+  '2026-11',
+  '12',
+  'Date(1)',
+  null,
+  true,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  ['2026-11-21'],
+  { at: '2026-11-21' },
+]
+
+describe('times', () => {
+  it('come to UTC from every way in which upstreams write them (row 20)', () => {
+    expect(READ.length + PLACEHOLDERS.length + NONE.length).toBeGreaterThanOrEqual(40)
+    expect(READ.map(([value]) => [value, toInstant(value)])).toEqual(READ)
+  })
+
+  it('that stand for none are none, and told from what is no time (row 20)', () => {
+    expect(PLACEHOLDERS.filter((value) => toInstant(value) !== null)).toEqual([])
+    expect(PLACEHOLDERS.filter((value) => !isPlaceholderTime(value))).toEqual([])
+    expect(NONE.filter((value) => toInstant(value) !== null)).toEqual([])
+    expect(NONE.filter(isPlaceholderTime)).toEqual([])
+  })
+
+  it('in the form in which they are kept are what a closer look makes of them, each day and hour from 1969 to 2200', () => {
+    const pad = (value: number): string => String(value).padStart(2, '0')
+    const times = Array.from(
+      { length: 62 },
+      (_, number) => `${pad(number % 27)}:${pad(number)}:${pad(61 - number)}.0${pad(number)}Z`,
+    )
+    for (let year = 1969; year <= 2200; year++) {
+      for (let month = 0; month <= 13; month++) {
+        for (let day = 0; day <= 32; day++) {
+          const text = `${year}-${pad(month)}-${pad(day)}T${times[(year + month * 31 + day) % 62]}`
+          // A space before it is passed over, and keeps it from the short way.
+          if (toInstant(text) !== toInstant(` ${text}`))
+            expect(toInstant(text), text).toBe(toInstant(` ${text}`))
+        }
+      }
+    }
+  })
+})

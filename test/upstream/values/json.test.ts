@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { parseJson } from '../../../src/upstream/values/json.ts'
+
+describe('JSON from the wire', () => {
+  it('keeps every digit of 1,000 whole numbers beyond 2^53 (row 18)', () => {
+    const ids = Array.from({ length: 1000 }, (_, index) =>
+      String(9_007_199_254_740_993n + BigInt(index) * 7n),
+    )
+    expect(parseJson(`[${ids.join(',')}]`)).toEqual(
+      ids.map((id) => (Number.isSafeInteger(Number(id)) ? Number(id) : id)),
+    )
+    expect(JSON.stringify(parseJson(`{"id":${ids[0]}}`))).toBe(`{"id":"${ids[0]}"}`)
+  })
+
+  it('reads 1.0 as 1, and the text "1.0" as it stands (row 18)', () => {
+    expect(parseJson('[1.0, 1, "1.0", 9007199254740993.0, -12345678901234567890]')).toEqual([
+      1,
+      1,
+      '1.0',
+      '9007199254740993',
+      '-12345678901234567890',
+    ])
+  })
+
+  it('keeps numbers too large for a double as text, where JSON.parse would make Infinity of them', () => {
+    expect(parseJson('[1e400, -1e400, 1e10, 1e-400]')).toEqual(['1e400', '-1e400', 1e10, 0])
+  })
+
+  it('alters nothing inside texts', () => {
+    const text = '{"a\\"9007199254740993":"x \\\\","b":"9007199254740993, 1e400","c":9007199254740993}'
+    expect(parseJson(text)).toEqual({ ...JSON.parse(text), c: '9007199254740993' })
+  })
+
+  it('passes over a byte order mark (row 21)', () => {
+    expect(parseJson('\uFEFF{"a":1}')).toEqual({ a: 1 })
+  })
+
+  it('reads 200,000 levels without exhausting the stack (row 22)', () => {
+    const deep = `{"id":9007199254740993,"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+    expect(parseJson(deep)).toMatchObject({ id: '9007199254740993' })
+  })
+
+  it.each(['', '{"a":', '{"a":"9007199254740993', '{"a":9007199254740993'])(
+    'refuses cut JSON: %s',
+    (text) => {
+      expect(() => parseJson(text)).toThrow(SyntaxError)
+    },
+  )
+
+  it.each(['{9007199254740993:1}', '[0009007199254740993]', '[9007199254740993.]', '[+9007199254740993]'])(
+    'refuses large numbers that JSON does not have: %s',
+    (text) => {
+      expect(() => parseJson(text)).toThrow(SyntaxError)
+    },
+  )
+
+  it('reads a text of 10 MB beside large numbers in no time', () => {
+    const long = '\\"'.repeat(5_000_000)
+    const started = performance.now()
+    expect(parseJson(`{"id":9007199254740993,"text":"${long}"}`)).toMatchObject({ id: '9007199254740993' })
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+})

@@ -1,0 +1,216 @@
+/** What is found in messages that have been verified, whatever their sender made of them. */
+import { describe, expect, it, test } from 'vitest'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import { webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
+import { readEvents } from '../../../src/upstream/webhooks/read-events.ts'
+import { random } from '../../support/random.ts'
+
+const recordId = REFERENCE_PROFILE.mapping.lead.id
+type Headers = Readonly<Record<string, readonly string[]>>
+
+/** @param written a profile's part; the body as JSON, or text as it is */
+function read(written: object, body: unknown, headers: Headers = {}) {
+  const webhook = webhookProfileSchema.parse({ verify: { scheme: 'token' }, lead: 'lead', ...written })
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return readEvents({ webhook, recordId }, { headers, body: Buffer.from(text) })
+}
+
+const idsIn = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id)
+
+describe('an event of the reference service', () => {
+  const { webhook } = REFERENCE_PROFILE
+  if (webhook === undefined) throw new Error('it has no webhooks')
+  const readOne = (type: string, data: object) => {
+    const body = Buffer.from(JSON.stringify({ id: 'evt', type, timestamp: '2026-11-21T09:00:00Z', data }))
+    return readEvents({ webhook, recordId }, { headers: { 'webhook-id': ['msg_1'] }, body })
+  }
+  const common = { id: 'msg_1', occurredAt: '2026-11-21T09:00:00.000Z', record: null, problem: null }
+
+  it.each([
+    [
+      'lead.updated',
+      { lead_id: 'ld', pipeline_id: 'pl' },
+      { resource: 'lead', resourceId: 'ld', isRemoval: false },
+    ],
+    [
+      'lead.removed',
+      { lead_id: 'ld', pipeline_id: 'pl' },
+      { resource: 'lead', resourceId: 'ld', isRemoval: true },
+    ],
+    ['pipeline.updated', { pipeline_id: 'pl' }, { resource: 'pipeline', resourceId: 'pl', isRemoval: false }],
+    ['agent.status_changed', { agent_id: 'ag' }, { resource: 'agents', resourceId: '', isRemoval: false }],
+    ['webhook.ping', { webhook_id: 'wh' }, { resource: null, resourceId: '', isRemoval: false }],
+  ])('of the type %s says what is to be read', (type, data, about) => {
+    expect(readOne(type, data)).toEqual([{ ...common, type, ...about }])
+  })
+})
+
+describe('the id of an event', () => {
+  it('keeps each digit of a large number, as that of a lead does', () => {
+    const body = '{"id":9007199254740993,"lead":12345678901234567890}'
+    expect(read({ id: 'id' }, body)).toMatchObject([
+      { id: '9007199254740993', resourceId: '12345678901234567890' },
+    ])
+  })
+
+  it('of a header counts the events behind it', () => {
+    const places = { id: { header: 'Webhook-Id' } }
+    const headers = { 'webhook-id': ['msg_1'] }
+    expect(idsIn(read(places, { lead: 'a' }, headers))).toEqual(['msg_1'])
+    expect(idsIn(read(places, [{ lead: 'a' }, { lead: 'b' }], headers))).toEqual(['msg_1:0', 'msg_1:1'])
+  })
+
+  it('is made of the event where there is none, and so the same for the same event', () => {
+    const [one, again, other] = [
+      { lead: 'a', n: 1 },
+      { lead: 'a', n: 1 },
+      { lead: 'a', n: 2 },
+    ]
+    const ids = idsIn(read({}, [one, again, other]))
+    expect(ids[0]).toMatch(/^sha256:[0-9a-f]{64}$/)
+    expect([ids[1] === ids[0], ids[2] === ids[0]]).toEqual([true, false])
+    expect(idsIn(read({ id: 'id' }, one))).toEqual([ids[0]])
+    for (const id of [true, null, {}, [], ''])
+      expect(idsIn(read({ id: 'id' }, { ...one, id }))[0]).toMatch(/^sha256:/)
+  })
+
+  it('that is very long is told by a short one', () => {
+    const [long, longer] = idsIn(read({ id: 'id' }, [{ id: 'x'.repeat(300) }, { id: 'x'.repeat(301) }]))
+    expect([long, longer].every((id) => id?.startsWith('sha256:'))).toBe(true)
+    expect(long).not.toBe(longer)
+  })
+})
+
+describe('events of one message', () => {
+  it('are those of its list, or of the list that it is', () => {
+    const events = [{ lead: 1 }, { lead: 2 }]
+    const leads = (written: object, body: unknown) => read(written, body).map(({ resourceId }) => resourceId)
+    expect(leads({ items: 'data.events' }, { data: { events } })).toEqual(['1', '2'])
+    expect(leads({ items: '' }, events)).toEqual(['1', '2'])
+    expect(leads({}, events)).toEqual(['1', '2'])
+    expect(leads({ items: 'data' }, { data: [] })).toEqual([])
+  })
+
+  it('are told to be unreadable where there is no list, and one by one where one is no object', () => {
+    expect(read({ items: 'data' }, { data: { lead: 1 } })).toMatchObject([
+      { problem: 'no list of events at data' },
+    ])
+    expect(read({}, [{ lead: 1 }, 7, null, ['x']]).map(({ problem }) => problem)).toEqual([
+      null,
+      ...Array<string>(3).fill('an event is no object'),
+    ])
+  })
+
+  it('are read up to a thousand, and it is said that there were more', () => {
+    const events = read(
+      {},
+      Array.from({ length: 1_002 }, (_, lead) => ({ lead })),
+    )
+    expect(events).toHaveLength(1_001)
+    expect(events.at(-1)?.problem).toBe('one message with 1002 events: only 1000 are read')
+    expect(new Set(idsIn(events)).size).toBe(1_001)
+  })
+})
+
+describe('what an event is about', () => {
+  it.each([
+    [{ lead: { id: 1 } }, '{"id":1} cannot be the id of a lead'],
+    [{ lead: true }, 'true cannot be the id of a lead'],
+    [{ lead: ['a'] }, '["a"] cannot be the id of a lead'],
+    [{ lead: 'x'.repeat(257) }, `"${'x'.repeat(99)} cannot be the id of a lead`],
+  ])('is not told by %j', (event, problem) => {
+    expect(read({}, event)).toMatchObject([{ resource: null, resourceId: '', isRemoval: false, problem }])
+  })
+
+  it.each([[{}], [{ lead: null }], [{ lead: '' }]])('is nothing that is kept where it is %j', (event) => {
+    expect(read({}, event)).toMatchObject([{ resource: null, problem: null }])
+  })
+
+  it('is a record where the profile takes it from the event, with its own id; else it is asked for', () => {
+    const places = { record: 'object', lead: 'object_id', type: 'type', removed: ['gone'] }
+    const record = { id: 9, company: { name: 'Acme' } }
+    expect(read(places, { object: record, object_id: 8 })).toMatchObject([
+      { resource: 'lead', resourceId: '9', record: JSON.stringify(record) },
+    ])
+    expect(read(places, { object_id: 8, type: 'gone' })).toMatchObject([
+      { resourceId: '8', record: null, isRemoval: true },
+    ])
+    expect(read(places, { object: { name: 'Acme' }, object_id: 8 })).toMatchObject([
+      { resource: null, record: null, problem: 'null cannot be the id of a lead' },
+    ])
+  })
+})
+
+test.each([
+  [1_795_251_600, '2026-11-21T09:00:00.000Z'],
+  ['1795251600123', '2026-11-21T09:00:00.123Z'],
+  ['2026-11-21T10:00:00+01:00', '2026-11-21T09:00:00.000Z'],
+  ['yesterday', null],
+  [{}, null],
+])('the time %j is %j, and an event without one is an event', (time, occurredAt) => {
+  expect(read({ time: 'time' }, { lead: 1, time })).toMatchObject([{ occurredAt, resourceId: '1' }])
+})
+
+test('text that hides something is cleaned, and cut without half a character', () => {
+  const [event] = read({ type: 'type' }, { lead: 'a\u0000\u202eb', type: `${'x'.repeat(199)}😀` })
+  expect(event).toMatchObject({ resourceId: 'ab', type: `${'x'.repeat(199)}\ufffd` })
+})
+
+test('names that every object has lead nowhere', () => {
+  const body = '{"__proto__":{"lead":"x"},"toString":1}'
+  expect(read({ lead: 'constructor.name', type: 'toString.name' }, body)).toMatchObject([
+    { type: null, resource: null, problem: null },
+  ])
+  expect(read({ lead: '__proto__.lead' }, body)).toMatchObject([{ resourceId: 'x' }])
+})
+
+const SEED = Number(process.env['SEED'] ?? 8)
+
+test(`whatever a message is and a profile says, events come of it, and nothing is thrown, SEED=${SEED}`, () => {
+  const next = random(SEED)
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T
+  const names = ['id', 'lead', 'data', 'type', '0', '', '__proto__', 'constructor', 'length', 'a.b']
+  const path = () => Array.from({ length: Math.floor(next() * 4) }, () => pick(names)).join('.')
+  const place = () => (next() < 0.2 ? { header: pick(names) || 'x' } : path())
+  const maybe = (key: string, value: unknown) => (next() < 0.6 ? { [key]: value } : {})
+  const profile = () => ({
+    ...{
+      verify: { scheme: 'token' },
+      lead: next() < 0.5 ? path() : { from: [[pick(names) || 'x']], transform: 'join' },
+    },
+    ...{
+      ...maybe('items', path()),
+      ...maybe('id', place()),
+      ...maybe('type', place()),
+      ...maybe('time', place()),
+    },
+    ...{
+      ...maybe('pipeline', path()),
+      ...maybe('agent', path()),
+      ...maybe('record', path()),
+      removed: ['1', 'x'],
+    },
+  })
+  const value = (depth: number): unknown => {
+    const kind = Math.floor(next() * (depth > 4 ? 6 : 8))
+    if (kind === 6) return Array.from({ length: Math.floor(next() * 4) }, () => value(depth + 1))
+    if (kind === 7)
+      return Object.fromEntries(
+        Array.from({ length: Math.floor(next() * 5) }, () => [pick(names), value(depth + 1)]),
+      )
+    return pick<unknown>([null, true, 1, 1e300, '', 'x', '\ud800', '2026-11-21', 'y'.repeat(400)])
+  }
+  for (let round = 0; round < 5_000; round++) {
+    const whole = JSON.stringify(value(0))
+    const body = Buffer.from(next() < 0.1 ? whole.slice(0, Math.floor(next() * whole.length)) : whole)
+    const headers = Object.fromEntries([[pick(names), [pick(['', 'x'])]]])
+    const events = readEvents({ webhook: webhookProfileSchema.parse(profile()), recordId }, { headers, body })
+    for (const { id, resource, resourceId, problem } of events) {
+      expect(id.length > 0 && id.length <= 256).toBe(true)
+      expect(resource === 'lead' || resource === 'pipeline' ? resourceId !== '' : resourceId === '').toBe(
+        true,
+      )
+      expect(problem === null || resource === null).toBe(true)
+    }
+  }
+})

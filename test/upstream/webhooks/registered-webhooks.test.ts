@@ -1,0 +1,195 @@
+/** Webhooks at upstreams that offer less than the reference service, or answer oddly. */
+import { existsSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { registerSelf, removeSelf } from '../../../src/jobs/events/register-webhook.ts'
+import { readRegistration, registrationFile } from '../../../src/jobs/events/webhook-registration.ts'
+import { openSource } from '../../../src/upstream/open.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { WebhookSource } from '../../../src/upstream/webhooks/registered-webhooks.ts'
+import { folderWith } from '../../support/folder.ts'
+import { SILENT } from '../../support/syncing.ts'
+
+const { signal } = new AbortController()
+const SECRET = 'a-secret-of-theirs'
+const WEBHOOK = {
+  ...{ id: 'hook/1', url: 'https://reports.example.com/in', events: ['lead.created'], description: null },
+  ...{ status: 'active', disabled_reason: null, disabled_at: null, failing_since: null },
+  created_at: '2026-11-20T09:00:00.000Z',
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+const say =
+  (status: number, body = ''): Answer =>
+  (_request, response) =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+
+/** Each request is answered by what stands under its method, one after the other, the last one again. */
+async function openUpstream(answers: Readonly<Record<string, readonly Answer[]>>, more: object = {}) {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const { method = '', url } = request
+    const [some = [], before] = [answers[method], asked.filter((line) => line.startsWith(method)).length]
+    asked.push(`${method} ${url}`)
+    ;(some[Math.min(before, some.length - 1)] ?? say(405))(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const profile: ProfileInput = {
+    ...{ name: 'theirs', paging: { kind: 'none' }, mapping: { lead: { id: 'id' } } },
+    ...more,
+  }
+  const source = openSource({
+    ...{ baseUrl: `http://127.0.0.1:${port}/api/v1`, apiKey: 'test-key', maxWaitMs: 0, log: SILENT },
+    ...{ profile: parseProfile(profile, 'test'), backoff: { attempts: 3, baseMs: 0, maxMs: 0 } },
+    otherSecrets: () => [SECRET],
+  })
+  onTestFinished(async () => {
+    await source.close()
+    server.close()
+  })
+  return { source, asked }
+}
+
+describe('an upstream that lacks a part', () => {
+  const calls: readonly [string, string, (webhooks: WebhookSource) => Promise<unknown>][] = [
+    ['list webhooks', 'GET', (webhooks) => webhooks.list()],
+    ['show a webhook', 'GET', (webhooks) => webhooks.show('h1')],
+    ['test a webhook', 'POST', (webhooks) => webhooks.test('h1')],
+    ['give a webhook a new secret', 'POST', (webhooks) => webhooks.rotate('h1', 'key')],
+    ['enable a webhook', 'POST', (webhooks) => webhooks.enable('h1', 'key')],
+    ['list what was sent to a webhook', 'GET', (webhooks) => webhooks.listAttempts('h1')],
+    ['remove a webhook', 'DELETE', (webhooks) => webhooks.remove('h1')],
+    ['register webhooks', 'POST', (webhooks) => webhooks.register({ url: 'https://x', events: [] }, 'key')],
+  ]
+
+  it.each(calls)('cannot %s, and it is said what to do then', async (what, method, call) => {
+    for (const status of [405, 501]) {
+      const { source, asked } = await openUpstream({ [method]: [say(status)] })
+      await expect(call(source.webhooks)).rejects.toMatchObject({
+        code: 'api_not_found',
+        message: expect.stringMatching(
+          `^The upstream offers no way to ${what}: ${method} .* answered ${status}$`,
+        ),
+        hint: expect.stringContaining('events.secret_file (LEADSHEET_EVENTS_SECRET_FILE)'),
+      })
+      expect(asked).toHaveLength(1)
+    }
+  })
+
+  it.each(calls)('cannot %s where its profile says that there are none', async (what, _, call) => {
+    const { source, asked } = await openUpstream({}, { endpoints: { webhooks: 'none' } })
+    await expect(call(source.webhooks)).rejects.toMatchObject({
+      code: 'api_not_found',
+      message: `The upstream cannot ${what}: endpoints.webhooks is none in its profile theirs`,
+    })
+    expect(asked).toEqual([])
+  })
+
+  it.each(['', '.', '..'])('is asked for no other path by a webhook that is called %j', async (id) => {
+    const { source, asked } = await openUpstream({ DELETE: [say(204)], GET: [say(200, '{"data":[]}')] })
+    const { show, remove } = source.webhooks
+    for (const call of [show(id), remove(id)])
+      await expect(call).rejects.toMatchObject({ code: 'api_not_found' })
+    expect(asked).toEqual([])
+  })
+
+  it('to register at is not registered at, and nothing is kept of it', async () => {
+    const { source } = await openUpstream({})
+    const file = registrationFile(folderWith())
+    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_not_found' })
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it('a secret is told so, and what is kept can still be read', async () => {
+    const { source } = await openUpstream({ POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: '' }))] })
+    const file = registrationFile(folderWith())
+    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_unexpected' })
+    expect(await readRegistration(file)).toBeNull()
+  })
+
+  it('but knows how to register is registered with once, and what is left over is told', async () => {
+    const { source, asked } = await openUpstream({
+      POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))],
+      GET: [say(404)],
+    })
+    const own = { source, file: registrationFile(folderWith()), now: () => new Date(WEBHOOK.created_at) }
+    const register = (url: string) => registerSelf({ ...own, url, events: ['lead.created'] }, signal)
+    expect(await register(WEBHOOK.url)).toMatchObject({ outcome: 'registered', leftOver: null })
+    expect(await register(WEBHOOK.url)).toMatchObject({ outcome: 'already' })
+    expect(asked).toEqual(['POST /api/v1/webhooks', 'GET /api/v1/webhooks'])
+    // It gives the same for another address: that is not to be removed.
+    expect(await register('https://other.example.com/')).toMatchObject({
+      outcome: 'replaced',
+      leftOver: null,
+    })
+    expect(await removeSelf(own, signal)).toEqual({ id: WEBHOOK.id, outcome: 'left' })
+    expect(await readRegistration(own.file)).toBeNull()
+  })
+})
+
+describe('a webhook', () => {
+  it('that is not known is told of by its id', async () => {
+    const { source } = await openUpstream({ GET: [say(404)] })
+    await expect(source.webhooks.show('h1')).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^The upstream knows no webhook h1, or offers no way to show a webhook: /,
+      ),
+      hint: expect.stringContaining('leadsheet webhooks list'),
+    })
+  })
+
+  it('is shown with events that only a newer upstream knows', async () => {
+    const newer = { ...WEBHOOK, events: ['lead.created', 'lead.merged'] }
+    const { source } = await openUpstream({
+      GET: [say(200, JSON.stringify(newer)), say(200, JSON.stringify({ data: [newer] }))],
+    })
+    expect([await source.webhooks.show('h1'), await source.webhooks.list()]).toEqual([newer, [newer]])
+  })
+
+  it('is asked for by its id, whatever stands in it', async () => {
+    const { source, asked } = await openUpstream({ GET: [say(200, JSON.stringify(WEBHOOK))] })
+    expect(await source.webhooks.show(WEBHOOK.id)).toEqual(WEBHOOK)
+    expect(asked).toEqual(['GET /api/v1/webhooks/hook%2F1'])
+  })
+
+  it.each([
+    ['nothing', say(204)],
+    ['JSON', say(200, '{"deleted":true}')],
+    ['a page', say(200, '<html>gone</html>')],
+  ])('is removed, also where %s answers that, and once where it is asked again', async (_, answer) => {
+    const { source, asked } = await openUpstream({ DELETE: [say(503), answer, say(404)] })
+    expect(await source.webhooks.remove('h1')).toBe(true)
+    expect(await source.webhooks.remove('h1')).toBe(false)
+    expect(asked).toHaveLength(3)
+  })
+
+  it('is registered under its key again where no answer came, also by the next command', async () => {
+    const keys: unknown[] = []
+    const note =
+      (answer: Answer): Answer =>
+      (request, response) => {
+        keys.push(request.headers['idempotency-key'])
+        answer(request, response)
+      }
+    const registered = say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))
+    const failed = note(say(502))
+    const { source } = await openUpstream({ POST: [failed, failed, failed, failed, note(registered)] })
+    const file = registrationFile(folderWith())
+    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_unreachable' })
+    expect(await registerSelf(own, signal)).toMatchObject({ outcome: 'registered' })
+    expect([keys.length, new Set(keys).size]).toEqual([5, 1])
+  })
+
+  it('has its secret taken out of what the upstream quotes', async () => {
+    const { source } = await openUpstream({ POST: [say(400, JSON.stringify({ detail: `not ${SECRET}` }))] })
+    await expect(source.webhooks.test('h1')).rejects.toMatchObject({
+      message: expect.stringMatching(/answered 400: not \[redacted\]$/),
+    })
+  })
+})

@@ -1,0 +1,276 @@
+/** Signatures as the documentation of their senders gives them, or as openssl makes them by its words. */
+import { describe, expect, it, test } from 'vitest'
+import { type WebhookProfile, webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
+import { type WebhookMessage, whyRefused } from '../../../src/upstream/webhooks/verify-signature.ts'
+import { random } from '../../support/random.ts'
+
+interface Vector {
+  readonly verify: object
+  readonly secret: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** In seconds since 1970; where there is none, any time will do. */
+  readonly at: number
+}
+
+const AT = 1_614_265_330
+
+const VECTORS: Readonly<Record<string, Vector>> = {
+  'Standard Webhooks, by its own test': {
+    verify: { scheme: 'standard' },
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    headers: {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    },
+    body: '{"test": 2432232314}',
+    at: AT,
+  },
+  'GitHub, by the example of its documentation': {
+    verify: { scheme: 'hmac', header: 'X-Hub-Signature-256', prefix: 'sha256=' },
+    secret: "It's a Secret to Everybody",
+    headers: {
+      'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+    },
+    body: 'Hello, World!',
+    at: AT,
+  },
+  Stripe: {
+    verify: { scheme: 'stripe' },
+    secret: 'whsec_test_secret',
+    headers: {
+      'stripe-signature':
+        't=1614265330,v1=e135cdbed3dda004bf8a2fb350f2541d299393c770e0b9e6e319dc595e9072aa,v0=6ffbb59b2300aae63f272406069a9788598b792a944a07aba816edb039989a39',
+    },
+    body: '{"id":"evt_1"}',
+    at: AT,
+  },
+  'HubSpot, version 3': {
+    verify: {
+      ...{ scheme: 'hmac', header: 'X-HubSpot-Signature-v3', encoding: 'base64' },
+      ...{ signed: '{method}{url}{body}{timestamp}', timestamp_header: 'X-HubSpot-Request-Timestamp' },
+    },
+    secret: 'yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy',
+    headers: {
+      'x-hubspot-signature-v3': '/29ucDLyhIJ2x43GfrzlTV5n8nEy9DSN3aBfpKpJ1i8=',
+      'x-hubspot-request-timestamp': '1614265330123',
+    },
+    body: '[{"objectId":512}]',
+    at: AT,
+  },
+  Close: {
+    verify: {
+      ...{ scheme: 'hmac', header: 'close-sig-hash', key: 'hex' },
+      ...{ signed: '{timestamp}{body}', timestamp_header: 'close-sig-timestamp' },
+    },
+    secret: '5a0d2b7c5a0d2b7c5a0d2b7c5a0d2b7c',
+    headers: {
+      'close-sig-hash': '7100e226abe332831d827882c22ed63d05a5222db066368ddd10c61025cdd841',
+      'close-sig-timestamp': '1614265330',
+    },
+    body: '{"event":{}}',
+    at: AT,
+  },
+  Intercom: {
+    verify: { scheme: 'hmac', header: 'X-Hub-Signature', prefix: 'sha1=', algorithm: 'sha1' },
+    secret: 'client-secret',
+    headers: { 'x-hub-signature': 'sha1=ee7428da80e3d30bcbfcd10b30708df0b660715d' },
+    body: '{"type":"notification_event"}',
+    at: AT,
+  },
+  Outreach: {
+    verify: { scheme: 'hmac', header: 'Outreach-Webhook-Signature' },
+    secret: 'outreach-secret',
+    headers: {
+      'outreach-webhook-signature': 'b6ac3db89cb49011d79c4e3dabbd5870ce413461ad36d53cd3a4c0e0f0ada4f6',
+    },
+    body: '{"data":{}}',
+    at: AT,
+  },
+  'Pipedrive, by HTTP Basic': {
+    verify: { scheme: 'token', value: 'Basic {basic}' },
+    secret: 'leads:passw0rd',
+    headers: { authorization: 'Basic bGVhZHM6cGFzc3cwcmQ=' },
+    body: '{"meta":{}}',
+    at: AT,
+  },
+  'a token': {
+    verify: { scheme: 'token', header: 'X-Token', value: '{secret}' },
+    secret: 's3cret',
+    headers: { 'x-token': 's3cret' },
+    body: '{}',
+    at: AT,
+  },
+}
+const named = Object.entries(VECTORS)
+
+function profileOf(verify: object): WebhookProfile {
+  return webhookProfileSchema.parse({ verify, lead: 'id' })
+}
+
+function messageOf({ headers, body }: Pick<Vector, 'headers' | 'body'>): WebhookMessage {
+  const values = Object.entries(headers).map(([name, value]) => [name, [value]])
+  return {
+    ...{ method: 'POST', url: 'https://leads.example.com/webhooks/leads' },
+    ...{ headers: Object.fromEntries(values), body: Buffer.from(body) },
+  }
+}
+
+function why(vector: Vector, secrets: readonly string[] = [vector.secret], afterSeconds = 0): string | null {
+  const now = new Date((vector.at + afterSeconds) * 1000)
+  return whyRefused(profileOf(vector.verify), secrets, messageOf(vector), now)
+}
+
+describe.each(named)('a message of %s', (_, vector) => {
+  it('is verified, whichever of the secrets it was signed with', () => {
+    expect(why(vector)).toBeNull()
+    expect(why(vector, ['ab'.repeat(16), vector.secret])).toBeNull()
+    expect(why(vector, [vector.secret, 'ab'.repeat(16)])).toBeNull()
+  })
+
+  it('is not by another secret, by an empty one, or by none', () => {
+    expect(why(vector, ['ab'.repeat(16)])).toBe('its signature is by no secret that is known')
+    expect(why(vector, [''])).toBe('the secret cannot be read as the profile says')
+    expect(why(vector, [])).toBe('no secret is known')
+  })
+
+  it('is not with one letter of its signature changed', () => {
+    const [name = ''] = Object.keys(vector.headers).filter((each) => /signature|hash|auth|token/.test(each))
+    const value = vector.headers[name] ?? ''
+    const at = value.includes('v1=') ? value.indexOf('v1=') + 5 : value.length - 2
+    const changed = `${value.slice(0, at)}${value[at] === 'a' ? 'b' : 'a'}${value.slice(at + 1)}`
+    expect(why({ ...vector, headers: { ...vector.headers, [name]: changed } })).not.toBeNull()
+  })
+
+  it('is not where a header of it is missing, or came twice', () => {
+    for (const name of Object.keys(vector.headers)) {
+      const whole = messageOf(vector)
+      for (const values of [undefined, [vector.headers[name] ?? '', vector.headers[name] ?? '']]) {
+        const message = { ...whole, headers: { ...whole.headers, [name]: values } }
+        const cause = whyRefused(profileOf(vector.verify), [vector.secret], message, new Date(AT * 1000))
+        expect(cause?.toLowerCase()).toBe(
+          `${name} ${values === undefined ? 'is missing' : 'came more than once'}`,
+        )
+      }
+    }
+  })
+})
+
+const SIGNING_BODIES = named.filter(([, { verify }]) => !JSON.stringify(verify).includes('token'))
+
+it.each(SIGNING_BODIES)('a message of %s is not verified with any bit of its body turned', (_, vector) => {
+  const message = messageOf(vector)
+  for (let bit = 0; bit < message.body.length * 8; bit++) {
+    const body = Buffer.from(message.body)
+    body[bit >> 3] = (body[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    const now = new Date(AT * 1000)
+    expect(whyRefused(profileOf(vector.verify), [vector.secret], { ...message, body }, now)).not.toBeNull()
+  }
+})
+
+const TIMED = named.filter(([, { headers }]) => JSON.stringify(headers).includes('1614265330'))
+
+it.each(TIMED)('a message of %s is verified for five minutes, to both sides', (_, vector) => {
+  expect([why(vector, undefined, 299), why(vector, undefined, -299)]).toEqual([null, null])
+  expect(why(vector, undefined, 302)).toMatch(/^it was signed 30[12] s ago$/)
+  expect(why(vector, undefined, -302)).toMatch(/^it was signed for 30[12] s from now$/)
+})
+
+test.each([
+  ['standard', 'webhook-timestamp'],
+  ['stripe', 'stripe-signature'],
+])('a time of %s is of digits alone', (scheme, header) => {
+  const [, vector] = named.find(([, { verify }]) => JSON.stringify(verify).includes(`"${scheme}"`)) ?? []
+  if (vector === undefined) throw new Error('there is none')
+  for (const time of [
+    '',
+    ' ',
+    '-1',
+    '1e9',
+    '1614265330.0',
+    '0x60',
+    '1'.repeat(13),
+    'Infinity',
+    '１６１４２６５３３０',
+  ]) {
+    const value = (vector.headers[header] ?? '').replace('1614265330', time)
+    const cause = why({ ...vector, headers: { ...vector.headers, [header]: value } })
+    expect(cause).toMatch(/is no time in seconds$|has not one t with a time in seconds$/)
+  }
+})
+
+test('of several times in a header of Stripe none counts', () => {
+  const stripe = VECTORS['Stripe'] as Vector
+  const value = stripe.headers['stripe-signature'] ?? ''
+  const twice = { ...stripe, headers: { 'stripe-signature': `t=1,${value}` } }
+  expect(why(twice)).toBe('Stripe-Signature has not one t with a time in seconds')
+})
+
+test('of several signatures one is enough, wherever it stands', () => {
+  const stripe = VECTORS['Stripe'] as Vector
+  const [time, right] = (stripe.headers['stripe-signature'] ?? '').split(',')
+  const wrong = `v1=${'0'.repeat(64)}`
+  for (const header of [`${time},${wrong},${right}`, `${time}, ${right}, ${wrong}`, `${right},${time}`]) {
+    expect(why({ ...stripe, headers: { 'stripe-signature': header } })).toBeNull()
+  }
+})
+
+test('a key in hex of which a part cannot be read is no key', () => {
+  const close = VECTORS['Close'] as Vector
+  for (const secret of ['5a0', '5a0d2b7cxx', 'whsec_5a0d', ' 5a0d']) {
+    expect(why(close, [secret])).toBe('the secret cannot be read as the profile says')
+  }
+})
+
+test('nothing is asked for where everybody is believed', () => {
+  expect(why({ ...(VECTORS['Close'] as Vector), verify: { scheme: 'none' } }, [])).toBeNull()
+})
+
+const SEED = Number(process.env['SEED'] ?? 7)
+
+test(`whatever comes is verified or not, and nothing is thrown, SEED=${SEED}`, () => {
+  const next = random(SEED)
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T
+  const names = [
+    'webhook-id',
+    'webhook-timestamp',
+    'webhook-signature',
+    'Stripe-Signature',
+    '__proto__',
+    'constructor',
+  ]
+  const values = [
+    '',
+    ' ',
+    'v1,',
+    'v1,x v1,y',
+    't=1,v1=',
+    't=,t=',
+    '1614265330',
+    '\u0000',
+    '='.repeat(300),
+    'Bearer ',
+  ]
+  const verifies = [
+    ...named.map(([, { verify }]) => verify),
+    ...names.map((header) => ({ scheme: 'hmac', header, signed: '{url}{body}{body}' })),
+    ...names.map((header) => ({ scheme: 'token', header, value: '{secret}{basic}' })),
+  ]
+  for (let round = 0; round < 5_000; round++) {
+    const headers: Record<string, readonly string[] | undefined> = {}
+    for (let count = next() * 6; count > 0; count--)
+      Object.defineProperty(headers, pick(names).toLowerCase(), {
+        ...{ value: Array.from({ length: Math.floor(next() * 3) }, () => pick(values)) },
+        ...{ enumerable: true, configurable: true },
+      })
+    const message = {
+      method: pick(['POST', '']),
+      url: pick(['', 'x']),
+      headers,
+      body: Buffer.from(pick(values)),
+    }
+    const secrets = Array.from({ length: Math.floor(next() * 3) }, () => pick(values))
+    expect(whyRefused(profileOf(pick(verifies)), secrets, message, new Date(AT * 1000))).not.toBe('')
+  }
+})
