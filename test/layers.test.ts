@@ -17,16 +17,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   retry: ['errors'],
   schedule: ['errors'],
   // An address is checked where it is written.
-  config: ['errors', 'model', 'choices', 'figures', 'schedule', 'store/place'],
+  config: ['errors', 'model', 'choices', 'figures', 'schedule', 'store/db/place'],
   contract: ['errors'],
-  source: ['contract', 'model', 'errors', 'log', 'redaction', 'retry'],
+  upstream: ['contract', 'model', 'errors', 'log', 'redaction', 'retry'],
+  probe: ['contract', 'model', 'errors', 'log', 'redaction', 'retry', 'upstream'],
   store: ['model', 'choices', 'figures', 'errors'],
   queue: ['errors', 'log', 'store'],
   report: ['model', 'choices', 'figures', 'errors', 'schedule'],
   mail: ['model', 'errors', 'log', 'redaction', 'retry'],
   jobs: [
     ...[
-      'source',
+      'upstream',
       'store',
       'queue',
       'report',
@@ -45,13 +46,51 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   service: ['contract', 'errors', 'log', 'retry'],
   web: [
     ...['errors', 'model', 'choices', 'figures', 'log'],
-    ...['source', 'store', 'queue', 'report', 'mail', 'schedule', 'jobs'],
+    ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'jobs'],
   ],
   cli: [
     ...['errors', 'model', 'choices', 'figures', 'log', 'redaction', 'retry', 'config', 'contract'],
-    ...['source', 'store', 'queue', 'report', 'mail', 'notify', 'schedule', 'jobs', 'service', 'web'],
+    ...[
+      'upstream',
+      'store',
+      'queue',
+      'report',
+      'mail',
+      'notify',
+      'schedule',
+      'jobs',
+      'service',
+      'web',
+      'probe',
+    ],
   ],
   main: ['cli', 'errors'],
+}
+
+/** Folders within a layer: each imports only those before it, and files that stand directly in the layer. */
+const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
+  upstream: ['values', 'profile', 'client', 'mapping', 'paging', 'webhooks'],
+  store: [
+    'migrations',
+    'tables',
+    'db',
+    'alerts',
+    'leads',
+    'schedule',
+    'schema',
+    'postgres',
+    'retention',
+    'sync',
+    'events',
+    'figures',
+    'queries',
+    'reports',
+    'outbox',
+    'backup',
+    'invariants',
+    'copy',
+    'snapshot',
+  ],
 }
 
 /** Packages that only some may import, and text that only some may hold; paths begin there. */
@@ -105,8 +144,33 @@ describe('the table of layers', () => {
   })
 
   test('would tell of an import that breaks it', () => {
-    const source = readSource('src/store/leads/lead.ts', "import type { Source } from '../source/open.ts'\n")
+    const source = readSource(
+      'src/store/leads/lead.ts',
+      "import type { Source } from '../../upstream/open.ts'\n",
+    )
     expect(forbiddenImports(source)).toEqual(['src/store/leads/lead.ts imports src/upstream/open.ts'])
+  })
+})
+
+describe('the folders within a layer', () => {
+  test.each(Object.entries(IN_ORDER))('of %s import only those before them', (layer, folders) => {
+    expect(sources.flatMap((source) => importsOfLater(source, layer, folders))).toEqual([])
+    const there = sources.map(({ path }) => folderOf(path, layer)).filter((folder) => folder !== null)
+    expect([...new Set(there)].sort()).toEqual(folders.toSorted())
+  })
+
+  test('are those of ARCHITECTURE.md, in this order', () => {
+    const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+    for (const [layer, folders] of Object.entries(IN_ORDER)) {
+      expect(text).toContain(`- \`${layer}/\`: ${folders.join(', ')}\n`)
+    }
+  })
+
+  test('would tell of an import of a later one', () => {
+    const source = readSource('src/store/db/rows.ts', "import { Lead } from '../leads/lead.ts'\n")
+    expect(importsOfLater(source, 'store', IN_ORDER.store ?? [])).toEqual([
+      'src/store/db/rows.ts imports src/store/leads/lead.ts',
+    ])
   })
 })
 
@@ -201,6 +265,20 @@ function forbiddenImports({ path, imports }: Source): string[] {
 
 function isOf(path: string): (area: string) => boolean {
   return (area) => area === areaOf(path) || path === `src/${area}.ts`
+}
+
+/** `src/store/db/rows.ts` -> `db`; null of a file that stands directly in the layer, or in another. */
+function folderOf(path: string, layer: string): string | null {
+  const parts = path.split('/')
+  return parts[1] === layer && parts.length > 3 ? (parts[2] ?? null) : null
+}
+
+function importsOfLater({ path, imports }: Source, layer: string, folders: readonly string[]): string[] {
+  const folder = folderOf(path, layer)
+  if (folder === null) return []
+  return imports
+    .filter((imported) => folders.indexOf(folderOf(imported, layer) ?? '') > folders.indexOf(folder))
+    .map((imported) => `${path} imports ${imported}`)
 }
 
 function outside(users: readonly Source[], places: readonly string[]): string[] {

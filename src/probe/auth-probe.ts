@@ -4,9 +4,9 @@
  */
 
 import { basicOf } from '../upstream/client/auth.ts'
+import { findRecords } from '../upstream/values/json-shape.ts'
 import type { Asker, Auth, Reply } from './ask.ts'
 import { evidenceOf, type Finding } from './evidence.ts'
-import { findRecords } from './json-shape.ts'
 
 const AUTHORIZATION = 'Authorization'
 const ANOTHER_KEY = 'leadsheet-probes-with-a-wrong-key'

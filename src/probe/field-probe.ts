@@ -4,6 +4,7 @@ import { toText } from '../upstream/profile/field-rule.ts'
 import type { LEAD_FIELDS } from '../upstream/profile/profile.ts'
 import { type FieldPath, pathText, readPath } from '../upstream/values/field-path.ts'
 import { toInstant } from '../upstream/values/instant.ts'
+import { fieldsOf } from '../upstream/values/json-shape.ts'
 import { toNumber } from '../upstream/values/number.ts'
 import type { Confidence } from './evidence.ts'
 import {
@@ -14,7 +15,6 @@ import {
   LEAD_SIGNS,
   OUTCOME_WORDS,
 } from './field-names.ts'
-import { fieldsOf } from './json-shape.ts'
 
 const STATUSES_MAX = 30
 

@@ -2,7 +2,7 @@
 
 import { toText } from '../upstream/profile/field-rule.ts'
 import { type FieldPath, pathText, readPath } from '../upstream/values/field-path.ts'
-import { fieldsOf } from './json-shape.ts'
+import { fieldsOf } from '../upstream/values/json-shape.ts'
 
 /** The last name of the path in lower case, without signs; the best first. */
 const NAMES = [

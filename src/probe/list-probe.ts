@@ -1,10 +1,11 @@
 /** Where the list of leads is: the address that was given, the usual paths, or what an index document names. */
+
+import { findRecords, isEmptyList } from '../upstream/values/json-shape.ts'
 import type { Asker, Auth, Reply } from './ask.ts'
 import { authText, findAuth, openFinding, wantsKey } from './auth-probe.ts'
 import { INDEX_PATHS, LIST_PATHS, LIST_WORDS } from './candidates.ts'
 import { evidenceOf, type Finding, type Gap } from './evidence.ts'
 import { pickId } from './id-field.ts'
-import { findRecords, isEmptyList } from './json-shape.ts'
 import { whyNoList } from './no-list.ts'
 import type { List, Page } from './probed-page.ts'
 import { pageOf } from './probed-page.ts'

@@ -3,9 +3,9 @@
 import { linkNext } from '../upstream/paging/paging.ts'
 import type { Place } from '../upstream/profile/profile.ts'
 import { type FieldPath, pathText, readPath } from '../upstream/values/field-path.ts'
+import { type Leaf, leavesAround } from '../upstream/values/json-shape.ts'
 import { toNumber } from '../upstream/values/number.ts'
 import { PAGES_HEADERS, TOTAL_HEADERS } from './candidates.ts'
-import { type Leaf, leavesAround } from './json-shape.ts'
 import type { Page } from './probed-page.ts'
 
 const URL_LIKE = /^(https?:)?\/\/?\S|^\?\S|^[\w./-]+\?[^\s=]+=/

@@ -1,10 +1,10 @@
 /** Which parameter sets the size of a page, and how large a page may be. */
 import { linkNext } from '../upstream/paging/paging.ts'
+import { leavesAround } from '../upstream/values/json-shape.ts'
 import type { Asker } from './ask.ts'
 import { type Budget, findEffective } from './bisect.ts'
 import { ROUND_SIZES, SIZE_PARAMS, SIZE_PARAMS_IN_BRACKETS, SIZES } from './candidates.ts'
 import { evidenceOf, type Finding } from './evidence.ts'
-import { leavesAround } from './json-shape.ts'
 import { type List, type Page, type Params, readPage } from './probed-page.ts'
 
 /** Questions after which no further name is tried for the size. */

@@ -2,8 +2,8 @@
 
 import { toText } from '../upstream/profile/field-rule.ts'
 import { type FieldPath, readPath } from '../upstream/values/field-path.ts'
+import { findRecords } from '../upstream/values/json-shape.ts'
 import type { Asker, Headers, Reply } from './ask.ts'
-import { findRecords } from './json-shape.ts'
 
 export type Params = Readonly<Record<string, string>>
 

@@ -4,11 +4,11 @@
  */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Lead } from '../model.ts'
-import { fieldsOf } from '../probe/json-shape.ts'
 import { isHeld } from './mapping/lead-mapping.ts'
 import { type FieldRule, readField, readText } from './profile/field-rule.ts'
 import type { Source } from './source.ts'
 import { pathText } from './values/field-path.ts'
+import { fieldsOf } from './values/json-shape.ts'
 
 const SAMPLE = 100
 const SMALL = 3

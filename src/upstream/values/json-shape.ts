@@ -1,5 +1,5 @@
 /** What an unknown answer is made of: where its records are, and what stands around them. Pure. */
-import type { FieldPath } from '../upstream/values/field-path.ts'
+import type { FieldPath } from './field-path.ts'
 
 const DEPTH_MAX = 4
 const LEAF_DEPTH_MAX = 5
