@@ -1,7 +1,7 @@
 /** The pages of a daemon whose port another program may have: syncs and reports do not wait for it. */
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { WebServer } from '../web/server.ts'
+import type { WebServer } from '../web/server/server.ts'
 
 type Open = () => Promise<WebServer | null>
 

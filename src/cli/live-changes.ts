@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { counted } from '../report/numbers.ts'
 import type { Store } from '../store/db/store.ts'
 import { countEvents, type EventNews, listEvents } from '../store/events/event-stats.ts'
-import { tellChange } from '../web/window/status/events.ts'
+import { tellChange } from '../web/dashboard/status/events.ts'
 import { plainText } from './plain-text.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { type LinkSubject, signLink } from '../mail/link-token.ts'
 import type { Store } from '../store/db/store.ts'
 import { readOrCreateLinkKey } from '../store/reports/link-key.ts'
-import { subscriptionUrl } from '../web/subscription.ts'
+import { subscriptionUrl } from '../web/preferences.ts'
 
 /** Null where no pages are served. */
 export async function subscriptionLinks(

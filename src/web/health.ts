@@ -10,7 +10,7 @@ import { BEAT_MAX_MS } from '../jobs/health/beat.ts'
 import type { Subject } from '../jobs/health/installation.ts'
 import type { Health } from '../jobs/health.ts'
 import type { Log } from '../log.ts'
-import type { AddRoutes } from './server.ts'
+import type { AddRoutes } from './server/server.ts'
 
 export interface HealthDeps {
   readonly readHealth: () => Promise<Health>

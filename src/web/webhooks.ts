@@ -9,9 +9,8 @@ import type { Log } from '../log.ts'
 import { cleanText } from '../upstream/values/text.ts'
 import { type EventPlaces, readEvents } from '../upstream/webhooks/read-events.ts'
 import { type WebhookMessage, whyRefused } from '../upstream/webhooks/verify-signature.ts'
-import { createRateLimit } from './rate-limit.ts'
-import { statusOf } from './refusal.ts'
-import type { AddRoutes } from './server.ts'
+import { createRateLimit } from './server/rate-limit.ts'
+import { type AddRoutes, statusOf } from './server/server.ts'
 
 export interface WebhookDeps extends EventPlaces {
   /** Under which the upstream reaches it; null where it does by an address of this machine. */

@@ -9,7 +9,7 @@ import { findBarriers } from '../look/axe.ts'
 import { PAGE_RULES } from '../look/html-rules.ts'
 import { measure } from '../look/measure.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
-import { startWindowDaemon } from '../support/window-daemon.ts'
+import { startWindowDaemon } from '../support/dashboard-daemon.ts'
 
 const WIDTHS = [1280, 390]
 const NARROWEST = 320

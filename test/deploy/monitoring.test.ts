@@ -13,10 +13,10 @@ import { openStore } from '../../src/store/open.ts'
 import { addSlot } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan } from '../../src/store/schedule/uptime.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
+import { ask, NOW, openWindow, TOKEN } from '../support/dashboard.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { type Metric, readMetrics } from '../support/prometheus.ts'
 import { SILENT } from '../support/syncing.ts'
-import { ask, NOW, openWindow, TOKEN } from '../support/window.ts'
 
 const AT = NOW.toISOString()
 const PING = {

@@ -5,8 +5,8 @@ import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
 import { listWorkers } from '../../src/jobs/schedule/worker-list.ts'
 import { claimLease, findHolder } from '../../src/store/schedule/lease.ts'
 import { findLastSpan } from '../../src/store/schedule/uptime.ts'
-import { clockOf } from '../../src/web/window/moment.ts'
-import { readWorkers } from '../../src/web/window/status/workers.ts'
+import { clockOf } from '../../src/web/dashboard/format.ts'
+import { readWorkers } from '../../src/web/dashboard/status/installation.ts'
 import {
   type Machine,
   MINUTELY,

@@ -164,14 +164,14 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'who looks at the page of a subscription ends it',
     edits: [
       {
-        file: 'src/web/subscription.ts',
+        file: 'src/web/preferences.ts',
         find: 'await desk.show(request.params.token)',
         replace: "await desk.change(request.params.token, 'stop')",
       },
     ],
     caughtBy: [
       {
-        file: 'test/web/subscription.test.ts',
+        file: 'test/web/preferences.test.ts',
         title: 'changes nothing by being looked at, however often',
         because: /expected 'unsubscribed' to be null/,
       },

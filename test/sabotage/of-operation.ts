@@ -1,7 +1,7 @@
 /** Bugs in what operators rely on: who may see and do what, what stays secret, what an upgrade or a reload may do. */
 import type { Sabotage } from './sabotage.ts'
 
-const GUARD = 'test/web/guard.test.ts'
+const GUARD = 'test/web/auth/require-sign-in.test.ts'
 const CANARY = 'test/faults/canary.test.ts'
 const QUOTED = 'test/faults/quoted-secrets.test.ts'
 const EVENTS_IN = 'test/faults/webhook-in.test.ts'
@@ -99,7 +99,11 @@ export const OF_OPERATION: readonly Sabotage[] = [
   {
     name: 'the window is open to all where it has no token',
     edits: [
-      { file: 'src/web/guard.ts', find: 'if (!isOpen || isForwarded) {', replace: 'if (isForwarded) {' },
+      {
+        file: 'src/web/auth/require-sign-in.ts',
+        find: 'if (!isOpen || isForwarded) {',
+        replace: 'if (isForwarded) {',
+      },
     ],
     caughtBy: [
       {
@@ -113,7 +117,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a session is believed without its signature',
     edits: [
       {
-        file: 'src/web/session.ts',
+        file: 'src/web/auth/session.ts',
         find: 'const isOurs = isSameText(signature, sign(`session ${ends} ${id}`))',
         replace: 'const isOurs = true',
       },
@@ -131,7 +135,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a form of another site is taken',
     edits: [
       {
-        file: 'src/web/own-form.ts',
+        file: 'src/web/auth/csrf.ts',
         find: 'return names.isFromOwnPage(request) && isSameText',
         replace: 'return isSameText',
       },
@@ -148,7 +152,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a form is taken without the token of its session',
     edits: [
       {
-        file: 'src/web/own-form.ts',
+        file: 'src/web/auth/csrf.ts',
         find: " && isSameText(request.body?.get(FORM_TOKEN) ?? '', formToken)",
         replace: '',
       },
@@ -159,7 +163,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'the pages answer to any name',
     edits: [
       {
-        file: 'src/web/own-names.ts',
+        file: 'src/web/server/allowed-hosts.ts',
         find: 'isKnown: (request) => isOurs(request.headers.host) && isOurs(request.host),',
         replace: 'isKnown: () => true,',
       },
@@ -175,14 +179,14 @@ export const OF_OPERATION: readonly Sabotage[] = [
         replace: '" title="The mail',
       },
       {
-        file: 'src/web/headers.ts',
+        file: 'src/web/server/headers.ts',
         find: "data:\", 'sandbox'],",
         replace: 'data:"],',
       },
     ],
     caughtBy: [
       {
-        file: 'test/web/archive.test.ts',
+        file: 'test/web/dashboard/archive.test.ts',
         title: 'shows in its frame the mail to the byte, but for where its pictures are',
         because: /AssertionError/,
       },

@@ -12,12 +12,12 @@ import { openTransport } from '../../src/mail/transport.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
+import { NOW, type OpenedWindow, openWindow } from './dashboard.ts'
 import { folderWith } from './folder.ts'
 import { type MailServer, openMailServer } from './mail-server.ts'
 import { AT_ONCE, DAILY, enqueueDue, mailingDeps, recipient } from './mailing.ts'
 import { startService } from './service.ts'
 import { openSyncing, SILENT } from './syncing.ts'
-import { NOW, type OpenedWindow, openWindow } from './window.ts'
 
 export const REPORT: Report = { ...DAILY, attachments: ['stalled.csv', 'stalled.xlsx'] }
 const EMEA = { filter: { pipelineIds: ['pl_emea'], conditions: [] } }

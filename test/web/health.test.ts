@@ -4,10 +4,10 @@ import type { HealthCheck } from '../../src/jobs/health/installation.ts'
 import { openWebPages } from '../../src/report/web-pages.ts'
 import { fail, ok, warn } from '../../src/upstream/checkup.ts'
 import { healthRoutes } from '../../src/web/health.ts'
-import { openWeb } from '../../src/web/server.ts'
+import { openWeb } from '../../src/web/server/server.ts'
+import { openWindow } from '../support/dashboard.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { SILENT } from '../support/syncing.ts'
-import { openWindow } from '../support/window.ts'
 
 const SECRET = 'ana@example.com of report:merger'
 const WELL = [

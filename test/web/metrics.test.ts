@@ -8,15 +8,15 @@ import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addCounts, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
-import { openMetrics } from '../../src/web/metrics.ts'
-import { openWeb } from '../../src/web/server.ts'
+import { openMetrics } from '../../src/web/metrics/metrics.ts'
+import { openWeb } from '../../src/web/server/server.ts'
+import { ask, openWindow, TOKEN } from '../support/dashboard.ts'
 import { event, follow, receive } from '../support/events.ts'
 import { faultsOf, readMetrics } from '../support/prometheus.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { timing } from '../support/schedule.ts'
 import { openEmptyStore, saveWholeRun } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
-import { ask, openWindow, TOKEN } from '../support/window.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0, pages: 1 }

@@ -1,0 +1,195 @@
+/** The agents of the service: how each is now, and how it has been over the last days. */
+
+import type { Outage } from '../../figures.ts'
+import type { OverviewKeeper } from '../../jobs/overview.ts'
+import { PERIOD_DAYS } from '../../jobs/overview.ts'
+import type { AgentHealth } from '../../report/blocks/agents.ts'
+import { healthOf } from '../../report/blocks/agents.ts'
+import { formatLocalDay } from '../../report/dates.ts'
+import { counted } from '../../report/numbers.ts'
+import { daysBefore } from '../../report/period.ts'
+import { nameStatus } from '../../report/status.ts'
+import { capitalise, oneLine, oneLineOrNull } from '../../report/text.ts'
+import type { Voice } from '../../report/voice.ts'
+import { createVoice } from '../../report/voice.ts'
+import type { Overview } from '../../store/figures/pipeline-overview.ts'
+import type { ListedAgent } from '../../store/sync/agent-list.ts'
+import { listAgents } from '../../store/sync/agent-list.ts'
+import type { WindowDeps } from '../server/frame.ts'
+import { frameOf } from '../server/frame.ts'
+import type { AddRoutes } from '../server/server.ts'
+import { sendPage } from '../server/server.ts'
+import type { Clock, CountingView, Moment, Tag } from './format.ts'
+import { clockOf, count, countingOf, LOCALE, lengthOf } from './format.ts'
+import type { StripView } from './uptime-bar.ts'
+import { composeStrip } from './uptime-bar.ts'
+
+export interface AgentsDeps extends WindowDeps {
+  readonly overview: OverviewKeeper
+}
+
+const PATH = '/agents'
+
+export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDeps): AddRoutes {
+  const page = pages.page<AgentsView & { readonly counting: CountingView }>('agents')
+  return (app) => {
+    app.get(PATH, async (request, reply) => {
+      const { from } = daysBefore(now(), PERIOD_DAYS, timeZone)
+      const agents = await listAgents(store.db, from)
+      const kept = await overview.read()
+      const clock = clockOf(timeZone, now())
+      const voice = createVoice(LOCALE, timeZone, clock.now.toISOString())
+      const view = {
+        ...composeAgents(agents, kept.overview?.agents ?? null, voice, clock),
+        counting: countingOf(kept, PATH, clock),
+      }
+      return sendPage(reply, page(view, frameOf(request, 'Agents', PATH)))
+    })
+  }
+}
+
+/* The agents as they are now, and how they have been. */
+
+export interface AgentsView {
+  /** `11 of 12 agents are well, 1 is failing` */
+  readonly sentence: string
+  readonly readAt: Moment | null
+  readonly readAgo: Moment | null
+  readonly agents: readonly AgentRow[]
+  /** Null where the readings are not counted yet. */
+  readonly past: PastView | null
+}
+
+interface AgentRow {
+  readonly name: string
+  readonly kind: string
+  readonly tag: Tag
+  readonly since: Moment | null
+  readonly task: string
+  readonly lastSeen: Moment | null
+  readonly tasks: string
+  readonly errors: string
+  readonly error: string
+  readonly errorAt: Moment | null
+  readonly strip: StripView | null
+}
+
+interface PastView {
+  readonly from: string
+  readonly to: string
+  readonly asOf: Moment
+  /** `2 h`: readings that are further apart leave a gap. */
+  readonly gap: string
+  /** The newest first. */
+  readonly outages: readonly {
+    readonly agent: string
+    readonly began: Moment
+    /** Null while it lasts. */
+    readonly ended: Moment | null
+    readonly length: string
+  }[]
+  readonly more: string
+}
+
+const NAME_LENGTH = 60
+const ERROR_LENGTH = 200
+const OUTAGES = 20
+/** Older errors of an agent that is well are no news. */
+const ERROR_HOURS = 24
+const HOUR_MS = 60 * 60_000
+const TAGS = { well: 'ok', failing: 'fail', other: 'off' } as const
+const ORDER: readonly (AgentHealth | 'gone')[] = ['failing', 'other', 'well', 'gone']
+
+export function composeAgents(
+  agents: readonly ListedAgent[],
+  past: Overview['agents'] | null,
+  voice: Voice,
+  clock: Clock,
+): AgentsView {
+  const spans = Map.groupBy(past?.spans ?? [], ({ agentId }) => agentId)
+  const readAt = agents.reduce<string | null>(
+    (last, { observedAt }) => (last !== null && last > observedAt ? last : observedAt),
+    null,
+  )
+  return {
+    sentence: sentenceOf(agents),
+    readAt: clock.at(readAt),
+    readAgo: clock.ago(readAt),
+    agents: agents
+      .toSorted((one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other)))
+      .map((agent) => ({
+        ...rowOf(agent, voice, clock),
+        strip: past && composeStrip(spans.get(agent.id) ?? [], past),
+      })),
+    past: past && composePast(past, voice, clock),
+  }
+}
+
+function stateOf(agent: ListedAgent): AgentHealth | 'gone' {
+  return agent.goneAt === null ? healthOf(agent) : 'gone'
+}
+
+function sentenceOf(agents: readonly ListedAgent[]): string {
+  const there = agents.filter(({ goneAt }) => goneAt === null)
+  if (there.length === 0) return 'The service has no agents'
+  const well = there.filter((agent) => healthOf(agent) === 'well').length
+  const failing = there.filter((agent) => healthOf(agent) === 'failing').length
+  if (well === there.length)
+    return there.length === 1 ? 'The one agent is well' : `All ${count(well)} agents are well`
+  const failed = failing === 0 ? '' : `, ${count(failing)} ${failing === 1 ? 'is' : 'are'} failing`
+  return `${count(well)} of ${counted(there.length, 'agent')} ${well === 1 ? 'is' : 'are'} well${failed}`
+}
+
+function rowOf(agent: ListedAgent, voice: Voice, clock: Clock): Omit<AgentRow, 'strip'> {
+  const { goneAt, statusChangedAt, taskType, taskPipeline, taskProgress } = agent
+  const isErrorNews =
+    stateOf(agent) !== 'well' ||
+    Date.parse(agent.lastErrorAt ?? '') > clock.now.getTime() - ERROR_HOURS * HOUR_MS
+  const task = [
+    taskType && capitalise(taskType),
+    taskType && taskPipeline && `for ${oneLine(taskPipeline, NAME_LENGTH)}`,
+    taskType && taskProgress !== null && `(${voice.numbers.percent(taskProgress)} done)`,
+  ]
+  return {
+    name: oneLine(agent.name, NAME_LENGTH),
+    kind: agent.kind === null ? '' : capitalise(agent.kind),
+    tag:
+      goneAt === null
+        ? { kind: TAGS[healthOf(agent)], text: nameStatus(agent.status, voice) }
+        : { kind: 'warn', text: 'Gone' },
+    since: clock.at(goneAt ?? statusChangedAt),
+    task: goneAt === null ? task.filter(Boolean).join(' ') : '',
+    lastSeen: clock.at(agent.lastSeenAt),
+    tasks: agent.tasks24h === null ? '' : count(agent.tasks24h),
+    errors: agent.errors24h === null ? '' : count(agent.errors24h),
+    error: (isErrorNews && oneLineOrNull(agent.lastErrorMessage, ERROR_LENGTH)) || '',
+    errorAt: clock.at(agent.lastErrorAt),
+  }
+}
+
+function composePast(
+  { from, to, gapMs, outages }: Overview['agents'],
+  { locale, timeZone }: Voice,
+  clock: Clock,
+): PastView {
+  const day = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
+  const write = (at: string) => formatLocalDay(locale, day.format(Date.parse(at)))
+  const newest = outages.toSorted((one, other) => (one.beganAt < other.beganAt ? 1 : -1))
+  return {
+    from: write(from),
+    to: write(to),
+    asOf: clock.at(to),
+    gap: lengthOf(gapMs),
+    outages: newest.slice(0, OUTAGES).map((outage) => outageOf(outage, clock)),
+    more: newest.length > OUTAGES ? `and ${count(newest.length - OUTAGES)} before` : '',
+  }
+}
+
+function outageOf({ agentName, beganAt, endedAt, hours }: Outage, clock: Clock) {
+  return {
+    agent: oneLine(agentName, NAME_LENGTH),
+    began: clock.at(beganAt),
+    ended: clock.at(endedAt),
+    length: lengthOf(hours * HOUR_MS),
+  }
+}

@@ -1,0 +1,227 @@
+/** The archive: all editions, the newest first, by report, state and what is in them. */
+import { shellCommand } from '../../../errors.ts'
+import { editionState, variantText } from '../../../jobs/archive/archive-index.ts'
+import type { Excerpt } from '../../../jobs/archive/search-issues.ts'
+import { findExcerpts, searchEditions } from '../../../jobs/archive/search-issues.ts'
+import { localDates, tellDates } from '../../../report/period.ts'
+import type { ListedEdition } from '../../../store/reports/issue-list.ts'
+import { countEditions } from '../../../store/reports/issue-list.ts'
+import type { EditionState } from '../../../store/reports/issue-search.ts'
+import { EDITION_STATES, listEditionReports } from '../../../store/reports/issue-search.ts'
+import type { WindowDeps } from '../../server/frame.ts'
+import { frameOf } from '../../server/frame.ts'
+import type { AddRoutes } from '../../server/server.ts'
+import { sendPage } from '../../server/server.ts'
+import type { Clock, Moment, Tag } from '../format.ts'
+import { clockOf, count } from '../format.ts'
+
+interface EditionsView {
+  /** `10,000 editions, the newest first.` */
+  readonly summary: string
+  readonly text: string
+  readonly reports: readonly Option[]
+  readonly states: readonly Option[]
+  readonly isFiltered: boolean
+  readonly months: readonly { readonly name: string; readonly editions: readonly FoundLine[] }[]
+  /** What to do where nothing is shown. */
+  readonly empty: Empty | null
+  readonly newest: string | null
+  readonly older: string | null
+}
+
+interface FoundLine extends EditionLine {
+  /** Where it says what was searched for; empty where it does not, or nothing was. */
+  readonly excerpt: readonly { readonly text: string; readonly isFound: boolean }[]
+}
+
+interface Option {
+  readonly value: string
+  readonly text: string
+  readonly isChosen: boolean
+}
+
+interface Empty {
+  readonly title: string
+  readonly text: string
+}
+
+interface Wish {
+  readonly text: string
+  readonly report: string | null
+  readonly state: EditionState | null
+  readonly after: string | null
+}
+
+const PATH = '/archive'
+const PAGE_LINES = 50
+
+const STATE_TEXTS: Readonly<Record<EditionState, string>> = {
+  sent: 'Sent to all',
+  waiting: 'Still to be sent',
+  failed: 'Refused for some',
+  in_doubt: 'In doubt for some',
+  not_sent: 'Not worth a mail',
+  looked_at: 'Only looked at',
+}
+
+export function editionsRoutes({ store: { db }, pages, now, timeZone }: WindowDeps): AddRoutes {
+  const page = pages.page<EditionsView>('editions')
+  return (app) => {
+    app.get<{ Querystring: Query }>(PATH, async (request, reply) => {
+      const wish = wishOf(request.query)
+      const found = await searchEditions(db, wish, PAGE_LINES + 1)
+      const shown = found.slice(0, PAGE_LINES)
+      const last = found.length > shown.length ? (shown.at(-1)?.id ?? null) : null
+      const excerpts = await findExcerpts(
+        db,
+        shown.map(({ id }) => id),
+        wish.text,
+      )
+      const total = await countEditions(db)
+      const reports = await listEditionReports(db)
+      const isFiltered = wish.text !== '' || wish.report !== null || wish.state !== null
+      const view = {
+        summary: summaryOf(total),
+        text: wish.text,
+        reports: optionsOf(
+          reports.map((name) => [name, name]),
+          wish.report,
+        ),
+        states: optionsOf(
+          EDITION_STATES.map((state) => [state, STATE_TEXTS[state]]),
+          wish.state,
+        ),
+        isFiltered,
+        months: monthsOf(shown, excerpts, clockOf(timeZone, now())),
+        empty: shown.length > 0 ? null : emptyOf(total, wish),
+        newest: wish.after === null ? null : hrefOf({ ...wish, after: null }),
+        older: last === null ? null : hrefOf({ ...wish, after: last }),
+      }
+      return sendPage(reply, page(view, frameOf(request, 'Archive', PATH)))
+    })
+  }
+}
+
+/** What stands twice in an address comes as a list, and is as good as not there. */
+type Query = Readonly<Partial<Record<'q' | 'report' | 'state' | 'after', unknown>>>
+
+function wishOf({ q, report, state, after }: Query): Wish {
+  return {
+    text: textOf(q) ?? '',
+    report: textOf(report),
+    state: EDITION_STATES.find((each) => each === state) ?? null,
+    after: textOf(after),
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
+}
+
+function hrefOf({ text, report, state, after }: Wish): string {
+  const query = new URLSearchParams({
+    ...(text === '' ? {} : { q: text }),
+    ...(report === null ? {} : { report }),
+    ...(state === null ? {} : { state }),
+    ...(after === null ? {} : { after }),
+  })
+  return query.size === 0 ? PATH : `${PATH}?${query}`
+}
+
+function optionsOf(
+  all: readonly (readonly [value: string, text: string])[],
+  chosen: string | null,
+): Option[] {
+  return all.map(([value, text]) => ({ value, text, isChosen: value === chosen }))
+}
+
+function monthsOf(
+  editions: readonly ListedEdition[],
+  excerpts: ReadonlyMap<string, Excerpt>,
+  clock: Clock,
+): EditionsView['months'] {
+  const byMonth = Map.groupBy(editions, ({ period }) => localDates(period).slice(0, 'yyyy-mm'.length))
+  return [...byMonth].map(([month, all]) => ({
+    name: monthName(month),
+    editions: all.map((edition) => ({
+      ...editionLine(edition, clock),
+      excerpt: (excerpts.get(edition.id) ?? []).map((text, index) => ({
+        text,
+        isFound: index % 2 === 1,
+      })),
+    })),
+  }))
+}
+
+/** `2026-11` -> `November 2026` */
+function monthName(month: string): string {
+  const format = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+  return format.format(Date.parse(`${month}-01`))
+}
+
+function summaryOf(total: number): string {
+  if (total === 0) return 'Every report that is made is kept here, exactly as it was sent.'
+  if (total === 1) return 'One edition, exactly as it was sent.'
+  return `${count(total)} editions, the newest first, exactly as they were sent.`
+}
+
+function emptyOf(total: number, { after }: Wish): Empty {
+  if (total === 0) {
+    return {
+      title: 'No report has been made yet.',
+      text: `The first one comes at its next due time. ${shellCommand('report daily')} makes one now, to be looked at.`,
+    }
+  }
+  if (after !== null) return { title: 'That was the last one.', text: 'There are no older ones.' }
+  return {
+    title: 'No edition is like that.',
+    text: 'All words have to be in its subject, its text or the addresses it went to. A date is written as 2026-11-20, 2026-11 or 2026; what belongs together in "quotation marks".',
+  }
+}
+
+/* An edition as a line of a list: where it is, what it was called, of when and for whom, and what became of it. */
+
+export interface EditionLine {
+  readonly href: string
+  readonly subject: string
+  /** `daily · 2026-11-20`, and of which leads where they are not all of them. */
+  readonly about: string
+  readonly made: Moment
+  readonly tag: Tag
+}
+
+export function editionLine(edition: ListedEdition, clock: Clock): EditionLine {
+  const { id, subject, renderedAt } = edition
+  return {
+    href: editionHref(id),
+    subject,
+    about: aboutEdition(edition),
+    made: clock.at(renderedAt),
+    tag: editionTag(edition),
+  }
+}
+
+export function editionHref(id: string): string {
+  return `/archive/${encodeURIComponent(id)}`
+}
+
+export function aboutEdition({
+  report,
+  period,
+  variant,
+}: Pick<ListedEdition, 'report' | 'period' | 'variant'>): string {
+  const scope = variantText(variant)
+  return [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · ')
+}
+
+export function editionTag(edition: ListedEdition): Tag {
+  return { kind: kindOf(edition), text: editionState(edition) }
+}
+
+function kindOf({ letters }: ListedEdition): Tag['kind'] {
+  const { total, sent, failed, inDoubt, withdrawn } = letters
+  if (total === 0) return 'off'
+  if (failed > 0) return 'fail'
+  if (inDoubt > 0) return 'warn'
+  return sent + withdrawn === total ? 'ok' : 'busy'
+}

@@ -1,0 +1,150 @@
+/** Instants as the pages of the window tell them: on the clock of the installation, with what machines read of them. */
+import { tellSpan } from '../../jobs/health/installation.ts'
+import type { KeptOverview } from '../../jobs/overview.ts'
+import type { Instant, Money, Ratio } from '../../model.ts'
+import { datesOf } from '../../report/dates.ts'
+import { FEW, numbersOf } from '../../report/numbers.ts'
+import { oneLine } from '../../report/text.ts'
+
+/** What `{{> window-time}}` shows. */
+export interface Moment {
+  readonly iso: Instant
+  readonly text: string
+}
+
+export interface Clock {
+  readonly now: Date
+  /** `06:00` today, `Fri 20 Nov, 06:00` otherwise. */
+  readonly at: Tell
+  /** `4 min ago` */
+  readonly ago: Tell
+  /** `in 3 h` */
+  readonly until: Tell
+  /** A sentence of the program whose instants, `2026-11-20 07:00 UTC`, are on this clock as `at` has them. */
+  readonly within: (sentence: string) => string
+}
+
+/** As `tellInstant` writes it, and as machines do. */
+const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?: UTC|:\d\d(?:\.\d+)?Z)/g
+
+/** What there is not stays so. */
+interface Tell {
+  (instant: Instant): Moment
+  (instant: Instant | null): Moment | null
+}
+
+export function clockOf(timeZone: string, now: Date): Clock {
+  const { recent } = datesOf(LOCALE, timeZone, now.toISOString())
+  const away = (instant: Instant) => tellSpan(now.getTime() - Date.parse(instant))
+  return {
+    now,
+    at: telling(recent),
+    ago: telling((instant) => `${away(instant)} ago`),
+    until: telling((instant) => `in ${away(instant)}`),
+    within: (sentence) =>
+      sentence.replace(INSTANT, (_, day: string, time: string) => recent(`${day}T${time}:00.000Z`)),
+  }
+}
+
+function telling(write: (instant: Instant) => string): Tell {
+  function tell(instant: Instant): Moment
+  function tell(instant: Instant | null): Moment | null
+  function tell(instant: Instant | null): Moment | null {
+    return instant === null ? null : { iso: instant, text: write(instant) }
+  }
+  return tell
+}
+
+/* Numbers, sizes and lengths of time in the pages of the window, which are in English. */
+
+export const LOCALE = 'en-GB'
+export const numbers = numbersOf(LOCALE)
+export const { count } = numbers
+
+const MINUTE_MS = 60_000
+
+/** `812 kB`, `24.1 MB`, `3 GB` */
+export function bytes(size: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+  const power = Math.min(Math.floor(Math.log10(Math.max(size, 1)) / 3), units.length - 1)
+  return `${numbers.decimal(size / 1000 ** power, power < 2 ? 0 : 1)} ${units[power]}`
+}
+
+/** `840 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min` */
+export function duration(ms: number): string {
+  const seconds = ms / 1000
+  if (ms < 999.5) return `${Math.round(ms)} ms`
+  if (seconds < 59.95) return `${numbers.decimal(seconds, 1)} s`
+  const whole = Math.round(seconds)
+  return whole < 3600
+    ? `${Math.floor(whole / 60)} min ${whole % 60} s`
+    : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+}
+
+/** Of what is known from reading to reading: `15 min`, from two hours on `15.3 h`, from two days on `29 days` */
+export function lengthOf(ms: number): string {
+  const minutes = ms / MINUTE_MS
+  if (minutes < 120) return `${numbers.count(minutes)} min`
+  if (minutes < 48 * 60) return `${numbers.decimal(minutes / 60, 1)} h`
+  return `${numbers.count(minutes / 60 / 24)} days`
+}
+
+/* How the pages of pipelines write numbers: a dash stands for what there is not. */
+
+export const NONE = '–'
+
+const NAME_LENGTH = 80
+const CURRENCIES = 3
+
+/** `24%`; of few `3 of 7`, since a percentage would say too much. */
+export function share({ part, whole }: Ratio): string {
+  if (whole === 0) return NONE
+  return whole < FEW ? `${count(part)} of ${count(whole)}` : numbers.percent(part / whole)
+}
+
+/** `€1.2m, US$300k`, that of most leads first. */
+export function moneys(values: readonly Money[]): string {
+  const there = values.filter(({ amount }) => amount !== 0)
+  const told = there.slice(0, CURRENCIES).map(numbers.money)
+  return [...told, ...(there.length > CURRENCIES ? [`${there.length - CURRENCIES} more`] : [])].join(', ')
+}
+
+export function nameOf(text: string): string {
+  return oneLine(text, NAME_LENGTH)
+}
+
+/* A state in a word, as `.tag` shows it. */
+
+export interface Tag {
+  readonly kind: 'ok' | 'warn' | 'fail' | 'busy' | 'off'
+  readonly text: string
+}
+
+/* Of when the counts of a page are, and what is said where there are none, or newer ones are on their way. */
+
+/** What `{{> window-counting}}` shows, which links to `here`. */
+export interface CountingView {
+  readonly here: string
+  readonly asOf: Moment | null
+  readonly ago: Moment | null
+  /** Up to when leads have been read that are not counted yet. */
+  readonly newer: Moment | null
+  readonly failure: string | null
+  /** There is nothing to see: nothing was read, or it is being counted for the first time. */
+  readonly isMissing: boolean
+  readonly isUnread: boolean
+}
+
+/** @param here the path of the page */
+export function countingOf(kept: KeptOverview, here: string, clock: Clock): CountingView {
+  const { overview, dataAsOf, isBeingCounted, failure } = kept
+  return {
+    here,
+    asOf: overview && clock.at(overview.asOf),
+    ago: overview && clock.ago(overview.asOf),
+    newer: overview !== null && isBeingCounted && dataAsOf !== null ? clock.at(dataAsOf) : null,
+    failure,
+    isMissing: overview === null && failure === null,
+    isUnread: dataAsOf === null,
+  }
+}

@@ -1,0 +1,120 @@
+/** One pipeline: where it stands, its trend, its funnel, and what the service counts beside what we do. */
+import type { Funnel } from '../../../figures.ts'
+import { composeHistory } from '../../../report/coverage.ts'
+import { signed } from '../../../report/numbers.ts'
+import { nameStatus } from '../../../report/status.ts'
+import { capitalise } from '../../../report/text.ts'
+import type { Voice } from '../../../report/voice.ts'
+import type { PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
+import type { StatPair } from '../../../store/figures/service-stats.ts'
+import type { Clock, Moment } from '../format.ts'
+import { count, NONE, nameOf, numbers, share } from '../format.ts'
+import { cellsOf, type PipelineLine } from './list.ts'
+import { composeTrend, type TrendDays, type TrendView } from './trend.ts'
+
+export interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
+  readonly id: string
+  readonly trend: TrendView
+  readonly funnel: FunnelView
+  readonly statistics: StatisticsView
+}
+
+interface FunnelView {
+  readonly isOurs: boolean
+  /** Of how many leads ours is known, where that is not all; it is not shown of too few. */
+  readonly known: string
+  readonly asOf: Moment | null
+  /** Of how many leads the days are known; empty where of all. */
+  readonly daysKnown: string
+  readonly stages: readonly {
+    readonly name: string
+    readonly reached: string
+    readonly conversion: string
+    readonly days: string
+    /** Of the first stage, in percent: the width of its bar. */
+    readonly bar: string
+  }[]
+}
+
+interface StatisticsView {
+  /** Null where none have been read. */
+  readonly asOf: Moment | null
+  readonly isSame: boolean
+  readonly rows: readonly {
+    readonly figure: string
+    readonly ours: string
+    readonly upstream: string
+    /** Empty where they are the same. */
+    readonly difference: string
+  }[]
+}
+
+export function composePipeline(
+  pipeline: PipelineOverview,
+  days: TrendDays,
+  voice: Voice,
+  clock: Clock,
+): PipelineView {
+  const { id, name, status, trend, funnel, statistics } = pipeline
+  const { spark: _, ...cells } = cellsOf(pipeline)
+  return {
+    ...{ id, name: nameOf(name), status: status === null ? '' : capitalise(status), ...cells },
+    trend: composeTrend(trend, days, `/pipelines/${encodeURIComponent(id)}`, voice),
+    funnel: composeFunnel(funnel, voice, clock),
+    statistics: composeStatistics(statistics, voice, clock),
+  }
+}
+
+function composeFunnel(
+  { source, asOf, stages: all, coverage, daysCoverage }: Funnel,
+  voice: Voice,
+  clock: Clock,
+): FunnelView {
+  const history = coverage === null ? null : composeHistory(coverage, voice)
+  const stages = history?.isShown === false ? [] : all
+  const ofDays = composeHistory(daysCoverage, voice)
+  const most = Math.max(1, ...stages.map(({ reached }) => reached))
+  return {
+    isOurs: source === 'ours',
+    known: history?.note ?? '',
+    asOf: clock.at(asOf),
+    daysKnown: ofDays.isShown ? ofDays.note : `not shown, ${ofDays.note}`,
+    stages: stages.map(({ status, reached, medianDays }, index) => {
+      const before = stages[index - 1]
+      return {
+        name: nameStatus(status, voice),
+        reached: count(reached),
+        conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
+        days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays),
+        // A stage that somebody reached is never shown as none.
+        bar: reached === 0 ? '0' : String(Math.max(1, Math.round((100 * reached) / most))),
+      }
+    }),
+  }
+}
+
+/** `<0.1`, `0.2`, `4.0`, `12` */
+function writeDays(days: number): string {
+  if (days < 0.05) return `<${numbers.fixed(0.1, 1)}`
+  return days < 9.95 ? numbers.fixed(days, 1) : count(days)
+}
+
+function composeStatistics(pairs: readonly StatPair[], { words }: Voice, clock: Clock): StatisticsView {
+  const asOf = pairs[0]?.asOf
+  return {
+    asOf: asOf === undefined ? null : clock.at(asOf),
+    isSame: pairs.every(({ isSame }) => isSame),
+    rows: pairs.map((pair) => ({
+      figure: words.serviceStats.figures[pair.figure],
+      ours: write(pair, pair.ours),
+      upstream: write(pair, pair.upstream),
+      difference: pair.isSame ? '' : signed(pair.upstream - pair.ours, (size) => write(pair, size)),
+    })),
+  }
+}
+
+/** In full: rounded, two different amounts could read the same. */
+function write({ figure, currency }: StatPair, value: number): string {
+  if (figure === 'win_rate') return numbers.exactRate(value)
+  return currency === null ? count(value) : numbers.exactMoney({ amount: value, currency })
+}

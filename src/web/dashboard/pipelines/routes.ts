@@ -1,0 +1,187 @@
+/** The pipelines side by side, and each by itself. Every number is counted as in the reports. */
+import type { OverviewKeeper } from '../../../jobs/overview.ts'
+import { namePeriod } from '../../../report/dates.ts'
+import { tellDates } from '../../../report/period.ts'
+import { createVoice } from '../../../report/voice.ts'
+import type { FigureName } from '../../../store/figures/definition.ts'
+import type { Overview } from '../../../store/figures/pipeline-overview.ts'
+import { findFigure } from '../../../store/figures/query.ts'
+import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
+import type { RefusalView } from '../../server/error-page.ts'
+import type { WindowDeps } from '../../server/frame.ts'
+import { frameOf, said } from '../../server/frame.ts'
+import type { AddRoutes } from '../../server/server.ts'
+import { sendPage } from '../../server/server.ts'
+import type { Clock, CountingView, Moment } from '../format.ts'
+import { clockOf, countingOf, LOCALE } from '../format.ts'
+import type { PipelineLine } from './list.ts'
+import { composeList } from './list.ts'
+import type { PipelineView } from './pipeline.ts'
+import { composePipeline } from './pipeline.ts'
+import { trendDaysOf } from './trend.ts'
+
+export interface PipelinesDeps extends WindowDeps {
+  readonly overview: OverviewKeeper
+  readonly files: SnapshotFiles
+  /** How a command of the program is written: `leadsheet`. */
+  readonly called: string
+}
+
+interface PipelinesPage {
+  readonly counting: CountingView
+  /** Null where nothing is counted yet. */
+  readonly list: {
+    readonly period: string
+    readonly stalledDays: number
+    readonly lines: readonly PipelineLine[]
+    readonly meanings: MeaningsView
+  } | null
+  readonly analysts: AnalystsView
+}
+
+interface PipelinePage {
+  readonly counting: CountingView
+  readonly one:
+    | (PipelineView & {
+        readonly period: string
+        readonly stalledDays: number
+        readonly meanings: MeaningsView
+      })
+    | null
+}
+
+const PATH = '/pipelines'
+const UNKNOWN: RefusalView = {
+  title: 'There is no such pipeline',
+  text: said(
+    'No lead that was read belongs to one of this id. Perhaps the address was cut when it was copied.',
+  ),
+  next: null,
+}
+
+export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
+  const { pages, overview, now, timeZone, called, files } = deps
+  const list = pages.page<PipelinesPage>('pipelines')
+  const one = pages.page<PipelinePage>('pipeline')
+  const unknown = pages.page<RefusalView>('refusal')
+  return (app) => {
+    app.get(PATH, async (request, reply) => {
+      const kept = await overview.read()
+      const clock = clockOf(timeZone, now())
+      const counted = kept.overview
+      const view = {
+        counting: countingOf(kept, PATH, clock),
+        list: counted && {
+          ...periodOf(counted),
+          lines: composeList(counted.pipelines),
+          meanings: composeMeanings(counted, called, null, clock),
+        },
+        analysts: composeAnalysts(files, clock),
+      }
+      return sendPage(reply, list(view, frameOf(request, 'Pipelines', PATH)))
+    })
+
+    app.get<{ Params: { id: string }; Querystring: { days?: unknown } }>(
+      `${PATH}/:id`,
+      async (request, reply) => {
+        const { id } = request.params
+        const kept = await overview.read()
+        const found = kept.overview?.pipelines.find((pipeline) => pipeline.id === id)
+        if (kept.overview !== null && found === undefined) {
+          return sendPage(reply.code(404), unknown(UNKNOWN, frameOf(request, UNKNOWN.title, PATH)))
+        }
+        const clock = clockOf(timeZone, now())
+        const voice = createVoice(LOCALE, timeZone, clock.now.toISOString())
+        const view = {
+          counting: countingOf(kept, request.url, clock),
+          one:
+            kept.overview === null || found === undefined
+              ? null
+              : {
+                  ...composePipeline(found, trendDaysOf(request.query.days), voice, clock),
+                  ...periodOf(kept.overview),
+                  meanings: composeMeanings(kept.overview, called, id, clock),
+                },
+        }
+        return sendPage(reply, one(view, frameOf(request, view.one?.name ?? 'Pipeline', PATH)))
+      },
+    )
+  }
+}
+
+function periodOf({ period, stalledDays }: Overview) {
+  return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
+}
+
+/* What the numbers of these pages mean: the definitions that reports and commands count them by. */
+
+/** What `{{> window-meanings}}` shows. */
+export interface MeaningsView {
+  /** `2026-10-22 to 2026-11-20` */
+  readonly period: string
+  /** Of what is told of a moment. */
+  readonly asOf: Moment
+  readonly figures: readonly { readonly title: string; readonly meaning: string }[]
+  /** Prints the SQL of a figure. */
+  readonly command: string
+}
+
+/** In the order of the columns. */
+const SHOWN = [
+  ...(['leads', 'open', 'open_value', 'stalled', 'new_leads', 'won'] as const),
+  ...(['period_conversion', 'win_rate'] as const),
+] satisfies readonly FigureName[]
+
+/**
+ * @param called how a command of the program is written
+ * @param pipelineId null for all
+ */
+export function composeMeanings(
+  { asOf, period, stalledDays }: Overview,
+  called: string,
+  pipelineId: string | null,
+  clock: Clock,
+): MeaningsView {
+  const day = new Intl.DateTimeFormat('en-CA', { timeZone: period.timeZone, dateStyle: 'short' })
+  const [from, to] = [period.from, period.to].map((at) => day.format(Date.parse(at)))
+  const scope = pipelineId === null ? '' : ` --pipeline ${pipelineId}`
+  return {
+    period: tellDates(period),
+    asOf: clock.at(asOf),
+    figures: SHOWN.map((name) => {
+      const { title, meaning } = findFigure(name)
+      return { title, meaning: meaning.replace('`stalled_days`', String(stalledDays)) }
+    }),
+    command: `${called} explain won --from ${from} --to ${to}${scope}`,
+  }
+}
+
+/* Where whoever wants to see single leads finds them: a program that is made for it, on the snapshot. */
+
+/** Files beside each other: the copy for analysts, and what Datasette shows of it. */
+export interface SnapshotFiles {
+  readonly snapshot: string
+  readonly metadata: string
+}
+
+/** What `{{> window-analysts}}` shows. */
+export interface AnalystsView {
+  readonly file: string
+  readonly command: string
+  /** When it was made; null where there is none. */
+  readonly madeAt: Moment | null
+}
+
+export function composeAnalysts({ snapshot, metadata }: SnapshotFiles, clock: Clock): AnalystsView {
+  const info = readSnapshotInfo(snapshot)
+  return {
+    file: snapshot,
+    command: `datasette ${quoted(snapshot)} -m ${quoted(metadata)}`,
+    madeAt: info && clock.at(info.madeAt),
+  }
+}
+
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
+}

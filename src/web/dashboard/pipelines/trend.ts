@@ -1,0 +1,149 @@
+/**
+ * The trend as a picture of the page: where everything stands comes from the chart of the mails, as shares of the
+ * plot, since a page is as wide as its window while its letters stay as large as they are.
+ */
+import type { TrendDay } from '../../../figures.ts'
+import { chartLabels } from '../../../report/charts/labels.ts'
+import { MEAN_DAYS, meansOfWeek, writeMean } from '../../../report/charts/mean.ts'
+import { type Point, pathOf, type Run, tenth } from '../../../report/charts/svg.ts'
+import { layoutTrend, type TrendLayout } from '../../../report/charts/trend-layout.ts'
+import type { Voice } from '../../../report/voice.ts'
+import { count, LOCALE, NONE, numbers } from '../format.ts'
+
+export interface TrendView {
+  readonly days: number
+  readonly choices: readonly { readonly days: number; readonly href: string; readonly isChosen: boolean }[]
+  /** Null where no day is known. */
+  readonly chart: TrendChart | null
+  /** The newest first. */
+  readonly rows: readonly { readonly day: string; readonly newLeads: string; readonly won: string }[]
+}
+
+interface TrendChart {
+  /** What it shows, in a sentence. */
+  readonly summary: string
+  /** `y` of the plot's height, in percent. */
+  readonly grid: readonly { readonly y: string; readonly text: string }[]
+  readonly marks: readonly { readonly x: string; readonly anchor: string; readonly text: string }[]
+  readonly series: readonly TrendSeries[]
+}
+
+interface TrendSeries {
+  readonly name: 'new' | 'won'
+  readonly legend: string
+  /** The attribute `d`, in thousandths of the plot; empty where there is no line. */
+  readonly daily: string
+  readonly mean: string
+  /** In percent of the plot; null where nothing is known. */
+  readonly end: { readonly x: string; readonly y: string } | null
+}
+
+const CHOICES = [30, 90, 365] as const
+export type TrendDays = (typeof CHOICES)[number]
+const DAYS_DEFAULT: TrendDays = 90
+
+const WHOLE = 1_000
+/** Nearer to an edge than this share, a text begins or ends there. */
+const EDGE = 0.06
+
+const NAMES = { newLeads: 'new', won: 'won' } as const
+const TITLES = { newLeads: 'New leads', won: 'Won' } as const
+
+export function trendDaysOf(wanted: unknown): TrendDays {
+  return CHOICES.find((days) => String(days) === wanted) ?? DAYS_DEFAULT
+}
+
+/**
+ * @param trend as many days as the longest choice has, and those before them that their means need
+ * @param path of the page
+ */
+export function composeTrend(
+  trend: readonly TrendDay[],
+  days: TrendDays,
+  path: string,
+  voice: Voice,
+): TrendView {
+  const drawn = trend.slice(-(days + MEAN_DAYS - 1))
+  const shown = trend.slice(-days)
+  const write = dayWriter({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
+  return {
+    days,
+    choices: CHOICES.map((each) => ({
+      ...{ days: each, href: `${path}?days=${each}`, isChosen: each === days },
+    })),
+    chart: shown.some(({ newLeads }) => newLeads !== null) ? chartOf(drawn, shown, voice) : null,
+    rows: shown.toReversed().map(({ day, newLeads, won }) => ({
+      day: write(day),
+      newLeads: newLeads === null ? NONE : count(newLeads),
+      won: won === null ? NONE : count(won),
+    })),
+  }
+}
+
+function chartOf(drawn: readonly TrendDay[], shown: readonly TrendDay[], voice: Voice): TrendChart {
+  const layout = layoutTrend(drawn, drawn.length - shown.length, chartLabels(voice))
+  const across = shareOf(layout.left, layout.right)
+  const down = shareOf(layout.top, layout.bottom)
+  return {
+    summary: summaryOf(drawn, shown),
+    grid: layout.rows.map(({ y, text }) => ({ y: percent(down(y)), text })),
+    marks: layout.columns.map(({ x, text }) => ({
+      x: percent(across(x)),
+      anchor: anchorOf(across(x)),
+      text,
+    })),
+    series: layout.lines.map(({ series, daily, mean, end }) => ({
+      name: NAMES[series],
+      legend: `${TITLES[series]}: ${tellMean(drawn.map((day) => day[series]))}`,
+      daily: linesOf(daily, across, down),
+      mean: linesOf(mean, across, down),
+      end: end && { x: percent(across(end.x)), y: percent(down(end.y)) },
+    })),
+  }
+}
+
+function shareOf(from: TrendLayout['left'], to: number): (at: number) => number {
+  return (at) => (at - from) / (to - from)
+}
+
+/** Points that stand alone become short lines, which round ends make dots. */
+function linesOf(runs: readonly Run[], across: (x: number) => number, down: (y: number) => number): string {
+  const place = ({ x, y }: Point): Point => ({ x: across(x) * WHOLE, y: down(y) * WHOLE })
+  return runs
+    .map((run) => run.map(place))
+    .map((run) => pathOf(run.length === 1 && run[0] ? [run[0], run[0]] : run))
+    .join('')
+}
+
+function anchorOf(share: number): string {
+  if (share < EDGE) return 'start'
+  return share > 1 - EDGE ? 'end' : 'middle'
+}
+
+function percent(share: number): string {
+  return `${tenth(share * 100)}%`
+}
+
+/** `47 a day in the last 7 days`; of fewer days what the last one had. */
+function tellMean(counts: readonly (number | null)[]): string {
+  const last = counts.findLastIndex((each) => each !== null)
+  const mean = meansOfWeek(counts)[last] ?? null
+  if (mean !== null) return `${writeMean(mean, numbers)} a day, mean of ${MEAN_DAYS} days`
+  return `${count(counts[last] ?? 0)} on the last day`
+}
+
+function summaryOf(drawn: readonly TrendDay[], shown: readonly TrendDay[]): string {
+  const write = dayWriter({ day: 'numeric', month: 'long', year: 'numeric' })
+  const told = (['newLeads', 'won'] as const).map((series) => {
+    const known = shown.map((day) => day[series]).filter((each) => each !== null)
+    const range = `${count(Math.min(...known))} to ${count(Math.max(...known))} a day`
+    return `${TITLES[series]}: ${range}, at the end ${tellMean(drawn.map((day) => day[series]))}.`
+  })
+  return [`From ${write(shown[0]?.day ?? '')} to ${write(shown.at(-1)?.day ?? '')}.`, ...told].join(' ')
+}
+
+/** Of a local date, which is on no clock. */
+function dayWriter(options: Intl.DateTimeFormatOptions): (day: string) => string {
+  const format = new Intl.DateTimeFormat(LOCALE, { ...options, timeZone: 'UTC' })
+  return (day) => format.format(Date.parse(day))
+}

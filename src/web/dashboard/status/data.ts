@@ -1,0 +1,157 @@
+/** How fresh each resource is, and what waits to be read. */
+import type { Health } from '../../../jobs/health.ts'
+import { counted } from '../../../report/numbers.ts'
+import type { Db } from '../../../store/db/store.ts'
+import { countDetails } from '../../../store/leads/detail.ts'
+import { countLeads } from '../../../store/leads/lead.ts'
+import { countHeldRows, listLastHeld } from '../../../store/leads/quarantined-record.ts'
+import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
+import { countAgents } from '../../../store/sync/agent-samples.ts'
+import { listDrift, listGoneFields } from '../../../store/sync/field-drift.ts'
+import type { Clock, Moment, Tag } from '../format.ts'
+import { count } from '../format.ts'
+
+export interface FreshnessView {
+  readonly leads: string
+  readonly resources: readonly ResourceView[]
+  /** `10 working, 1 idle, 1 error`; null where the upstream has none. */
+  readonly agents: string | null
+}
+
+interface ResourceView {
+  readonly name: string
+  readonly tag: Tag
+  readonly asOf: Moment | null
+  readonly at: Moment | null
+  readonly note: string | null
+}
+
+const NAMES = { leads: 'Leads', stats: 'Statistics', agents: 'Agents' } as const
+
+export async function readFreshnessView(
+  db: Db,
+  { freshness, checks }: Health,
+  snapshotFile: string,
+  clock: Clock,
+): Promise<FreshnessView> {
+  const leads = await countLeads(db)
+  const agents = await countAgents(db)
+  return {
+    leads: count(leads),
+    resources: [
+      ...freshness.map(({ resource, asOf, isFresh }) => ({
+        name: NAMES[resource],
+        tag: asOf === null ? NEVER : isFresh ? FRESH : OLD,
+        ...momentsOf(asOf, clock),
+        note: null,
+      })),
+      ...(await detailsOf(db, leads)),
+      snapshotOf(
+        snapshotFile,
+        checks.some(({ what, verdict }) => what === 'snapshot' && verdict !== 'ok'),
+        clock,
+      ),
+    ],
+    agents:
+      agents.length === 0
+        ? null
+        : agents.map(({ status, agents: some }) => `${count(some)} ${status}`).join(', '),
+  }
+}
+
+const FRESH: Tag = { kind: 'ok', text: 'fresh' }
+const OLD: Tag = { kind: 'fail', text: 'old' }
+const NEVER: Tag = { kind: 'off', text: 'not read yet' }
+
+function momentsOf(at: string | null, clock: Clock) {
+  return { asOf: clock.ago(at), at: clock.at(at) }
+}
+
+/** None where none were ever asked for: the settings need not want them. */
+async function detailsOf(db: Db, leads: number): Promise<ResourceView[]> {
+  const { asked, due, failing } = await countDetails(db)
+  if (asked === 0 && due === 0) return []
+  const tag: Tag = {
+    kind: asked < leads || due > 0 ? 'off' : 'ok',
+    text: `${count(asked)} of ${counted(leads, 'lead')}`,
+  }
+  const notes = [
+    ...(due > 0 ? [`${count(due)} to be asked for again`] : []),
+    ...(failing > 0 ? [`${count(failing)} of them could not be read`] : []),
+  ]
+  return [{ name: 'Details', tag, asOf: null, at: null, note: notes.join(', ') || null }]
+}
+
+function snapshotOf(file: string, isOld: boolean, clock: Clock): ResourceView {
+  const info = readSnapshotInfo(file)
+  const tag: Tag = info === null ? { kind: 'off', text: 'none yet' } : isOld ? OLD : FRESH
+  return { name: 'Snapshot', tag, ...momentsOf(info?.madeAt ?? null, clock), note: null }
+}
+
+/* What could not be read of the upstream, and how its records have changed. */
+
+const HELD_MAX = 20
+const DRIFT_DAYS = 30
+const DRIFT_MAX = 30
+
+export interface RecordsView {
+  readonly heldCount: string
+  readonly isAnyHeld: boolean
+  /** The last of them; `more` in words where there are more. */
+  readonly held: readonly HeldView[]
+  readonly more: string | null
+  readonly drift: readonly DriftView[]
+  readonly days: number
+}
+
+interface HeldView {
+  readonly resource: string
+  /** Null where not even that can be read. */
+  readonly record: string | null
+  readonly reason: string
+  readonly first: Moment
+  readonly last: Moment
+}
+
+interface DriftView {
+  readonly path: string
+  readonly change: string
+  readonly at: Moment
+}
+
+const RESOURCES = {
+  lead: 'lead',
+  pipeline_stat: 'statistics',
+  agent: 'agent',
+  activity: 'activity of lead',
+} as const
+
+export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
+  const total = await countHeldRows(db)
+  const held = total === 0 ? [] : await listLastHeld(db, HELD_MAX)
+  const since = new Date(clock.now.getTime() - DRIFT_DAYS * 86_400_000).toISOString()
+  const drift = (await listDrift(db, since)).map(({ change, path, types, at }) => ({
+    ...{ path, at: clock.at(at), change: changeText(change, types) },
+  }))
+  const told = new Set(drift.map(({ path }) => path))
+  const gone = (await listGoneFields(db)).filter(({ path }) => !told.has(path))
+  return {
+    heldCount: counted(total, 'record'),
+    isAnyHeld: total > 0,
+    held: held.map(({ resource, recordId, reason, firstSeenAt, lastSeenAt }) => ({
+      ...{ resource: RESOURCES[resource], record: recordId, reason },
+      ...{ first: clock.at(firstSeenAt), last: clock.at(lastSeenAt) },
+    })),
+    more: total > held.length ? `and ${count(total - held.length)} more` : null,
+    drift: [
+      ...drift,
+      ...gone.map(({ path, goneSince }) => ({ path, change: 'gone since', at: clock.at(goneSince) })),
+    ].slice(0, DRIFT_MAX),
+    days: DRIFT_DAYS,
+  }
+}
+
+function changeText(change: 'new' | 'vanished' | 'retyped', types: readonly string[]): string {
+  const what = types.join(' or ')
+  return { new: `new: ${what}`, vanished: 'vanished', retyped: `now also ${what}` }[change]
+}

@@ -1,0 +1,205 @@
+/** What the upstream has told of by webhooks lately, and what became of it. */
+import { createHash } from 'node:crypto'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import type { EventWay } from '../../../jobs/events/event-source.ts'
+import type { HealthCheck } from '../../../jobs/health/installation.ts'
+import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
+import { countIn } from '../../../jobs/troubles/events.ts'
+import { counted } from '../../../report/numbers.ts'
+import { oneLine } from '../../../report/text.ts'
+import { nextSlot } from '../../../schedule/slots.ts'
+import type { Db } from '../../../store/db/store.ts'
+import {
+  countRecentEvents,
+  countWaitingEvents,
+  type EventCount,
+  type EventNews,
+  listEvents,
+  type TrackedFields,
+} from '../../../store/events/event-stats.ts'
+import { type Said, said } from '../../server/frame.ts'
+import type { Clock, Moment, Tag } from '../format.ts'
+import { count, duration, lengthOf } from '../format.ts'
+
+const EVENTS = 20
+const NAME_LENGTH = 80
+const TYPE_LENGTH = 40
+const PROBLEM_LENGTH = 300
+const STATUS_LENGTH = 40
+const ID_LENGTH = 16
+
+export interface EventsView {
+  readonly tag: Tag
+  /** In the place of the last one, where none has come, or what is to be done for more to come. */
+  readonly words: Said | null
+  readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
+  /** `1,204 in the last 24 hours: 803 brought a change, 401 brought nothing new`; null where none came. */
+  readonly recent: string | null
+  /** `12 to be read`; null where nothing waits. */
+  readonly waiting: { readonly toRead: string; readonly isOne: boolean; readonly since: Moment } | null
+  readonly events: readonly EventView[]
+}
+
+interface EventView {
+  readonly id: string
+  readonly came: Moment
+  readonly type: string
+  readonly about: string
+  readonly tag: Tag
+  /** What changed, or why nothing could be made of it. */
+  readonly note: string | null
+  /** From when it came to when what it told of was in the copy. */
+  readonly took: string
+}
+
+interface Look {
+  readonly way: EventWay
+  readonly schedules: readonly ScheduleSettings[]
+  readonly checks: readonly HealthCheck[]
+  readonly clock: Clock
+}
+
+export async function readEvents(db: Db, { way, schedules, checks, clock }: Look): Promise<EventsView> {
+  const news = await listEvents(db, EVENTS)
+  const { toRead, since } = await countWaitingEvents(db)
+  const isAwaited = await isSetUp(way)
+  const isWell = checks.every(({ what, verdict }) => what !== 'events' || verdict === 'ok')
+  const last = news.find(({ resource }) => resource !== null)
+  return {
+    tag: tagOf(isAwaited, news.length > 0, isWell),
+    words: isAwaited
+      ? news.length > 0
+        ? null
+        : said(AWAITED)
+      : said(tellPolling(way, schedules, clock.now)),
+    last: last === undefined ? null : lastOf(last, clock),
+    recent: tellRecent(await countRecentEvents(db, clock.now)),
+    waiting:
+      since === null
+        ? null
+        : { toRead: `${count(toRead)} to be read`, isOne: toRead === 1, since: clock.at(since) },
+    events: news.map((event) => eventOf(event, clock)),
+  }
+}
+
+const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks test')} has one sent to try the way.`
+
+/** What is wrong with a registration that cannot be read is told above. */
+async function isSetUp({ isByHand, readRegistration }: EventWay): Promise<boolean> {
+  try {
+    return isByHand || (await readRegistration()) !== null
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError) return true
+    throw thrown
+  }
+}
+
+function tagOf(isAwaited: boolean, hasNews: boolean, isWell: boolean): Tag {
+  if (!isAwaited) return { kind: 'off', text: 'not registered' }
+  if (!isWell) return { kind: 'warn', text: 'in trouble' }
+  return hasNews ? { kind: 'ok', text: 'in order' } : { kind: 'off', text: 'none yet' }
+}
+
+function tellPolling({ canRegister }: EventWay, schedules: readonly ScheduleSettings[], now: Date): string {
+  const timing = schedules.find(({ name }) => name === 'sync')?.timing
+  const next = timing === undefined ? null : nextSlot(timing, now)
+  const after = timing === undefined || next === null ? null : nextSlot(timing, next)
+  const every = next === null || after === null ? '' : `, every ${lengthOf(after.getTime() - next.getTime())}`
+  return `Changes come by polling: with each sync${every}. ${
+    canRegister
+      ? `${shellCommand('webhooks register --self')} has the upstream tell of each at once.`
+      : 'To be told of each at once, register a webhook at the upstream, and put its secret into `events.secret_file`.'
+  }`
+}
+
+function lastOf(event: EventNews, clock: Clock): EventsView['last'] {
+  const { tag, note, took } = eventOf(event, clock)
+  const brought = event.outcome === 'inserted' && note !== null ? `${tag.text}, ${note}` : (note ?? tag.text)
+  const what = [brought, ...(took === '' ? [] : [`here after ${took}`])].join('; ')
+  return { at: clock.ago(event.receivedAt), about: aboutOf(event), what }
+}
+
+function tellRecent(counts: readonly EventCount[]): string | null {
+  const all = countIn(counts)
+  if (all === 0) return null
+  const parts = [
+    [countIn(counts, ['inserted', 'updated', 'removed']), 'brought a change'],
+    [countIn(counts, ['unchanged', 'gone']), 'brought nothing new'],
+    [countIn(counts, ['read']), 'had something read'],
+    [countIn(counts, ['ignored']), 'were about nothing that is kept'],
+    [countIn(counts, ['unreadable', 'failed']), 'came to nothing'],
+  ] as const
+  const told = parts.filter(([events]) => events > 0)
+  const areAlike = told.length === 1 && all > 1
+  const words = told.map(([events, what]) => `${areAlike ? 'all' : count(events)} ${what}`)
+  return `${counted(all, 'event')} in the last 24 hours: ${words.join(', ')}.`
+}
+
+const TAGS: Readonly<Record<NonNullable<EventNews['outcome']>, Tag>> = {
+  inserted: { kind: 'ok', text: 'new' },
+  updated: { kind: 'ok', text: 'changed' },
+  unchanged: { kind: 'off', text: 'nothing new' },
+  removed: { kind: 'ok', text: 'removed' },
+  gone: { kind: 'off', text: 'gone upstream' },
+  read: { kind: 'ok', text: 'read' },
+  ignored: { kind: 'off', text: 'ignored' },
+  unreadable: { kind: 'fail', text: 'unreadable' },
+  failed: { kind: 'fail', text: 'failed' },
+}
+const WAITS: Tag = { kind: 'busy', text: 'waits' }
+
+function eventOf(event: EventNews, clock: Clock): EventView {
+  const { id, type, receivedAt, outcome, problem } = event
+  return {
+    // Of the upstream's own, nobody knows what is in them.
+    id: createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH),
+    ...{ came: clock.ago(receivedAt), type: oneLine(type ?? 'event', TYPE_LENGTH), about: aboutOf(event) },
+    tag: outcome === null ? WAITS : TAGS[outcome],
+    note: problem === null ? noteOf(event) : oneLine(problem, PROBLEM_LENGTH),
+    took: tookOf(event),
+  }
+}
+
+function noteOf({ outcome, change }: EventNews): string | null {
+  return tellChange(change) ?? (outcome === 'updated' ? 'other details' : null)
+}
+
+function tookOf({ receivedAt, doneAt, outcome }: EventNews): string {
+  const isFollowed = outcome !== 'ignored' && outcome !== 'unreadable'
+  return doneAt === null || !isFollowed
+    ? ''
+    : duration(Math.max(0, Date.parse(doneAt) - Date.parse(receivedAt)))
+}
+
+function aboutOf({ resource, resourceId, name, outcome }: EventNews): string {
+  if (resource === null) return outcome === 'unreadable' ? 'unknown' : 'nothing kept'
+  if (resource === 'agents') return 'agents'
+  return oneLine(name ?? `${resource} ${resourceId}`, NAME_LENGTH)
+}
+
+/** `qualified → contacted, score 40 → 62`; null where nothing is known to have changed. */
+export function tellChange(change: EventNews['change']): string | null {
+  if (change === null) return null
+  const { before, after } = change
+  if (before === null) return statusText(after)
+  const told = [
+    before.status === after.status ? null : `${statusText(before)} → ${statusText(after)}`,
+    before.score === after.score ? null : `score ${figure(before.score)} → ${figure(after.score)}`,
+    moneyOf(before) === moneyOf(after) ? null : `value ${moneyOf(before)} → ${moneyOf(after)}`,
+    before.agentId === after.agentId ? null : 'another agent',
+    before.pipelineId === after.pipelineId ? null : 'another pipeline',
+  ].filter((part) => part !== null)
+  return told.length === 0 ? null : told.join(', ')
+}
+
+function statusText({ status }: TrackedFields): string {
+  return oneLine(status.replaceAll('_', ' '), STATUS_LENGTH)
+}
+
+function moneyOf({ valueAmount, valueCurrency }: TrackedFields): string {
+  return valueAmount === null ? 'none' : `${count(valueAmount)} ${valueCurrency ?? ''}`.trim()
+}
+
+function figure(value: number | null): string {
+  return value === null ? 'none' : count(value)
+}

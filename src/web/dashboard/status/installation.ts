@@ -1,0 +1,99 @@
+/** What this installation is: how much room it takes and has, since when it runs, and what it goes by. */
+import { readSettingsInForce } from '../../../jobs/schedule/config-reload-state.ts'
+import { listWorkers } from '../../../jobs/schedule/worker-list.ts'
+import type { QueueCounts } from '../../../queue/look.ts'
+import { countJobs } from '../../../queue/look.ts'
+import { readSize } from '../../../store/backup/store-size.ts'
+import type { Store } from '../../../store/db/store.ts'
+import { findLastSpan } from '../../../store/schedule/uptime.ts'
+import type { Clock, Moment } from '../format.ts'
+import { bytes, count } from '../format.ts'
+
+/** What is known without looking. */
+export interface InstallationFacts {
+  readonly version: string
+  /** The settings file; null where there is none. */
+  readonly settingsFile: string | null
+}
+
+export interface InstallationView {
+  readonly version: string
+  readonly id: string
+  readonly daemon: { readonly since: Moment; readonly sign: Moment } | null
+  readonly database: string
+  /** Null where a PostgreSQL server looks after it. */
+  readonly room: { readonly journal: string; readonly free: string } | null
+  /** Which one that is; null where the store is a file. */
+  readonly server: string | null
+  readonly settings: {
+    readonly since: Moment
+    readonly refused: { readonly at: Moment; readonly why: string } | null
+    readonly changed: Moment | null
+  } | null
+}
+
+export async function readInstallation(
+  store: Store,
+  facts: InstallationFacts,
+  clock: Clock,
+): Promise<InstallationView> {
+  const span = await findLastSpan(store.db)
+  const { database, room } = await readSize(store)
+  const settings = await readSettingsInForce(store.db, facts.settingsFile, clock.now)
+  return {
+    version: facts.version,
+    id: store.installationId,
+    daemon:
+      span === undefined || span.ended_at !== null
+        ? null
+        : { since: clock.at(span.began_at), sign: clock.ago(span.last_tick_at) },
+    database: bytes(database),
+    room: room && { journal: bytes(room.log), free: bytes(room.free) },
+    server: store.place.kind === 'postgres' ? store.place.name : null,
+    settings: settings && {
+      since: clock.at(settings.since),
+      refused: settings.refused && { at: clock.at(settings.refused.at), why: settings.refused.why },
+      changed: clock.at(settings.changedAt),
+    },
+  }
+}
+
+/* The workers that share a store, what each has in hand, and the jobs that wait for them. */
+
+export interface WorkersView {
+  readonly workers: readonly WorkerView[]
+  readonly waiting: string
+  readonly active: string
+  /** Such as `2 of letter`. */
+  readonly dead: readonly string[]
+}
+
+interface WorkerView {
+  readonly id: string
+  readonly host: string
+  readonly pid: string
+  readonly since: Moment
+  readonly sign: Moment
+  readonly inHand: string
+}
+
+/** Null where the store is a file, and one daemon does it all. */
+export async function readWorkers(
+  store: Pick<Store, 'db' | 'place'>,
+  clock: Clock,
+): Promise<WorkersView | null> {
+  const jobs = await countJobs(store)
+  if (jobs === null) return null
+  const workers = await listWorkers(store.db, clock.now)
+  const sum = (key: 'waiting' | 'active'): string =>
+    count(jobs.reduce((total: number, queue: QueueCounts) => total + queue[key], 0))
+  return {
+    workers: workers.map(({ host, pid, since, lastBeat, inHand }) => ({
+      ...{ id: `${host}-${pid}`, host, pid: String(pid) },
+      ...{ since: clock.at(since), sign: clock.ago(lastBeat), inHand: inHand.join(', ') },
+    })),
+    waiting: sum('waiting'),
+    active: sum('active'),
+    dead: jobs.filter(({ dead }) => dead > 0).map(({ queue, dead }) => `${count(dead)} of ${queue}`),
+  }
+}

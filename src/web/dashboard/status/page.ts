@@ -1,0 +1,136 @@
+/** The first page of the window: whether all is well, and what there is to see of it; it follows by itself. */
+
+import type { Installation } from '../../../jobs/health/installation.ts'
+import { readHealth } from '../../../jobs/health.ts'
+import type { Log } from '../../../log.ts'
+import { readChangeStamp } from '../../../store/db/dialect.ts'
+import type { Store } from '../../../store/db/store.ts'
+import type { WindowDeps } from '../../server/frame.ts'
+import { frameOf } from '../../server/frame.ts'
+import type { AddRoutes } from '../../server/server.ts'
+import { sendPage } from '../../server/server.ts'
+import type { Button } from '../actions/buttons.ts'
+import { fullSyncButton, syncButton } from '../actions/buttons.ts'
+import type { Moment } from '../format.ts'
+import { clockOf } from '../format.ts'
+import type { FreshnessView, RecordsView } from './data.ts'
+import { readFreshnessView, readRecords } from './data.ts'
+import type { EventsView } from './events.ts'
+import { readEvents } from './events.ts'
+import type { TroublesView } from './findings.ts'
+import { readTroubles } from './findings.ts'
+import type { InstallationFacts, InstallationView, WorkersView } from './installation.ts'
+import { readInstallation, readWorkers } from './installation.ts'
+import type { LettersView } from './letters.ts'
+import { readLetters } from './letters.ts'
+import { liveRoutes } from './live.ts'
+import type { SchedulesView } from './schedules.ts'
+import { readSchedules } from './schedules.ts'
+import type { ProgressView, RunsView } from './syncs.ts'
+import { readProgress, readRuns } from './syncs.ts'
+
+export interface StatusDeps extends WindowDeps, StatusOptions {
+  readonly log: Log
+}
+
+export function statusRoutes(deps: StatusDeps): AddRoutes {
+  const { pages, store, now, timeZone, log } = deps
+  const page = pages.page<StatusView>('status')
+  const parts = PARTS.map((name) => ({ name, render: pages.part<object>(`status-${name}`) }))
+  const live = liveRoutes(
+    {
+      readStamp: () => readChangeStamp(store.db),
+      async renderParts() {
+        const view = await readStatusView(deps, now())
+        return new Map(
+          parts.flatMap(({ name, render }) => {
+            const part = view[name]
+            return part === null ? [] : [[`part-${name}`, render(part)] as const]
+          }),
+        )
+      },
+      tellTime: () => clockOf(timeZone, now()).at(now().toISOString()).text,
+    },
+    log,
+  )
+  return (app) => {
+    app.get('/', async (request, reply) =>
+      sendPage(reply, page(await readStatusView(deps, now()), frameOf(request, 'Status', '/'))),
+    )
+    live(app)
+  }
+}
+
+/* All that the status page shows, read at one go: part by part, as its templates take them. */
+
+export interface StatusOptions extends InstallationFacts {
+  readonly store: Store
+  readonly installation: Installation
+  /** IANA zone in which times are told. */
+  readonly timeZone: string
+  readonly snapshotFile: string
+  /** Whether the page has buttons. */
+  readonly canAct: boolean
+}
+
+export interface HeadView {
+  readonly kind: 'ok' | 'warn' | 'fail'
+  readonly sentence: string
+  readonly asOf: Moment
+  readonly timeZone: string
+  readonly buttons: readonly Button[]
+}
+
+export interface StatusView {
+  readonly head: HeadView
+  readonly progress: { readonly progress: ProgressView | null }
+  readonly troubles: TroublesView
+  readonly freshness: FreshnessView
+  readonly schedules: SchedulesView
+  /** Null where the upstream has no webhooks. */
+  readonly events: EventsView | null
+  readonly runs: RunsView
+  readonly letters: LettersView
+  readonly records: RecordsView
+  /** Null where the store is a file, and one daemon does it all. */
+  readonly workers: WorkersView | null
+  readonly installation: InstallationView
+}
+
+export const PARTS = [
+  ...['head', 'progress', 'troubles', 'freshness', 'schedules'],
+  ...['events', 'runs', 'letters', 'records', 'workers', 'installation'],
+] as const satisfies readonly (keyof StatusView)[]
+
+/** @throws LeadsheetError store_* */
+export async function readStatusView(options: StatusOptions, now: Date): Promise<StatusView> {
+  const { store, timeZone, canAct } = options
+  const clock = clockOf(timeZone, now)
+  // One connection for all of it: a sync that writes page after page comes before or behind, and not in between.
+  return store.db.connection().execute(async (db) => {
+    const installation = { ...options.installation, store: { db, place: store.place } }
+    const health = await readHealth(installation, now)
+    const progress = await readProgress(db, clock)
+    return {
+      head: {
+        ...{ kind: health.verdict, sentence: clock.within(health.sentence), timeZone },
+        asOf: clock.at(now.toISOString()),
+        buttons: canAct ? [syncButton(), fullSyncButton()] : [],
+      },
+      progress: { progress },
+      troubles: await readTroubles(db, health, { canAct, clock }),
+      freshness: await readFreshnessView(db, health, options.snapshotFile, clock),
+      schedules: await readSchedules(db, installation.schedules, { timeZone, canAct, clock }),
+      events:
+        installation.events &&
+        (await readEvents(db, {
+          ...{ way: installation.events, schedules: installation.schedules, checks: health.checks, clock },
+        })),
+      runs: await readRuns(db, clock, progress !== null),
+      letters: await readLetters(db, clock),
+      records: await readRecords(db, clock),
+      workers: await readWorkers(installation.store, clock),
+      installation: await readInstallation({ ...store, db }, options, clock),
+    }
+  })
+}

@@ -1,0 +1,186 @@
+/** What comes next, what became of what came last, and what was missed and why. */
+
+import { tellSpan } from '../../../jobs/health/installation.ts'
+import { GAP_MS, type MissedSlots, readMissedSlots } from '../../../jobs/schedule/missed-runs.ts'
+import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
+import { outcomeText, readScheduleStates, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
+import { listDueTimes, tellTimes } from '../../../report/due-times.ts'
+import { createVoice } from '../../../report/voice.ts'
+import { ENGLISH_PAGE } from '../../../report/words/page-en.ts'
+import { DAY_MS } from '../../../schedule/calendar.ts'
+import { isCron } from '../../../schedule/expression.ts'
+import type { Timing } from '../../../schedule/timing.ts'
+import type { Db } from '../../../store/db/store.ts'
+import type { Slot } from '../../../store/schedule/scheduled-run.ts'
+import { type Gap, listGaps } from '../../../store/schedule/uptime.ts'
+import { type Button, releaseButton } from '../actions/buttons.ts'
+import type { Clock, Moment, Tag } from '../format.ts'
+import { count, duration, LOCALE } from '../format.ts'
+
+const DAYS_BACK = 7
+const MISSED_MAX = 12
+const GAPS_MAX = 8
+
+interface Look {
+  /** That of the installation. */
+  readonly timeZone: string
+  readonly canAct: boolean
+  readonly clock: Clock
+}
+
+export interface SchedulesView {
+  /** That which comes first first. */
+  readonly schedules: readonly ScheduleView[]
+  readonly missed: readonly MissedView[]
+  readonly gaps: readonly GapView[]
+  readonly days: number
+}
+
+interface ScheduleView {
+  /** As in the ledger. */
+  readonly id: string
+  readonly name: string
+  /** In words, where the settings have it as cron and it is the same each week. */
+  readonly words: string | null
+  /** As in the settings. */
+  readonly when: string
+  /** Where it is not that of the installation. */
+  readonly zone: string | null
+  readonly next: Moment | null
+  readonly nextIn: Moment | null
+  readonly last: { readonly due: Moment; readonly tag: Tag; readonly message: string | null } | null
+  /** Of a report that waits or is held. */
+  readonly release: Button | null
+}
+
+interface MissedView {
+  readonly name: string
+  readonly from: Moment
+  /** Null of a single one. */
+  readonly to: Moment | null
+  readonly times: string
+  readonly tag: Tag
+  readonly why: string | null
+}
+
+interface GapView {
+  readonly from: Moment | null
+  readonly to: Moment | null
+  readonly why: string
+}
+
+export async function readSchedules(
+  db: Db,
+  settings: readonly ScheduleSettings[],
+  look: Look,
+): Promise<SchedulesView> {
+  const { clock } = look
+  const { now } = clock
+  const states = await readScheduleStates(db, settings, now)
+  const missed = await Promise.all(
+    settings.map(async ({ name }) =>
+      (await readMissedSlots(db, name, { daysBack: DAYS_BACK, now })).map((one) => ({ name, ...one })),
+    ),
+  )
+  const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
+  const gaps = await listGaps(db, { since, now: now.toISOString(), leastMs: GAP_MS })
+  return {
+    schedules: states.toSorted(byNext).map((state) => scheduleOf(state, look)),
+    missed: missed
+      .flat()
+      .filter(({ first }) => !isOpen(first))
+      .sort((a, b) => (a.last.slot < b.last.slot ? 1 : -1))
+      .slice(0, MISSED_MAX)
+      .map((one) => missedOf(one, clock)),
+    gaps: gaps.slice(0, GAPS_MAX).map((gap) => gapOf(gap, clock)),
+    days: DAYS_BACK,
+  }
+}
+
+/** `report:daily` -> `Report daily`, `sync-full` -> `Sync of all leads`. */
+function nameSchedule(name: string): string {
+  const [, report] = /^report:(.*)$/.exec(name) ?? []
+  if (report !== undefined) return `Report ${report}`
+  return name === 'sync-full' ? 'Sync of all leads' : `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+}
+
+function byNext(a: ScheduleState, b: ScheduleState): number {
+  return (a.next?.getTime() ?? Number.POSITIVE_INFINITY) - (b.next?.getTime() ?? Number.POSITIVE_INFINITY)
+}
+
+function isOpen({ state }: Slot): boolean {
+  return state === 'due' || state === 'running' || state === 'held'
+}
+
+function scheduleOf(
+  { name, timing, last, next }: ScheduleState,
+  { timeZone, canAct, clock }: Look,
+): ScheduleView {
+  const [, report = null] = /^report:(.*)$/.exec(name) ?? []
+  const outcome = last && outcomeText(last)
+  const coming = next?.toISOString() ?? null
+  return {
+    id: name,
+    name: nameSchedule(name),
+    words: wordsOf(timing, clock.now),
+    when: timing.expression,
+    zone: timing.timeZone === timeZone ? null : timing.timeZone,
+    next: clock.at(coming),
+    nextIn: clock.until(coming),
+    last: last && {
+      due: clock.at(last.slot),
+      tag: tagOf(last),
+      message: last.state === 'done' || last.message === null ? null : clock.within(last.message),
+    },
+    release:
+      canAct && (outcome === 'held' || outcome === 'waits') && report !== null ? releaseButton(report) : null,
+  }
+}
+
+/** `every day at 07:00`, `every 15 min` */
+function wordsOf(timing: Timing, now: Date): string | null {
+  if (!isCron(timing.expression)) return null
+  const times = listDueTimes(timing, now)
+  const [steps = 0, ...others] = times.slice(1).map((at, i) => Date.parse(at) - Date.parse(times[i] ?? at))
+  const isEven = others.every((each) => each === steps)
+  if (isEven && steps > 0 && steps < DAY_MS) return `every ${tellSpan(steps)}`
+  return tellTimes(times, createVoice(LOCALE, timing.timeZone, now.toISOString()), ENGLISH_PAGE)
+}
+
+const TAGS: Readonly<Record<Slot['state'], Tag['kind']>> = {
+  ...{ due: 'off', running: 'busy', held: 'warn', done: 'ok', failed: 'fail', skipped: 'warn' },
+}
+
+function tagOf(slot: Slot): Tag {
+  return { kind: TAGS[slot.state], text: outcomeText(slot) }
+}
+
+function missedOf(
+  { name, first, last, count: slots }: MissedSlots & { readonly name: string },
+  clock: Clock,
+): MissedView {
+  const isLate = first.state === 'done' && first.started_at !== null
+  const lateMs = isLate ? Date.parse(first.started_at) - Date.parse(first.slot) : 0
+  return {
+    name: nameSchedule(name),
+    from: clock.at(first.slot),
+    to: slots === 1 ? null : clock.at(last.slot),
+    times: count(slots),
+    tag: isLate ? { kind: 'off', text: `${duration(lateMs)} late` } : tagOf(first),
+    why: first.message && clock.within(first.message),
+  }
+}
+
+const WHY: Readonly<Record<Gap['why'], string>> = {
+  down: 'it was not started',
+  blocked: 'the process was kept from its work',
+  clock: 'the clock was set, or the machine slept',
+}
+
+function gapOf({ from, to, why }: Gap, clock: Clock): GapView {
+  return {
+    from: clock.at(from),
+    to: clock.at(to),
+    why: to === null ? 'it gives no sign of life' : WHY[why],
+  }
+}

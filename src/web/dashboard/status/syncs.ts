@@ -1,0 +1,200 @@
+/** The syncs of the last day as a strip, and the last of them one by one. */
+import type { Instant } from '../../../model.ts'
+import { counted } from '../../../report/numbers.ts'
+import type { Db } from '../../../store/db/store.ts'
+import { countLeads } from '../../../store/leads/lead.ts'
+import type { SyncUnderWay } from '../../../store/sync/sync-progress.ts'
+import { findSyncUnderWay } from '../../../store/sync/sync-progress.ts'
+import type { RunBrief, RunSummary } from '../../../store/sync/sync-run.ts'
+import { listRuns, listRunsSince } from '../../../store/sync/sync-run.ts'
+import type { Said } from '../../server/frame.ts'
+import { said } from '../../server/frame.ts'
+import type { Clock, Moment, Tag } from '../format.ts'
+import { count, duration } from '../format.ts'
+
+const RUNS = 20
+const DAY_MS = 24 * 3_600_000
+const CELL_MS = 15 * 60_000
+const CELLS = DAY_MS / CELL_MS
+
+export interface RunsView {
+  readonly day: DayView
+  /** Empty before the first. */
+  readonly runs: readonly RunView[]
+}
+
+/** A cell for each quarter of an hour, drawn `CELLS` wide and 10 high. */
+export interface DayView {
+  /** All of it in words. */
+  readonly summary: string
+  readonly cells: readonly Cell[]
+  readonly width: number
+  readonly from: Moment
+  readonly noon: Moment
+  readonly to: Moment
+}
+
+interface Cell {
+  readonly kind: Tag['kind']
+  readonly x: number
+  /** What is worse is higher, too. */
+  readonly y: number
+  readonly height: number
+  /** Null where no sync began. */
+  readonly title: string | null
+}
+
+export interface RunView {
+  readonly id: string
+  readonly begun: Moment
+  readonly mode: string
+  readonly outcome: Tag
+  readonly seen: string
+  readonly inserted: string
+  readonly updated: string
+  readonly removed: string
+  readonly requests: string
+  readonly retries: string
+  readonly took: string
+  /** `1 problem` */
+  readonly trouble: string | null
+  readonly problems: readonly { readonly what: string; readonly hint: Said | null }[]
+}
+
+/** @param isSyncing without it a run that has not ended was killed */
+export async function readRuns(db: Db, clock: Clock, isSyncing: boolean): Promise<RunsView> {
+  const since = new Date(clock.now.getTime() - DAY_MS).toISOString()
+  const runs = await listRuns(db, RUNS)
+  const underWay = isSyncing ? runs[0]?.id : undefined
+  return {
+    day: dayOf(await listRunsSince(db, since), clock, underWay),
+    runs: runs.map((run) => runOf(run, clock, run.id === underWay)),
+  }
+}
+
+const OUTCOMES = {
+  ok: { kind: 'ok', text: 'ok' },
+  ok_no_change: { kind: 'ok', text: 'nothing new' },
+  partial: { kind: 'warn', text: 'incomplete' },
+  deferred: { kind: 'warn', text: 'put off' },
+  failed: { kind: 'fail', text: 'failed' },
+  killed: { kind: 'fail', text: 'killed' },
+} as const satisfies Record<string, Tag>
+const RUNNING: Tag = { kind: 'busy', text: 'running' }
+
+function outcomeOf({ outcome }: Pick<RunBrief, 'outcome'>, isUnderWay: boolean): Tag {
+  return isUnderWay ? RUNNING : OUTCOMES[outcome ?? 'killed']
+}
+
+function runOf(run: RunSummary, clock: Clock, isUnderWay: boolean): RunView {
+  const { problems, durationMs } = run
+  return {
+    id: run.id,
+    begun: clock.at(run.startedAt),
+    mode: run.mode === 'full' ? 'all' : 'changes',
+    outcome: outcomeOf(run, isUnderWay),
+    seen: count(run.seen),
+    inserted: count(run.inserted),
+    updated: count(run.updated),
+    removed: count(run.removed),
+    requests: count(run.requests),
+    retries: count(run.retries),
+    took: durationMs === null ? '' : duration(durationMs),
+    trouble: problems.length === 0 ? null : counted(problems.length, 'problem'),
+    problems: problems.map(({ part, message, hint }) => ({
+      what: clock.within(`${part}: ${message}`),
+      hint: hint === null ? null : said(clock.within(hint)),
+    })),
+  }
+}
+
+const HEIGHTS: Readonly<Record<Tag['kind'], number>> = { ok: 5, busy: 5, off: 1, warn: 7.5, fail: 10 }
+
+function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undefined): DayView {
+  const end = Math.ceil(clock.now.getTime() / CELL_MS) * CELL_MS
+  const start = end - DAY_MS
+  const byCell = Map.groupBy(runs, ({ startedAt }) => Math.floor((Date.parse(startedAt) - start) / CELL_MS))
+  const isoOf = (cell: number): Instant => new Date(start + cell * CELL_MS).toISOString()
+  const cells = Array.from({ length: CELLS }, (_, x): Cell => {
+    const tags = (byCell.get(x) ?? []).map((run) => outcomeOf(run, run.id === underWay))
+    const kind = worstOf(tags)
+    const words = [counted(tags.length, 'sync'), ...new Set(tags.map(({ text }) => text))]
+    const height = HEIGHTS[kind]
+    const title = tags.length === 0 ? null : `${clock.at(isoOf(x)).text}: ${words.join(', ')}`
+    return { kind, x, y: 10 - height, height, title }
+  })
+  return {
+    ...{ summary: summaryOf(runs, underWay), cells, width: CELLS },
+    from: clock.at(isoOf(0)),
+    noon: clock.at(isoOf(CELLS / 2)),
+    to: clock.at(isoOf(CELLS)),
+  }
+}
+
+const GRAVITY: readonly Tag['kind'][] = ['off', 'ok', 'busy', 'warn', 'fail']
+
+function worstOf(tags: readonly Tag[]): Tag['kind'] {
+  return GRAVITY[Math.max(0, ...tags.map(({ kind }) => GRAVITY.indexOf(kind)))] ?? 'off'
+}
+
+/** `96 syncs in the last 24 hours: 94 ok, 2 failed` */
+function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): string {
+  if (runs.length === 0) return 'No sync in the last 24 hours.'
+  const words = runs
+    .map((run) => outcomeOf(run, run.id === underWay))
+    .map(({ kind, text }) => (kind === 'ok' ? 'ok' : text))
+  const parts = [...Map.groupBy(words, (word) => word)].map(([word, all]) => `${count(all.length)} ${word}`)
+  return `${counted(runs.length, 'sync')} in the last 24 hours: ${parts.join(', ')}.`
+}
+
+/* The sync under way, and how far it is. */
+
+export interface ProgressView {
+  /** What it does now. */
+  readonly doing: string
+  /** Of the bar; null where nobody knows how much there is. */
+  readonly bar: { readonly value: number; readonly max: number } | null
+  /** What it has read, with the share of it where that is known. */
+  readonly read: string
+  readonly since: Moment
+  readonly began: Moment
+  readonly by: string
+}
+
+/** Null while none runs. */
+export async function readProgress(db: Db, clock: Clock): Promise<ProgressView | null> {
+  const sync = await findSyncUnderWay(db, clock.now)
+  if (sync === null) return null
+  const total = await expectedOf(db, sync)
+  const { leads, pages, requests, details } = sync
+  const done = leads === null ? null : Math.min(leads.read, total ?? leads.read)
+  const bar = done === null || !total ? null : { value: done, max: total }
+  const read = [
+    ...(done === null ? [] : [total ? `${count(done)} of ${counted(total, 'lead')}` : counted(done, 'lead')]),
+    ...(bar === null ? [] : [`${Math.floor((bar.value / bar.max) * 100)}%`]),
+    ...(details > 0 ? [`details of ${counted(details, 'lead')}`] : []),
+    counted(pages, 'page'),
+    counted(requests, 'request'),
+  ]
+  return {
+    ...{ doing: doingOf(sync), bar, read: read.join(' · ') },
+    ...{ since: clock.ago(sync.startedAt), began: clock.at(sync.startedAt) },
+    by: `process ${sync.pid} on ${sync.host}`,
+  }
+}
+
+function doingOf({ mode, leads }: SyncUnderWay): string {
+  if (leads === null) return 'Reading statistics, agents and details'
+  const what = mode === 'full' ? 'all leads' : 'the leads that changed'
+  return leads.pass === 1
+    ? `Reading ${what}`
+    : `Reading ${what} again, for the ${leads.pass}. time, since rows moved meanwhile`
+}
+
+/** An upstream that does not say how many there are is taken to have as many as last time. */
+async function expectedOf(db: Db, { mode, leads }: SyncUnderWay): Promise<number | null> {
+  if (leads === null) return null
+  if (leads.total !== null) return leads.total
+  const known = mode === 'full' ? await countLeads(db) : 0
+  return known > leads.read ? known : null
+}

@@ -1,0 +1,89 @@
+/** How an agent has been, as a strip of time: heights tell the states apart, so that colour is not all. */
+import { counted } from '../../report/numbers.ts'
+import { capitalise } from '../../report/text.ts'
+import type { AgentSpan, AgentState } from '../../store/figures/agent-spans.ts'
+import { lengthOf } from './format.ts'
+
+/** What `{{> window-strip}}` shows. */
+export interface StripView {
+  readonly label: string
+  readonly width: number
+  readonly spans: readonly {
+    readonly state: AgentState
+    readonly x: string
+    readonly y: number
+    readonly width: string
+    readonly height: number
+  }[]
+  /** `99.2% of 29 days known`; empty where too little is known. */
+  readonly uptime: string
+  /** Instead of it. */
+  readonly unknown: string
+}
+
+/** An hour of 30 days; a window of any length is as wide. */
+const STRIP_WIDTH = 720
+/** Shorter spans are drawn so wide, or nobody would see them. */
+const LEAST_WIDTH = 2
+/** Of a strip that is 20 high. */
+const SHAPES = {
+  well: { y: 7, height: 6 },
+  failing: { y: 0, height: 20 },
+  other: { y: 9, height: 2 },
+} as const
+const HOUR_MS = 60 * 60_000
+const TOO_FEW = 'not enough samples yet'
+/** Of a shorter time a share says nothing. */
+const KNOWN_LEAST_MS = HOUR_MS
+
+/** @param spans of one agent, in the order of time */
+export function composeStrip(
+  spans: readonly AgentSpan[],
+  { from, to }: { readonly from: string; readonly to: string },
+): StripView {
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
+  const scale = STRIP_WIDTH / (toMs - fromMs)
+  const drawn = spans.map(({ state, from, to }) => {
+    const x = (Date.parse(from) - fromMs) * scale
+    const width = Math.max((Date.parse(to) - Date.parse(from)) * scale, LEAST_WIDTH)
+    return {
+      state,
+      ...SHAPES[state],
+      x: Math.min(x, STRIP_WIDTH - width).toFixed(1),
+      width: width.toFixed(1),
+    }
+  })
+  const timeIn = (state?: AgentState) =>
+    spans
+      .filter((span) => state === undefined || span.state === state)
+      .reduce((sum, span) => sum + Date.parse(span.to) - Date.parse(span.from), 0)
+  const [known, failing] = [timeIn(), timeIn('failing')]
+  const failures = spans.filter(({ state }) => state === 'failing').length
+  return {
+    width: STRIP_WIDTH,
+    // What failed lies above what a short span beside it was widened over.
+    spans: drawn.toSorted(
+      (one, other) => Number(one.state === 'failing') - Number(other.state === 'failing'),
+    ),
+    uptime: known < KNOWN_LEAST_MS ? '' : `${shareUp(failing, known)} of ${lengthOf(known)} known`,
+    unknown: spans.length === 0 ? 'nothing known' : TOO_FEW,
+    label:
+      spans.length > 0 && known < KNOWN_LEAST_MS
+        ? capitalise(TOO_FEW)
+        : labelOf(failures, failing, known, toMs - fromMs),
+  }
+}
+
+/** `100%` only where it never failed. */
+function shareUp(failing: number, known: number): string {
+  if (failing === 0) return '100%'
+  return `${Math.min(99.9, (100 * (known - failing)) / known).toFixed(1)}%`
+}
+
+function labelOf(failures: number, failing: number, known: number, whole: number): string {
+  if (known === 0) return 'Nothing is known of this time'
+  const failed =
+    failures === 0 ? 'never failing' : `failing ${counted(failures, 'time')}, ${lengthOf(failing)} in all`
+  const unknown = whole - known > 2 * HOUR_MS ? `; nothing is known of ${lengthOf(whole - known)}` : ''
+  return `Over ${lengthOf(known)} ${failed}${unknown}`
+}

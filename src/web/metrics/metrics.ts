@@ -1,0 +1,107 @@
+/**
+ * /metrics, as Prometheus reads it. What the ledgers know is read from the store at each scrape; this process counts
+ * only what nobody else knows: the requests for its pages, the messages that it refused, and what it takes itself.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { Measures } from '../../jobs/measures.ts'
+import type { AddRoutes } from '../server/server.ts'
+import type { WebhookOutcome } from '../webhooks.ts'
+import { DEFINITIONS, type Sample } from './definitions.ts'
+
+export interface Metrics {
+  /** To be told of each answer to a request for a page. */
+  countAnswer(route: string | null, status: number): void
+  /** To be told of each message of the upstream. */
+  countMessage(outcome: WebhookOutcome): void
+  /** For operators. */
+  readonly routes: AddRoutes
+}
+
+export interface MetricsOptions {
+  readonly measure: (now: Date) => Promise<Measures>
+  readonly now: () => Date
+  readonly version: string
+}
+
+const BUILD_INFO = {
+  name: 'leadsheet_build_info',
+  help: 'Always 1; the version of the program and of Node.',
+  labels: ['version', 'node'],
+} as const
+
+const HTTP_REQUESTS = {
+  name: 'leadsheet_http_requests_total',
+  help: 'Requests for pages since this process began to serve them, by route and class of status.',
+  labels: ['route', 'status'],
+} as const
+
+const EVENTS_REFUSED = {
+  name: 'leadsheet_events_refused_total',
+  help: "Messages to the webhook that were not taken since this process began to listen: not known to be the upstream's, or too many at once.",
+  labels: ['reason'],
+} as const
+const REFUSALS = { refused: 'unverified', busy: 'busy' } as const
+
+/** Gauges that are called as only counters may be; what each is the sum of stands beside it. */
+const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
+  (what) => `nodejs_${what}_total`,
+)
+
+/** It watches the process through hooks that last as long as that does, however often its pages are opened anew. */
+let ofProcess: Registry | null = null
+
+export function openMetrics({ measure, now, version }: MetricsOptions): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const settersOf = DEFINITIONS.map(({ name, help, type, labels, read }) => {
+    const options = { name, help, labelNames: labels, registers }
+    const put = type === 'gauge' ? putGauge(new Gauge(options)) : putCounter(new Counter(options))
+    return (measures: Measures) => put(read(measures))
+  })
+  const build = new Gauge({ ...BUILD_INFO, labelNames: BUILD_INFO.labels, registers })
+  build.set({ version, node: process.versions.node }, 1)
+  const requests = new Counter({ ...HTTP_REQUESTS, labelNames: HTTP_REQUESTS.labels, registers })
+  const refused = new Counter({ ...EVENTS_REFUSED, labelNames: EVENTS_REFUSED.labels, registers })
+  for (const reason of Object.values(REFUSALS)) refused.inc({ reason }, 0)
+  const all = Registry.merge([registry, processRegistry()])
+  return {
+    countAnswer: (route, status) =>
+      requests.inc({ route: route ?? 'unknown', status: `${Math.floor(status / 100)}xx` }),
+    countMessage(outcome) {
+      if (outcome !== 'taken') refused.inc({ reason: REFUSALS[outcome] })
+    },
+    routes(app) {
+      app.get('/metrics', async (_, reply) => {
+        const measures = await measure(now())
+        for (const set of settersOf) set(measures)
+        return reply.type(all.contentType).send(await all.metrics())
+      })
+    },
+  }
+}
+
+function putGauge(gauge: Gauge): (samples: readonly Sample[]) => void {
+  return (samples) => {
+    gauge.reset()
+    // Which leaves a 0 where there are no labels.
+    if (samples.length === 0) gauge.remove({})
+    for (const { labels, value } of samples) gauge.set(labels, value)
+  }
+}
+
+/** The store knows the sum, and not what has come since the last scrape. */
+function putCounter(counter: Counter): (samples: readonly Sample[]) => void {
+  return (samples) => {
+    counter.reset()
+    for (const { labels, value } of samples) counter.inc(labels, value)
+  }
+}
+
+function processRegistry(): Registry {
+  if (ofProcess === null) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess })
+    for (const name of MISNAMED) ofProcess.removeSingleMetric(name)
+  }
+  return ofProcess
+}

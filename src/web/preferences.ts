@@ -1,0 +1,56 @@
+/**
+ * What a recipient gets of a report, and says about it, by the link in the mail. Looking changes nothing; one POST
+ * does, from the page or from a mail program (RFC 8058).
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  ONE_CLICK,
+  type SubscriptionView,
+  WISH_FIELD,
+  WISHES,
+  type Wish,
+} from '../report/subscription-page.ts'
+import type { WebPages } from '../report/web-pages.ts'
+import type { Form } from './server/server.ts'
+import { type AddRoutes, noticeIn, sendPage } from './server/server.ts'
+
+/** What stands behind the page; both give null for a link that is not ours. */
+export interface SubscriptionDesk {
+  show(token: string): Promise<SubscriptionView | null>
+  change(token: string, wish: Wish): Promise<SubscriptionView | null>
+}
+
+const PATH = '/subscription'
+
+interface Route {
+  readonly Params: { readonly token: string }
+  readonly Body: Form | undefined
+}
+
+/** The page of a token, under the address that recipients reach. */
+export function subscriptionUrl(publicUrl: string, token: string): string {
+  return `${publicUrl}${PATH}/${token}`
+}
+
+export function subscriptionRoutes(desk: SubscriptionDesk, pages: WebPages): AddRoutes {
+  /** The same for every reason, so that nothing can be learned from it. */
+  const answer = (request: FastifyRequest, reply: FastifyReply, view: SubscriptionView | null) =>
+    view === null
+      ? sendPage(reply.code(404), pages.notice(noticeIn(request, 'unknown')))
+      : sendPage(reply, pages.subscription(view))
+  return (app) => {
+    app.get<Route>(`${PATH}/:token`, async (request, reply) =>
+      answer(request, reply, await desk.show(request.params.token)),
+    )
+    app.post<Route>(`${PATH}/:token`, async (request, reply) => {
+      const wish = wishIn(request.body)
+      if (wish === null) return sendPage(reply.code(400), pages.notice(noticeIn(request, 'wish')))
+      return answer(request, reply, await desk.change(request.params.token, wish))
+    })
+  }
+}
+
+function wishIn(form: Form | undefined): Wish | null {
+  if (form?.get(ONE_CLICK.name) === ONE_CLICK.value) return 'stop'
+  return WISHES.find((wish) => wish === form?.get(WISH_FIELD)) ?? null
+}

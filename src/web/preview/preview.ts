@@ -1,0 +1,237 @@
+/**
+ * The preview of a report: a page on this machine that shows the report as its mail would look, and again whenever one
+ * of its files changes. The mail stands in a frame that may run nothing and load nothing but its own pictures.
+ */
+import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import { errorText, LeadsheetError } from '../../errors.ts'
+
+/** What is to be looked at. */
+export interface PreviewChoice {
+  readonly data: 'sample' | 'real'
+  /** Address of a recipient; null for the report as everybody gets it. */
+  readonly recipient: string | null
+  /** BCP 47; null for that of the recipient. */
+  readonly locale: string | null
+}
+
+export interface Preview {
+  readonly from: string
+  readonly to: string
+  readonly subject: string
+  readonly html: string
+  readonly text: string
+  /** By the `cid` under which the HTML names them. */
+  readonly images: ReadonlyMap<string, Uint8Array>
+  /** Names of the files that would come with it. */
+  readonly attachments: readonly string[]
+}
+
+export interface PreviewOptions {
+  readonly report: string
+  /** Always on 127.0.0.1; 0 takes a free one. */
+  readonly port: number
+  readonly recipients: () => Promise<readonly string[]>
+  /** BCP 47, each with what people call it. */
+  readonly locales: readonly (readonly [locale: string, name: string])[]
+  /** @throws LeadsheetError for what its author can mend; it is shown in the page */
+  readonly render: (choice: PreviewChoice) => Promise<Preview>
+}
+
+export interface PreviewServer extends AsyncDisposable {
+  readonly url: string
+  /** Has every open page ask anew. */
+  refresh(): void
+}
+
+const HOST = '127.0.0.1'
+const FILES = new URL('./', import.meta.url)
+const ASSETS = { '/': 'page.html', '/page.css': 'page.css', '/page.js': 'page.js' } as const
+const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/** Previews that are remembered for the frames and pictures that are still to ask for them. */
+const REMEMBERED = 8
+
+/** @throws LeadsheetError usage_invalid where the port is taken */
+export async function openPreview(options: PreviewOptions): Promise<PreviewServer> {
+  const app = Fastify({ forceCloseConnections: true })
+  const remembered = new Map<string, Preview>()
+  const listeners = new Set<FastifyReply>()
+  refuseOtherHosts(app)
+  serveAssets(app)
+  app.get<{ Querystring: Record<string, string> }>('/state', async ({ query }) => {
+    // What keeps them from being read keeps the report from being made, which is told below.
+    const recipients = await options.recipients().catch(() => [])
+    const about = { report: options.report, recipients, locales: options.locales }
+    const begun = performance.now()
+    try {
+      const preview = await options.render(choiceOf(query))
+      const id = remember(remembered, preview)
+      const { html, images: _, ...shown } = preview
+      const size = Buffer.byteLength(html)
+      const preheader = preheaderIn(html)
+      return {
+        ...about,
+        id,
+        ...shown,
+        preheader,
+        source: html,
+        size,
+        ms: Math.round(performance.now() - begun),
+      }
+    } catch (thrown) {
+      return { ...about, mistake: await explain(thrown) }
+    }
+  })
+  app.get<{ Params: { id: string; scheme: string } }>('/mail/:id/:scheme', async ({ params }, reply) => {
+    const preview = remembered.get(params.id)
+    if (preview === undefined) return reply.code(404).send()
+    const isDark = params.scheme === 'dark'
+    return reply
+      .header('Content-Security-Policy', mailPolicy(app))
+      .type('text/html; charset=utf-8')
+      .send(inFrame(preview.html, params.id, isDark))
+  })
+  app.get<{ Params: { id: string; cid: string } }>('/image/:id/:cid', async ({ params }, reply) => {
+    const image = remembered.get(params.id)?.images.get(params.cid)
+    return image === undefined ? reply.code(404).send() : reply.type('image/png').send(Buffer.from(image))
+  })
+  app.get('/changes', (_, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    reply.raw.write('retry: 500\n\n')
+    listeners.add(reply)
+    reply.raw.once('close', () => listeners.delete(reply))
+  })
+  await listen(app, options.port)
+  return {
+    url: `http://${HOST}:${portOf(app)}/`,
+    refresh: () => {
+      for (const { raw } of listeners) raw.write('data: changed\n\n')
+    },
+    [Symbol.asyncDispose]: () => app.close(),
+  }
+}
+
+/** A page of another site could point a name of its own to this machine, and read what is shown here. */
+function refuseOtherHosts(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const isOurs = isIP(request.hostname) !== 0 || request.hostname === 'localhost'
+    if (!isOurs) return reply.code(403).type('text/plain').send('This preview is only for this machine.')
+  })
+  app.addHook('onSend', async (_, reply) => {
+    reply.header('X-Content-Type-Options', 'nosniff')
+    reply.header('Referrer-Policy', 'no-referrer')
+    reply.header('Cache-Control', 'no-store')
+  })
+}
+
+function serveAssets(app: FastifyInstance): void {
+  for (const [path, file] of Object.entries(ASSETS)) {
+    const type = TYPES[file.split('.')[1] as keyof typeof TYPES]
+    app.get(path, async (_, reply) =>
+      reply
+        .header('Content-Security-Policy', PAGE_POLICY)
+        .type(`${type}; charset=utf-8`)
+        .send(await readFile(new URL(file, FILES))),
+    )
+  }
+}
+
+function choiceOf({ data, recipient, locale }: Record<string, string>): PreviewChoice {
+  return { data: data === 'real' ? 'real' : 'sample', recipient: recipient || null, locale: locale || null }
+}
+
+function remember(remembered: Map<string, Preview>, preview: Preview): string {
+  const id = crypto.randomUUID()
+  remembered.set(id, preview)
+  const [oldest = ''] = remembered.keys()
+  if (remembered.size > REMEMBERED) remembered.delete(oldest)
+  return id
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
+
+/** What a mail client shows behind the subject: the hidden text that the mail begins with, without its filler. */
+function preheaderIn(html: string): string {
+  const [, hidden = ''] = /<body[^>]*>\s*<div style="display: ?none[^>]*>([^<]*)/.exec(html) ?? []
+  return hidden
+    .replaceAll(/&(\w+|#x27);/g, (_, name: string) => ENTITIES[name] ?? ' ')
+    .replaceAll(/[\u034f\u200c\s]+/g, ' ')
+    .trim()
+}
+
+interface Mistake {
+  readonly message: string
+  readonly hint: string
+  readonly excerpt: Excerpt | null
+}
+
+async function explain(thrown: unknown): Promise<Mistake> {
+  const message = errorText(thrown)
+  if (thrown instanceof LeadsheetError) {
+    return { message, hint: thrown.hint ?? '', excerpt: await excerptAt(message) }
+  }
+  const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
+  return { message: `This is a bug in leadsheet: ${message}`, hint: stack, excerpt: null }
+}
+
+/** Named in full: a frame without an origin of its own has no 'self'. */
+function mailPolicy(app: FastifyInstance): string {
+  return `default-src 'none'; style-src 'unsafe-inline'; img-src http://${HOST}:${portOf(app)} http://localhost:${portOf(app)}; sandbox`
+}
+
+/** With pictures that the frame can load, and in the one scheme whatever that of the machine is. */
+function inFrame(html: string, id: string, isDark: boolean): string {
+  return html
+    .replaceAll(/\bcid:([^"'\s)]+)/g, (_, cid: string) => `/image/${id}/${encodeURIComponent(cid)}`)
+    .replaceAll('(prefers-color-scheme: dark)', isDark ? '(min-width: 0)' : '(max-width: 0)')
+}
+
+async function listen(app: FastifyInstance, port: number): Promise<void> {
+  await app.listen({ host: HOST, port }).catch((cause: unknown) => {
+    throw new LeadsheetError(
+      'usage_invalid',
+      `The preview cannot listen on port ${port}: ${errorText(cause)}`,
+      {
+        hint: 'Choose another --port; 0 takes a free one.',
+        cause,
+      },
+    )
+  })
+}
+
+function portOf(app: FastifyInstance): number {
+  const address = app.server.address()
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
+}
+
+/* The lines around a mistake, for people who mend templates and settings. */
+
+export interface Excerpt {
+  readonly file: string
+  readonly line: number
+  readonly lines: readonly { readonly number: number; readonly text: string }[]
+}
+
+const AROUND = 3
+/** `template mine/text.hbs, line 3: …` and `mine/report.yaml:12:10  …` */
+const PLACES = [/template (.+?), line (\d+):/, /^\s*(.+?\.ya?ml):(\d+):\d+ {2}/m]
+
+/** @returns null where the message names no line, or no file that can be read */
+export async function excerptAt(message: string): Promise<Excerpt | null> {
+  const found = PLACES.map((place) => place.exec(message)).find((match) => match !== null)
+  const [, file = '', digits = ''] = found ?? []
+  const line = Number(digits)
+  const text = found ? await readFile(file, 'utf8').catch(() => null) : null
+  if (text === null) return null
+  const all = text.trimEnd().split('\n')
+  const first = Math.max(1, line - AROUND)
+  return {
+    file,
+    line,
+    lines: all.slice(first - 1, line + AROUND).map((each, index) => ({ number: first + index, text: each })),
+  }
+}

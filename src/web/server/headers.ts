@@ -1,0 +1,85 @@
+/** What every answer tells a browser to keep from doing. */
+import type { FastifyReply } from 'fastify'
+
+const ALWAYS = {
+  'X-Content-Type-Options': 'nosniff',
+  'X-Robots-Tag': 'noindex',
+  'Cache-Control': 'no-store',
+}
+
+/** The address of a recipient's page is its key, and goes nowhere. */
+export const PAGE_HEADERS = {
+  ...ALWAYS,
+  'Content-Security-Policy': policy([
+    ...["default-src 'none'", "style-src 'self'", "form-action 'self'"],
+    ...["frame-ancestors 'none'", "base-uri 'none'"],
+  ]),
+  'Referrer-Policy': 'no-referrer',
+}
+
+/** With no-referrer browsers would send forms without the origin, by which we know our own. */
+export const WINDOW_HEADERS = {
+  ...ALWAYS,
+  'Content-Security-Policy': policy([
+    ...["default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'"],
+    ...["img-src 'self'", "frame-src 'self'", "form-action 'self'", "frame-ancestors 'none'"],
+    "base-uri 'none'",
+  ]),
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'X-Frame-Options': 'DENY',
+}
+
+/** Of a mail as it was sent, which only a page of ours may show in a frame: it runs nothing and loads nothing. */
+export const MAIL_HEADERS = {
+  ...ALWAYS,
+  'Content-Security-Policy': policy([
+    ...["default-src 'none'", "style-src 'unsafe-inline'", "img-src 'self' data:", 'sandbox'],
+    ...["form-action 'none'", "frame-ancestors 'self'", "base-uri 'none'"],
+  ]),
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'SAMEORIGIN',
+}
+
+function policy(rules: readonly string[]): string {
+  return rules.join('; ')
+}
+
+/*
+ * Files to be saved, never shown: whatever is in one, a browser takes it for nothing else than it is said to be
+ * (nosniff) and runs nothing of it.
+ */
+
+export interface Download {
+  readonly name: string
+  readonly contentType: string
+  readonly content: Uint8Array
+}
+
+const NAME_LENGTH = 120
+
+export function sendDownload(reply: FastifyReply, { name, contentType, content }: Download): FastifyReply {
+  return reply
+    .headers(MAIL_HEADERS)
+    .header('Content-Disposition', dispositionOf(name))
+    .type(contentType)
+    .send(Buffer.from(content))
+}
+
+/**
+ * RFC 6266, 4: the name twice, for those who know only ASCII. Without what could end the field, lead out of a folder or
+ * hide how the name ends.
+ */
+export function dispositionOf(name: string): string {
+  const safe = name
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '')
+    .replace(/[/\\:*?"<>|%;]/g, '-')
+    .replace(/^[.\s]+/, '')
+    .slice(-NAME_LENGTH)
+    .toWellFormed()
+  const file = safe === '' ? 'file' : safe
+  const ascii = file.replace(/[^\x20-\x7e]/g, '_')
+  const encoded = encodeURIComponent(file).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

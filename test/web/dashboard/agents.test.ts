@@ -1,0 +1,193 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Agent } from '../../../src/model.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import type { AgentSpan, AgentState } from '../../../src/store/figures/agent-spans.ts'
+import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
+import { composeStrip } from '../../../src/web/dashboard/uptime-bar.ts'
+import { hasBrowser, openBrowser } from '../../support/browser.ts'
+import { countNow, openCountedPages, readText, textOf } from '../../support/counted-pages.ts'
+import { agent, openEmptyStore, saveWholeRun, seenAt } from '../../support/store.ts'
+
+async function openStore(readings: Readonly<Record<string, readonly Agent[]>> = {}): Promise<Store> {
+  const store = await openEmptyStore()
+  onTestFinished(() => store.close())
+  for (const [at, agents] of Object.entries(readings)) {
+    await store.write((trx) => saveAgents(trx, agents, seenAt(at), { isWhole: true }))
+  }
+  await saveWholeRun(store, '2026-11-21T09:00:00.000Z')
+  return store
+}
+
+async function readAgents(store: Store): Promise<string> {
+  return readText(`${await openCountedPages(store, await countNow(store))}/agents`)
+}
+
+describe('the page of agents', () => {
+  it('begins with those that fail, says since when and why, and what the others do', async () => {
+    const failing = {
+      ...agent('b', 'failing'),
+      ...{ statusChangedAt: '2026-11-21T08:30:00.000Z', errors24h: 14, tasks24h: 3 },
+      ...{ lastErrorMessage: 'quota used up', lastErrorAt: '2026-11-21T08:59:00.000Z' },
+    }
+    const busy = {
+      ...agent('a', 'running'),
+      ...{ kind: 'enrichment', taskType: 'read_site', taskPipelineId: 'p1', taskProgress: 0.5 },
+      ...{ lastErrorMessage: 'of long ago', lastErrorAt: '2026-11-01T08:59:00.000Z' },
+    }
+    const text = await readAgents(
+      await openStore({ '2026-11-21T09:00:00.000Z': [busy, failing, agent('c', 'paused')] }),
+    )
+    expect(text).toContain('1 of 3 agents is well, 1 is failing, as read 10:00, 15 min ago.')
+    expect(text).toContain('Agent b Failing since 09:30 quota used up (09:59) 3 14')
+    expect(text).toContain('Agent a Enrichment Running Read site for p1 (50% done)')
+    expect(text).not.toContain('of long ago')
+    expect(['Agent b', 'Agent c', 'Agent a'].map((name) => text.indexOf(name))).toEqual(
+      ['Agent b', 'Agent c', 'Agent a'].map((name) => text.indexOf(name)).toSorted((a, b) => a - b),
+    )
+  })
+
+  it('tells the outages of the last 30 days, the newest first, and of each agent how long it was up', async () => {
+    const at = (clock: string) => `2026-11-20T${clock}:00.000Z`
+    const reading = (status: string) => [agent('a', status), agent('b', 'idle')]
+    const text = await readAgents(
+      await openStore({
+        [at('06:00')]: reading('running'),
+        [at('07:00')]: reading('failing'),
+        [at('08:00')]: reading('running'),
+        [at('09:00')]: reading('running'),
+        [at('10:00')]: reading('down'),
+      }),
+    )
+    expect(text).toContain(
+      'Agent a Fri 20 Nov, 11:00 lasts 0 min Agent a Fri 20 Nov, 08:00 Fri 20 Nov, 09:00 60 min',
+    )
+    expect(text).toContain('up 75.0% of 4 h known')
+    expect(text).toContain('up 100% of 4 h known')
+    expect(text).toContain('where two are more than 3 h apart, nothing is known')
+  })
+
+  it('keeps agents that went away in sight, for 30 days', async () => {
+    const both = [agent('a', 'running'), agent('b', 'running')]
+    const gone = await openStore({
+      '2026-11-20T09:00:00.000Z': both,
+      '2026-11-20T10:00:00.000Z': [agent('a', 'running')],
+    })
+    expect(await readAgents(gone)).toContain('Agent b Gone since Fri 20 Nov, 11:00')
+    expect(await readAgents(gone)).toContain('The one agent is well')
+    const longAgo = await openStore({
+      '2026-10-01T09:00:00.000Z': both,
+      '2026-10-01T10:00:00.000Z': [agent('a', 'running')],
+    })
+    expect(await readAgents(longAgo)).not.toContain('Agent b')
+  })
+
+  it('says so where no agents have been read, and where none has failed', async () => {
+    expect(await readAgents(await openStore())).toContain('No agents have been read yet.')
+    const text = await readAgents(await openStore({ '2026-11-20T09:00:00.000Z': [agent('a', 'idle')] }))
+    expect(text).toContain('No reading since 22 Oct has found an agent failing.')
+    expect(text).toContain('not enough samples yet')
+  })
+
+  it('shows how agents are now also before their past is counted', async () => {
+    const store = await openStore({ '2026-11-20T09:00:00.000Z': [agent('a', 'idle')] })
+    const counting = {
+      overview: null,
+      dataAsOf: '2026-11-21T09:00:00.000Z',
+      isBeingCounted: true,
+      failure: null,
+    }
+    const text = await readText(`${await openCountedPages(store, counting)}/agents`)
+    expect(text).toContain('Agent a Idle')
+    expect(text).toContain('not counted yet')
+  })
+
+  it.skipIf(!hasBrowser())(
+    'has a dozen agents on two screens of a phone or so, and does not scroll sideways',
+    async () => {
+      const dozen = Array.from({ length: 12 }, (_, index) => ({
+        ...{
+          ...agent(`agent-${index}`, index === 0 ? 'failing' : 'idle'),
+          kind: 'enrichment',
+          taskType: 'enrich',
+        },
+        ...{
+          statusChangedAt: '2026-11-20T08:30:00.000Z',
+          lastSeenAt: '2026-11-20T08:59:00.000Z',
+          tasks24h: 1_234,
+        },
+      }))
+      const store = await openStore({ '2026-11-19T09:00:00.000Z': dozen, '2026-11-20T09:00:00.000Z': dozen })
+      const browser = await openBrowser()
+      onTestFinished(() => browser.close())
+      const page = await browser.newPage({ viewport: { width: 375, height: 800 } })
+      await page.goto(`${await openCountedPages(store, await countNow(store))}/agents`)
+      const table: number = await page.evaluate('document.querySelector("table.agents").offsetHeight')
+      expect(table).toBeLessThan(12 * 160)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375)
+    },
+  )
+
+  it('shows names and errors of any kind as text', async () => {
+    const name = '<img src=x onerror=alert(1)>\u202e'
+    const hostile = { ...agent('a', 'failing'), name, kind: name, lastErrorMessage: name, taskType: name }
+    const store = await openStore({ '2026-11-20T09:00:00.000Z': [hostile] })
+    const html = await (await fetch(`${await openCountedPages(store, await countNow(store))}/agents`)).text()
+    expect(html).not.toContain('<img')
+    expect(html).not.toContain('\u202e')
+    expect(textOf(html)).toContain('&lt;img src=x')
+  })
+})
+
+describe('the strip of an agent', () => {
+  const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' }
+  const span = (state: AgentState, from: string, to: string): AgentSpan => ({
+    ...{ agentId: 'a', state, from: `2026-11-20T${from}:00.000Z`, to: `2026-11-20T${to}:00.000Z` },
+  })
+
+  it('has each span in its place, those of failing on top and wide enough to be seen', () => {
+    const { spans, width } = composeStrip(
+      [span('well', '00:00', '06:00'), span('failing', '06:00', '06:01'), span('other', '06:01', '12:00')],
+      DAY,
+    )
+    expect(width).toBe(720)
+    expect(spans).toEqual([
+      { state: 'well', x: '0.0', y: 7, width: '180.0', height: 6 },
+      { state: 'other', x: '180.5', y: 9, width: '179.5', height: 2 },
+      { state: 'failing', x: '180.0', y: 0, width: '2.0', height: 20 },
+    ])
+  })
+
+  it('says in words how long it failed, and of how long nothing is known', () => {
+    const strip = composeStrip([span('well', '00:00', '06:00'), span('failing', '06:00', '08:00')], DAY)
+    expect(strip).toMatchObject({
+      label: 'Over 8 h failing 1 time, 2 h in all; nothing is known of 16 h',
+      uptime: '75.0% of 8 h known',
+    })
+  })
+
+  it('is never wholly up where it failed, however shortly', () => {
+    const failed = { ...span('failing', '12:00', '12:00'), to: '2026-11-20T12:00:00.001Z' }
+    expect(composeStrip([span('well', '00:00', '12:00'), failed], DAY).uptime).toBe('99.9% of 12 h known')
+  })
+
+  it('of less than an hour says that there are not enough samples, and no share', () => {
+    const once = { ...span('well', '12:00', '12:00'), to: '2026-11-20T12:00:00.250Z' }
+    for (const spans of [[once], [span('well', '12:00', '12:00')], [span('failing', '12:00', '12:45')]]) {
+      expect(composeStrip(spans, DAY)).toMatchObject({
+        uptime: '',
+        unknown: 'not enough samples yet',
+        label: 'Not enough samples yet',
+      })
+    }
+    expect(composeStrip([span('well', '12:00', '13:00')], DAY).uptime).toBe('100% of 60 min known')
+  })
+
+  it('of nothing says that nothing is known', () => {
+    expect(composeStrip([], DAY)).toMatchObject({
+      spans: [],
+      uptime: '',
+      unknown: 'nothing known',
+      label: 'Nothing is known of this time',
+    })
+  })
+})

@@ -1,0 +1,215 @@
+/** Mails in the archive of the window, in a real browser: whatever stands in one, it does nothing there. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { Store } from '../../../src/store/db/store.ts'
+import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { saveEdition } from '../../../src/store/reports/issue.ts'
+import { saveSubscription } from '../../../src/store/reports/preference.ts'
+import { listElements } from '../../look/elements.ts'
+import { hostilePage } from '../../look/pages.ts'
+import { openArchive } from '../../support/archive.ts'
+import { hasBrowser, openBrowser } from '../../support/browser.ts'
+import { NOW, type OpenedWindow, openWindow, signIn } from '../../support/dashboard.ts'
+import { busyDay } from '../../support/figures.ts'
+import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { PAYLOADS } from '../../support/payloads.ts'
+
+/** What would be seen if any of it were obeyed; as no template makes it, but a broken one might. */
+const EVIL = `<!DOCTYPE html><html lang="en"><head><title>Evil</title>
+<meta http-equiv="refresh" content="0;url=http://evil.example/refresh">
+<link rel="stylesheet" href="http://evil.example/x.css"><base href="http://evil.example/"></head>
+<body onload="document.body.dataset.ran = 'onload'">
+<script>document.body.dataset.ran = 'script'; top.location = 'http://evil.example/top'</script>
+<script>parent.document.title = 'taken'; window.open('http://evil.example/open')</script>
+<img src="http://evil.example/pixel.png" onerror="document.body.dataset.ran = 'onerror'">
+<iframe src="http://evil.example/frame"></iframe><object data="http://evil.example/object"></object>
+<form action="http://evil.example/form" method="post"><button id="send">Send</button></form>
+<a id="up" href="http://evil.example/up" target="_top">Up</a>
+<a id="away" href="http://evil.example/away" target="_blank">Away</a>
+<p style="color: red" id="shown">shown</p></body></html>`
+
+/** So many of what leads may be called are tried in the frame; all of them in mails, by `test/look`. */
+const FRAMED = 8
+/** Of each row of a table the elements, by their tags and the names of their attributes. */
+const ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => [...row.querySelectorAll('*')]
+  .map(({ tagName, attributes }) => [tagName, ...[...attributes].map(({ name }) => name)].join(' ')).join(', '))`
+
+const COLOUR_OF_SHOWN = `getComputedStyle(document.getElementById('shown')).color`
+const GROUND = 'getComputedStyle(document.body).backgroundColor'
+
+/** An edition with one letter. */
+async function keepLetter(store: Store, number: number, mail: { html: string; subject: string }) {
+  const figures = busyDay()
+  const { from, timeZone } = figures.period
+  const to = new Date(Date.parse(figures.period.to) + number).toISOString()
+  return store.write(async (trx) => {
+    const { id } = await saveEdition(trx, {
+      ...{ report: 'daily', variant: JSON.stringify({ pipelineIds: [mail.subject], conditions: [] }) },
+      ...{ period: { from, to, timeZone }, renderedAt: to, programVersion: '1.2.3', text: mail.subject },
+      ...{ figures, ...mail },
+    })
+    const letter = { ...LETTER, ...mail, messageId: `<${number}@example.com>`, text: mail.subject }
+    await enqueueLetter(trx, id, letter, LETTER.date)
+    return id
+  })
+}
+
+describe.skipIf(!hasBrowser())('a mail in the archive', () => {
+  let browser: Browser
+  /** Where all that is of evil.example would arrive. */
+  const evil = createServer((request, response) => {
+    // Browsers ask for this of their own accord, for a page that they are at already: for the one that is tried
+    // below it may come when the next test has begun.
+    if (request.url !== '/favicon.ico') arrived.push(request.url ?? '')
+    response.end()
+  })
+  const arrived: string[] = []
+  beforeAll(async () => {
+    evil.listen(0, '127.0.0.1')
+    await once(evil, 'listening')
+    const { port } = evil.address() as AddressInfo
+    browser = await openBrowser([`--host-resolver-rules=MAP evil.example 127.0.0.1:${port}`])
+  })
+  beforeEach(() => void arrived.splice(0))
+  afterAll(async () => {
+    await browser?.close()
+    evil.close()
+  })
+
+  async function openSignedIn({ url }: OpenedWindow): Promise<Page> {
+    const [name = '', value = ''] = (await signIn(url)).cookie.split('=')
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+    onTestFinished(() => context.close())
+    await context.addCookies([{ name, value, url }])
+    const page = await context.newPage()
+    page.on('dialog', (dialog) => {
+      arrived.push(`dialog: ${dialog.message()}`)
+      return dialog.dismiss()
+    })
+    return page
+  }
+
+  it('would be seen if it did anything', async () => {
+    const window = await openWindow()
+    const page = await openSignedIn(window)
+    await page.route('**/bare', (route) => route.fulfill({ contentType: 'text/html', body: EVIL }))
+    await page.goto(`${window.url}/bare`, { waitUntil: 'commit' })
+    await expect.poll(() => arrived).toContain('/top')
+  })
+
+  it('runs nothing, loads nothing, and leads nowhere, whatever stands in it', async () => {
+    const window = await openWindow()
+    const id = await keepLetter(window.store, 0, { html: EVIL, subject: 'evil' })
+    const page = await openSignedIn(window)
+    const address = `${window.url}/archive/${id}`
+    await page.goto(address)
+    const mail = page.frameLocator('iframe')
+    await expect.poll(() => mail.locator('#shown').innerText()).toBe('shown')
+    expect(await page.frames()[1]?.evaluate(COLOUR_OF_SHOWN)).toBe('rgb(255, 0, 0)')
+    for (const link of ['#send', '#up', '#away']) await mail.locator(link).click()
+    expect(await mail.locator('body').getAttribute('data-ran')).toBeNull()
+    expect(await page.title()).toBe('evil · leadsheet')
+    expect([page.url(), page.context().pages().length, arrived]).toEqual([address, 1, []])
+  })
+
+  it('runs nothing where it is opened alone', async () => {
+    const window = await openWindow()
+    const id = await keepLetter(window.store, 0, { html: EVIL.replace(/<meta[^>]*>/, ''), subject: 'evil' })
+    const page = await openSignedIn(window)
+    await page.goto(`${window.url}/archive/${id}/mail/0%40example.com`)
+    expect(await page.locator('#shown').innerText()).toBe('shown')
+    expect(await page.locator('body').getAttribute('data-ran')).toBeNull()
+    expect(arrived).toEqual([])
+  })
+
+  it('cannot be framed by a page of another site', async () => {
+    // Where nobody signs in, no cookie is missing there.
+    const { url, store } = await openWindow('')
+    const id = await keepLetter(store, 0, { html: EVIL, subject: 'evil' })
+    const page = await browser.newPage()
+    onTestFinished(() => page.close())
+    await page.setContent(`<iframe src="${url}/archive/${id}/mail/0%40example.com"></iframe>`)
+    await expect.poll(() => page.frames()[1]?.url()).toBe('chrome-error://chromewebdata/')
+  })
+
+  it('is built as of any other, whatever its leads are called (row 62)', async () => {
+    const window = await openWindow()
+    const page = await openSignedIn(window)
+    const lookAt = async (name: string, number: number) => {
+      const { html } = hostilePage(name).rendered
+      const id = await keepLetter(window.store, number, { html, subject: 'hostile' })
+      await page.goto(`${window.url}/archive/${id}/mail/${number}%40example.com`)
+      return listElements(page)
+    }
+    const plain = await lookAt('plain', 0)
+    for (const [index, payload] of PAYLOADS.slice(0, FRAMED).entries()) {
+      expect([payload, await lookAt(payload, index + 1)]).toEqual([payload, plain])
+    }
+    expect(arrived).toEqual([])
+  })
+
+  it('stands in a page that is built as of any other, whatever subjects, filters, answers and reasons are (row 62)', async () => {
+    const window = await openWindow()
+    const { store, url } = window
+    const page = await openSignedIn(window)
+    const hostile = PAYLOADS.map((payload) => `plain ${payload}`)
+    const ids: string[] = []
+    for (const [number, subject] of hostile.entries()) {
+      const id = await keepLetter(store, number, { html: '', subject })
+      ids.push(id)
+      const move = { state: 'failed', at: LETTER.date, nextAttemptAt: null, response: subject } as const
+      await store.write(async (trx) => {
+        await enqueueLetter(
+          trx,
+          id,
+          { ...LETTER, messageId: `<${number}@example.org>`, to: subject },
+          LETTER.date,
+        )
+        for (const host of ['com', 'org'])
+          await moveDelivery(trx, `<${number}@example.${host}>`, ['pending'], move)
+        await saveSubscription(trx, {
+          ...{ address: subject, report: 'daily', state: 'paused', cadence: 'as_scheduled' },
+          ...{ changedAt: LETTER.date, changedBy: 'operator', reason: subject },
+        })
+      })
+    }
+    const rowsOf = async (path: string): Promise<readonly string[]> => {
+      await page.goto(`${url}${path}`)
+      return page.evaluate(ROWS)
+    }
+    const list = await rowsOf('/archive')
+    expect([list.length, new Set(list).size]).toEqual([50, 1])
+    const letters: string[] = []
+    for (const id of ids.filter((_, number) => number % 6 === 3)) {
+      letters.push(...(await rowsOf(`/archive/${id}`)))
+      expect(await page.locator('main :is(script, img, svg, object, style, base, meta)').count()).toBe(0)
+    }
+    // Who is paused has a line more than who is not.
+    expect([letters.length > 20, new Set(letters).size]).toEqual([true, 2])
+    expect(arrived).toEqual([])
+  })
+
+  it('shows its pictures, in the scheme of the machine', async () => {
+    const archive = await openArchive()
+    await archive.mail(NOW)
+    const page = await openSignedIn(archive)
+    await page.goto(`${archive.url}/archive?q=ana`)
+    await page.locator('.month a').first().click()
+    const mail = page.frameLocator('iframe')
+    await mail.locator('body').waitFor()
+    const ground = () => page.frames()[1]?.evaluate(GROUND)
+    const [light, dark] = [await ground(), await page.emulateMedia({ colorScheme: 'dark' }).then(ground)]
+    expect(light).not.toBe(dark)
+    const widths = await mail
+      .locator('img')
+      .evaluateAll((images) =>
+        images.map((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
+      )
+    expect(widths.length).toBeGreaterThan(1)
+    expect(widths.every((width) => width > 0)).toBe(true)
+    expect(arrived).toEqual([])
+  })
+})

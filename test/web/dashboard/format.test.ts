@@ -1,0 +1,49 @@
+/** Numbers, sizes and times as the pages of the window write them. */
+import { expect, it } from 'vitest'
+import { counted } from '../../../src/report/numbers.ts'
+import { bytes, clockOf, duration } from '../../../src/web/dashboard/format.ts'
+import { said } from '../../../src/web/server/frame.ts'
+
+it.each([
+  [0, '0 bytes'],
+  [999, '999 bytes'],
+  [481_600, '482 kB'],
+  [24_100_000, '24.1 MB'],
+  [3_000_000_000, '3 GB'],
+])('writes %i bytes as %s', (size, text) => {
+  expect(bytes(size)).toBe(text)
+})
+
+it.each([
+  [840, '840 ms'],
+  [999.7, '1 s'],
+  [12_400, '12.4 s'],
+  [59_990, '1 min 0 s'],
+  [200_000, '3 min 20 s'],
+  [7_500_000, '2 h 5 min'],
+])('writes %d ms as %s', (ms, text) => {
+  expect(duration(ms)).toBe(text)
+})
+
+it('counts one as one', () => {
+  expect([counted(0, 'lead'), counted(1, 'lead'), counted(5_706, 'lead')]).toEqual([
+    ...['0 leads', '1 lead', '5,706 leads'],
+  ])
+})
+
+it('tells times on the clock of the installation, and how far away they are', () => {
+  const clock = clockOf('Europe/Vienna', new Date('2026-11-21T12:00:00Z'))
+  expect(clock.at('2026-11-21T11:56:00.000Z')).toEqual({ iso: '2026-11-21T11:56:00.000Z', text: '12:56' })
+  expect(clock.at('2026-11-20T23:30:00.000Z').text).toBe('00:30')
+  expect(clock.at('2026-11-20T22:30:00.000Z').text).toBe('Fri 20 Nov, 23:30')
+  expect(clock.ago('2026-11-21T11:56:00.000Z').text).toBe('4 min ago')
+  expect(clock.until('2026-11-21T15:00:00.000Z').text).toBe('in 3 h')
+  expect(clock.at(null)).toBeNull()
+})
+
+it('knows what of a sentence is a command', () => {
+  expect(said('run `npx leadsheet sync`')).toEqual([
+    { text: 'run ', isCode: false },
+    { text: 'npx leadsheet sync', isCode: true },
+  ])
+})

@@ -1,0 +1,125 @@
+/** Words from elsewhere that are meant to do harm, on the pages of operators that show them. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { saveNotices } from '../../../src/store/alerts/alert.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { saveHeldRows } from '../../../src/store/leads/quarantined-record.ts'
+import { addSlot } from '../../../src/store/schedule/scheduled-run.ts'
+import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
+import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { hasBrowser, openBrowser } from '../../support/browser.ts'
+import { countNow, openCountedPages, READ_AT } from '../../support/counted-pages.ts'
+import { event, receive } from '../../support/events.ts'
+import { PAYLOADS } from '../../support/payloads.ts'
+import { openStatusPage } from '../../support/status-page.ts'
+import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
+
+const BY_HAND = { readRegistration: async () => null, isByHand: true, canRegister: false } as const
+/** What fits on a page of status, which shows no more of a kind. */
+const AT_ONCE = 9
+/** Elements with the names of their attributes, in their order; without what stands between backticks, as commands do. */
+const BUILT = `[...document.querySelectorAll('body *:not(code)')].map(({ tagName, attributes }) =>
+  [tagName, ...[...attributes].map(({ name }) => name)].join(' ')).join('\\n')`
+
+/** Everything that another program names is named so. */
+async function openNamed(names: readonly string[]): Promise<Store> {
+  const store = await openEmptyStore()
+  onTestFinished(() => store.close())
+  const seen = seenAt(READ_AT)
+  const at = { firstSeenAt: READ_AT, openedAt: READ_AT, reopenedAt: null, closedAt: null }
+  await save(
+    store,
+    names.map((name, index) => lead(`${index}`, { pipelineId: `p${index}`, companyName: name })),
+  )
+  await store.write(async (trx) => {
+    const agents = names.map((name, index) => ({
+      ...{ ...agent(`a${index}`, 'failing'), name, kind: name, taskType: name, taskPipelineId: name },
+      ...{ lastErrorMessage: name, lastErrorAt: READ_AT, statusChangedAt: READ_AT },
+    }))
+    await saveAgents(trx, agents, seen, { isWhole: true })
+    for (const [index, name] of names.entries()) {
+      await savePipelineStat(trx, { ...stat(`p${index}`, READ_AT, { new: 1 }), name, status: name }, seen)
+      const slot = new Date(Date.parse(READ_AT) + index * 60_000).toISOString()
+      const slotOf = { schedule: 'sync', slot, state: 'failed', message: name } as const
+      await addSlot(trx, { ...slotOf, noted_at: slot, not_before: null })
+    }
+    const record = { resource: 'lead', isWhole: true, raw: '{}' } as const
+    await saveHeldRows(
+      trx,
+      names.map((name) => ({ ...record, id: name, reason: name })),
+      READ_AT,
+    )
+    const told = { state: 'open', seen: 3, told: 'raised', toldAt: READ_AT, acknowledgedAt: null } as const
+    await saveNotices(
+      trx,
+      names.map((name, index) => ({
+        ...{ ...at, ...told, id: index + 1, reason: 'sync_failing' },
+        ...{ subject: name, message: name, hint: name },
+      })),
+    )
+  })
+  const events = names.map((name) => event(name, { type: name, resourceId: name, problem: name }))
+  await receive(store, events, READ_AT)
+  await saveWholeRun(store, READ_AT)
+  return store
+}
+
+describe.skipIf(!hasBrowser())('words of others, on the page', () => {
+  let browser: Browser
+  let page: Page
+  const arrived: string[] = []
+  beforeAll(async () => {
+    browser = await openBrowser()
+    page = await browser.newPage()
+    page.on('dialog', (dialog) => {
+      arrived.push(`dialog: ${dialog.message()}`)
+      return dialog.dismiss()
+    })
+    page.on('pageerror', ({ message }) => arrived.push(`error: ${message}`))
+    page.on('request', (request) => {
+      if (!request.url().startsWith('http://127.0.0.1:')) arrived.push(request.url())
+    })
+  })
+  afterAll(() => browser?.close())
+
+  const builtAll = async (names: readonly string[], paths: readonly string[]): Promise<string[]> => {
+    const store = await openNamed(names)
+    const counted = await openCountedPages(store, await countNow(store))
+    const built: string[] = []
+    for (const path of paths) {
+      await page.goto(`${counted}${path}`)
+      built.push(await page.evaluate(BUILT))
+    }
+    return built
+  }
+
+  it.each(['/agents', '/pipelines', '/pipelines/p7'])('%s, build and run nothing (row 62)', async (path) => {
+    const plain = await builtAll(
+      PAYLOADS.map((_, index) => `plain ${index}`),
+      [path],
+    )
+    const hostile = await builtAll(
+      PAYLOADS.map((payload) => `plain ${payload}`),
+      [path],
+    )
+    expect(plain[0]?.length).toBeGreaterThan(1_000)
+    expect(hostile).toEqual(plain)
+    expect(arrived).toEqual([])
+  })
+
+  it('of status, build and run nothing (row 62)', async () => {
+    const read = async (names: readonly string[]): Promise<string> => {
+      await page.goto((await openStatusPage({ store: await openNamed(names), events: BY_HAND })).url)
+      // Its script has taken over by then.
+      await page.waitForSelector('#live.on')
+      return page.evaluate(BUILT)
+    }
+    const plain = await read(Array.from({ length: AT_ONCE }, (_, index) => `plain ${index}`))
+    expect(plain.length).toBeGreaterThan(1_000)
+    for (let end = AT_ONCE; end < PAYLOADS.length + AT_ONCE; end += AT_ONCE) {
+      const some = PAYLOADS.slice(0, end).slice(-AT_ONCE)
+      expect([some, await read(some.map((payload) => `plain ${payload}`))]).toEqual([some, plain])
+    }
+    expect(arrived).toEqual([])
+  })
+})

@@ -1,0 +1,391 @@
+/** The page of a recipient: over HTTP as mail programs and scanners ask for it, and in a browser. */
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPages as openWaitingPages } from '../../src/cli/busy-port.ts'
+import { openLog } from '../../src/log.ts'
+import { noteNotSent, saveEdition } from '../../src/store/reports/issue.ts'
+import { openWeb } from '../../src/web/server/server.ts'
+import { findBarriers } from '../look/axe.ts'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { busyDay } from '../support/figures.ts'
+import { random } from '../support/random.ts'
+import { wordsOf } from '../support/report.ts'
+import { SILENT } from '../support/syncing.ts'
+import { clickOnce, openPages, wishFor } from '../support/web.ts'
+
+const SEED = Number(process.env.SEED ?? 1)
+
+async function wordsAt(url: string): Promise<string> {
+  return wordsOf(await (await fetch(url)).text())
+}
+
+/** A request with headers that `fetch` does not let one set. */
+function statusFor(url: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { headers }, (response) => resolve(response.resume().statusCode))
+    asked.on('error', reject).end()
+  })
+}
+
+describe('the page of a recipient', () => {
+  it('says what they get, when, and what of it', async () => {
+    const { pageOf } = await openPages()
+    const words = await wordsAt(pageOf('ana@example.com'))
+    expect(words).toContain('Daily leads ana@example.com You get this report.')
+    expect(words).toContain('When Monday to Friday at 07:00 (Europe/Berlin) Next Mon 23 Nov, 07:00')
+    expect(words).toContain('Covers the day before Leads all that the report is about')
+  })
+
+  it('says it in their language, with their filter and files', async () => {
+    const { pageOf } = await openPages()
+    const page = await (await fetch(pageOf('dana@example.com'))).text()
+    expect(page).toContain('<html lang="de-DE">')
+    const words = wordsOf(page)
+    expect(words).toContain('Leads am Tag dana@example.com Sie bekommen diesen Bericht.')
+    expect(words).toContain('Wann montags bis freitags um 07:00 Uhr (Europe/Berlin)')
+    expect(words).toContain('Leads Pipelines eu-mid-market; Score ab 60 Anhang stalled.xlsx und charts')
+  })
+
+  it.each([
+    ['0 7 * * *', 'every day at 07:00'],
+    ['0 7,19 * * 1,4', 'on Mondays and Thursdays at 07:00 and 19:00'],
+    ['0 */2 * * *', 'every day, 12 times'],
+    ['every sunday at 18:30', 'on Sundays at 18:30'],
+  ])('tells %s in words', async (expression, words) => {
+    const { pageOf } = await openPages({ timing: { expression, timeZone: 'Europe/Berlin', holidays: [] } })
+    expect(await wordsAt(pageOf('ana@example.com'))).toContain(`When ${words} (Europe/Berlin)`)
+  })
+
+  it('tells only the next time of a schedule that is another from week to week, and of one a week no choice', async () => {
+    const first = { expression: '0 7 1 * *', timeZone: 'Europe/Berlin', holidays: [] }
+    const monthly = await wordsAt((await openPages({ timing: first })).pageOf('ana@example.com'))
+    expect(monthly).toContain('You get this report. Next Tue 1 Dec, 07:00')
+    expect(monthly).not.toContain('Only once a week')
+    const mondays = { ...first, expression: '0 7 * * 1' }
+    const mondaysPages = await openPages({ timing: mondays })
+    const weekly = await wordsAt(mondaysPages.pageOf('ana@example.com'))
+    expect(weekly).toContain('on Mondays at 07:00')
+    expect(weekly).not.toContain('Only once a week')
+    await wishFor(mondaysPages.pageOf('ana@example.com'), 'weekly')
+    expect(await mondaysPages.standingOf('ana@example.com')).toBeNull()
+  })
+
+  it('tells who gets it weekly of a report in this week only as long as none has gone out', async () => {
+    const daily = { expression: '0 7 * * *', timeZone: 'Europe/Berlin', holidays: [] }
+    const { pageOf, store } = await openPages({ timing: daily })
+    const ana = pageOf('ana@example.com')
+    await wishFor(ana, 'weekly')
+    const when = 'When on Mondays at 07:00 (Europe/Berlin)'
+    expect(await wordsAt(ana)).toContain(`${when} Next Sat 21 Nov, 07:00 Covers the week before`)
+    const figures = busyDay()
+    const period = {
+      from: '2026-11-18T23:00:00.000Z',
+      to: '2026-11-19T23:00:00.000Z',
+      timeZone: 'Europe/Berlin',
+    }
+    const texts = { subject: 's', html: 'h', text: 't', renderedAt: period.to, programVersion: '1' }
+    await store.write(async (trx) => {
+      const edition = { report: 'daily', variant: '', period, figures, ...texts }
+      await noteNotSent(trx, (await saveEdition(trx, edition)).id, 'quiet')
+    })
+    expect(await wordsAt(ana)).toContain(`${when} Next Mon 23 Nov, 07:00`)
+  })
+
+  it('changes nothing by being looked at, however often', async () => {
+    const { pageOf, standingOf } = await openPages()
+    for (const method of ['GET', 'GET', 'HEAD']) await fetch(pageOf('ana@example.com'), { method })
+    expect(await standingOf('ana@example.com')).toBeNull()
+  })
+
+  it('does what is wished, one after the other, and says so', async () => {
+    const { pageOf, standingOf } = await openPages()
+    const ana = pageOf('ana@example.com')
+    const does = async (wish: string, standing: string, said: string) => {
+      const answer = await wishFor(ana, wish)
+      expect([wish, answer.status]).toEqual([wish, 200])
+      expect(wordsOf(await answer.text())).toContain(said)
+      expect([wish, await standingOf('ana@example.com')]).toEqual([wish, standing])
+    }
+    await does('weekly', 'weekly', 'once a week from now on. You get this report once a week.')
+    expect(await wordsAt(ana)).toContain('When on Mondays at 07:00 (Europe/Berlin) Next Mon 23 Nov, 07:00')
+    await does('pause', 'paused', 'Paused since Fri 20 Nov, 10:00.')
+    await does('resume', 'weekly', 'Resumed. You get this report once a week.')
+    await does('as_scheduled', 'active', 'You get this report. When Monday to Friday')
+    await does('stop', 'unsubscribed', 'Unsubscribed since Fri 20 Nov, 10:00.')
+    // On a page that was opened before.
+    await does('pause', 'unsubscribed', 'ana@example.com Unsubscribed since Fri 20 Nov, 10:00.')
+    await does('start', 'active', 'Welcome back. You get this report.')
+    expect(await standingOf('ben@example.com')).toBeNull()
+  })
+
+  it('of one whom the settings do not name any more says so, and lets them only see to it that it stays so', async () => {
+    const { pageOf, standingOf } = await openPages()
+    const zoe = pageOf('zoe@example.com')
+    expect(await wordsAt(zoe)).toContain('You are not on the list of this report')
+    for (const wish of ['start', 'weekly', 'resume', 'pause']) await wishFor(zoe, wish)
+    expect(await standingOf('zoe@example.com')).toBeNull()
+    expect((await clickOnce(zoe)).status).toBe(200)
+    expect(await standingOf('zoe@example.com')).toBe('unsubscribed')
+    expect((await clickOnce(pageOf('ana@example.com', 'gone'))).status).toBe(200)
+  })
+
+  it('holds for an address however it is written', async () => {
+    const { pageOf, standingOf } = await openPages()
+    await clickOnce(pageOf('Ben@Example.com'))
+    expect(await standingOf('ben@example.com')).toBe('unsubscribed')
+    expect(await wordsAt(pageOf('ben@example.com'))).toContain('Unsubscribed since')
+  })
+})
+
+describe('one click of a mail program', () => {
+  it.each([
+    ['urlencoded', () => new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })],
+    [
+      'multipart',
+      () => {
+        const form = new FormData()
+        form.set('List-Unsubscribe', 'One-Click')
+        return form
+      },
+    ],
+  ])('ends it with 200 and nothing to follow (%s)', async (_, body) => {
+    const { pageOf, standingOf } = await openPages()
+    const post = { method: 'POST', body: body(), redirect: 'manual' } as const
+    const answer = await fetch(pageOf('ana@example.com'), post)
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null])
+    expect(await standingOf('ana@example.com')).toBe('unsubscribed')
+    expect((await clickOnce(pageOf('ana@example.com'))).status).toBe(200)
+  })
+
+  it.each([
+    ['an empty form', 'application/x-www-form-urlencoded', '', 400],
+    ['another wish', 'application/x-www-form-urlencoded', 'wish=everything', 400],
+    ['a broken form', 'multipart/form-data; boundary=x', '--y', 400],
+    ['JSON', 'application/json', '{"wish":"stop"}', 415],
+    ['too much', 'application/x-www-form-urlencoded', `wish=stop&x=${'x'.repeat(20_000)}`, 413],
+  ])('of %s changes nothing', async (_, type, body, status) => {
+    const { pageOf, standingOf } = await openPages()
+    const answer = await fetch(pageOf('ana@example.com'), {
+      ...{ method: 'POST', body, headers: { 'content-type': type } },
+    })
+    expect(answer.status).toBe(status)
+    expect(await answer.text()).toContain('Nothing was changed.')
+    expect(await standingOf('ana@example.com')).toBeNull()
+  })
+})
+
+describe('a link that is not ours', () => {
+  it(`is told the same, whatever is wrong with it (SEED=${SEED})`, async () => {
+    const { pageOf, server, store } = await openPages({ limits: { perMinute: 10_000 } })
+    const foreign = await openPages()
+    const token = pageOf('ana@example.com').split('/').at(-1) ?? ''
+    const next = random(SEED)
+    const cut = () => token.slice(0, Math.floor(next() * token.length))
+    const turned = () => {
+      const at = Math.floor(next() * token.length)
+      return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
+    }
+    const tokens = [
+      ...['x', `${token}x`, token.replace('.', '%2e%2e'), '%zz', 'a'.repeat(7_000)],
+      foreign.pageOf('ana@example.com').split('/').at(-1) ?? '',
+      ...Array.from({ length: 40 }, cut),
+      ...Array.from({ length: 60 }, turned),
+    ]
+    const answers = new Set<string>()
+    for (const each of tokens) {
+      const url = `${server.url}/subscription/${each}`
+      for (const answer of [await fetch(url), await clickOnce(url)]) {
+        answers.add(`${answer.status} ${wordsOf(await answer.text())}`)
+      }
+    }
+    expect([...answers]).toEqual([expect.stringMatching(/^404 This link leads nowhere/)])
+    expect(await store.db.selectFrom('subscription').selectAll().execute()).toEqual([])
+  })
+
+  it('is told so in the language of the browser', async () => {
+    const { server } = await openPages()
+    const headers = { 'accept-language': 'fr-FR, de;q=0.8, en;q=0.5' }
+    const answer = await fetch(`${server.url}/nowhere`, { headers })
+    expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('<html lang="de">')])
+  })
+})
+
+describe('the server of the pages', () => {
+  it('says nothing of a failure but that there was one, and logs no token', async () => {
+    const lines: string[] = []
+    const log = await openLog({
+      ...{ level: 'debug', pretty: false, color: false, secrets: [] },
+      write: (line) => lines.push(line),
+    })
+    const { pages } = await openPages()
+    const about = { host: '127.0.0.1', port: 0, publicUrl: 'https://reports.example.com' }
+    await using server = await openWeb({ ...about, pages, log }, [
+      (app) => app.get('/subscription/:token', () => Promise.reject(new Error('the disk is gone'))),
+    ])
+    const answer = await fetch(`${server.url}/subscription/a-token`)
+    expect([answer.status, wordsOf(await answer.text())]).toEqual([
+      500,
+      expect.stringMatching(/^Something went wrong here Nothing was changed\. [^:]*$/),
+    ])
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(lines.join()).toContain('the disk is gone')
+    expect(lines.join()).not.toContain('a-token')
+  })
+
+  it('says so where another program has its port', async () => {
+    const { server, pages } = await openPages()
+    const port = Number(new URL(server.url).port)
+    const publicUrl = 'https://reports.example.com'
+    await expect(
+      openWeb({ host: '127.0.0.1', port, publicUrl, pages, log: SILENT }, []),
+    ).rejects.toMatchObject({ code: 'web_port', message: expect.stringContaining(`127.0.0.1:${port}`) })
+  })
+
+  it('is served as soon as its port is free', async () => {
+    const { server, pages } = await openPages()
+    const port = Number(new URL(server.url).port)
+    const publicUrl = 'https://reports.example.com'
+    const open = () => openWeb({ host: '127.0.0.1', port, publicUrl, pages, log: SILENT }, [])
+    await expect(openWaitingPages(open, false, SILENT)).rejects.toMatchObject({ code: 'web_port' })
+    await using waiting = await openWaitingPages(open, true, SILENT)
+    await waiting.tryAgain()
+    expect(waiting.url).toBeNull()
+    await server[Symbol.asyncDispose]()
+    await waiting.tryAgain()
+    expect((await fetch(`${waiting.url}/web.css`)).status).toBe(200)
+  })
+
+  it('forbids scripts, frames, caches and referrers on every answer', async () => {
+    const { server, pageOf } = await openPages()
+    for (const path of [pageOf('ana@example.com'), `${server.url}/nowhere`, `${server.url}/web.css`]) {
+      const { headers } = await fetch(path)
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+      )
+      expect([...headers]).toEqual(
+        expect.arrayContaining([
+          ['cache-control', 'no-store'],
+          ['referrer-policy', 'no-referrer'],
+          ['x-content-type-options', 'nosniff'],
+        ]),
+      )
+    }
+  })
+
+  it('answers under its own names alone', async () => {
+    const { pageOf } = await openPages()
+    const ana = pageOf('ana@example.com')
+    expect(await statusFor(ana, { host: 'reports.example.com' })).toBe(200)
+    expect(await statusFor(ana, { host: 'localhost:1234' })).toBe(200)
+    expect(await statusFor(ana, { host: 'evil.example.com' })).toBe(403)
+    expect(await statusFor(ana, { host: 'evil.example.com', 'x-forwarded-host': 'localhost' })).toBe(403)
+  })
+
+  it('lets one network ask only so often, told by what stands before it', async () => {
+    const { pageOf } = await openPages({ limits: { perMinute: 3 } })
+    const ana = pageOf('ana@example.com')
+    const ask = (from: string) => statusFor(ana, { 'x-forwarded-for': from })
+    const asked = async (from: readonly string[]) => {
+      const statuses: (number | undefined)[] = []
+      for (const each of from) statuses.push(await ask(each))
+      return statuses
+    }
+    // A minute may begin in the midst of them, and with it the count: then others ask.
+    let time = 0
+    await expect
+      .poll(() => {
+        const one = `203.0.113.${++time}`
+        return asked([one, one, one, one, `198.51.100.${time}`])
+      })
+      .toEqual([200, 200, 200, 429, 200])
+    // One customer has all addresses of a /64.
+    await expect
+      .poll(() => {
+        const network = `2001:db8:0:${(++time).toString(16)}`
+        return asked([`${network}::1`, `${network}:1::`, `${network}::2`, `${network}::3`])
+      })
+      .toEqual([200, 200, 200, 429])
+    expect(await ask('2001:db8:1:1::1')).toBe(200)
+  })
+
+  it.each([
+    ['a head', 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: '],
+    [
+      'a body',
+      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data\r\nContent-Length: 9\r\n\r\nx',
+    ],
+  ])('does not wait for %s that never comes whole', async (_, begun) => {
+    const { server } = await openPages({ limits: { headersMs: 200, requestMs: 400 } })
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    const answer = await new Promise<string>((resolve) => {
+      let text = ''
+      socket.on('data', (chunk) => {
+        text += chunk.toString()
+      })
+      socket.on('close', () => resolve(text))
+      socket.write(begun)
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
+  })
+})
+
+describe.skipIf(!hasBrowser())('the page in a browser', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser.close())
+
+  const openAt = async (url: string): Promise<Page> => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 800 } })
+    const complaints: string[] = []
+    page.on('console', (message) => complaints.push(message.text()))
+    await page.goto(url)
+    expect(complaints).toEqual([])
+    return page
+  }
+
+  it.each(['light', 'dark'] as const)(
+    'can be read by everybody, at any width, in the %s',
+    async (colorScheme) => {
+      const { pageOf, server } = await openPages()
+      await wishFor(pageOf('ben@example.com'), 'pause')
+      const css = await (await fetch(`${server.url}/web.css`)).text()
+      const page = await browser.newPage({ colorScheme })
+      const urls = ['ana', 'ben', 'dana', 'zoe'].map((name) => pageOf(`${name}@example.com`))
+      for (const url of [...urls, `${server.url}/nowhere`]) {
+        // A copy, since axe is a script, and the policy of the page lets none run.
+        const html = await (await fetch(url)).text()
+        await page.setContent(html.replace(/<link [^>]*>/, () => `<style>${css}</style>`))
+        for (const width of [320, 1200]) {
+          await page.setViewportSize({ width, height: 800 })
+          expect(
+            await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+          ).toBeLessThanOrEqual(0)
+        }
+        await page.setViewportSize({ width: 390, height: 800 })
+        expect(await findBarriers(page), url).toEqual([])
+      }
+      await page.close()
+    },
+  )
+
+  it('pauses, resumes and unsubscribes by its buttons, with the keyboard too', async () => {
+    const { pageOf, standingOf } = await openPages()
+    const page = await openAt(pageOf('ana@example.com'))
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('Paused since Fri 20 Nov').waitFor()
+    expect(await standingOf('ana@example.com')).toBe('paused')
+    await page.getByRole('button', { name: 'Resume' }).press('Enter')
+    await page.getByText('Resumed.').waitFor()
+    await page.getByRole('button', { name: 'Only once a week' }).click()
+    await page.getByText('You get this report once a week.').waitFor()
+    await page.getByRole('button', { name: 'Unsubscribe' }).click()
+    await page.getByText('You will get no more of these mails.').waitFor()
+    expect(await standingOf('ana@example.com')).toBe('unsubscribed')
+    expect(await page.getByRole('button').allTextContents()).toEqual(['Subscribe again'])
+    await page.close()
+  })
+})
