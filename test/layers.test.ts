@@ -10,20 +10,19 @@ const ROOT = join(import.meta.dirname, '..')
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   model: [],
-  choices: [],
-  figures: ['model', 'choices'],
+  domain: ['model', 'schedule'],
   redaction: [],
   log: ['redaction'],
   retry: ['errors'],
   schedule: ['errors'],
   // An address is checked where it is written.
-  config: ['errors', 'model', 'choices', 'figures', 'schedule', 'store/db/place'],
+  config: ['errors', 'model', 'domain', 'schedule', 'store/db/place'],
   contract: ['errors'],
   upstream: ['contract', 'model', 'errors', 'log', 'redaction', 'retry'],
   probe: ['contract', 'model', 'errors', 'log', 'redaction', 'retry', 'upstream'],
-  store: ['model', 'choices', 'figures', 'errors'],
+  store: ['model', 'domain', 'errors'],
   queue: ['errors', 'log', 'store'],
-  report: ['model', 'choices', 'figures', 'errors', 'schedule'],
+  report: ['model', 'domain', 'errors', 'schedule'],
   mail: ['model', 'errors', 'log', 'redaction', 'retry'],
   jobs: [
     ...[
@@ -35,21 +34,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'notify',
       'schedule',
       'model',
-      'choices',
-      'figures',
+      'domain',
       'errors',
       'log',
       'retry',
     ],
   ],
-  notify: ['choices', 'errors'],
+  notify: ['domain', 'errors'],
   service: ['contract', 'errors', 'log', 'retry'],
   web: [
-    ...['errors', 'model', 'choices', 'figures', 'log'],
+    ...['errors', 'model', 'domain', 'log'],
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'jobs'],
   ],
   cli: [
-    ...['errors', 'model', 'choices', 'figures', 'log', 'redaction', 'retry', 'config', 'contract'],
+    ...['errors', 'model', 'domain', 'log', 'redaction', 'retry', 'config', 'contract'],
     ...[
       'upstream',
       'store',
@@ -99,7 +97,7 @@ const KEPT_IN: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['src/store/', 'src/service/'],
   kysely: ['src/store/', 'src/service/'],
   'pg-boss': ['src/queue/'],
-  '@resvg/resvg-js': ['src/report/charts/raster.ts'],
+  '@resvg/resvg-js': ['src/report/charts/png.ts'],
 }
 const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
   'process.env': ['src/config/'],

@@ -1,7 +1,7 @@
 /** `leadsheet deliveries`: where each mail stands, what the server said, and when it is tried again. */
 import { type Command, Option } from 'commander'
+import { tellDates } from '../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { tellDates } from '../report/period.ts'
 import type { Store } from '../store/db/store.ts'
 import type { DeliveryRowState } from '../store/outbox/delivery.ts'
 import { findDeliveries, type ListedDelivery, listRefusing } from '../store/outbox/delivery-list.ts'

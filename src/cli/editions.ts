@@ -1,10 +1,10 @@
 /** `leadsheet editions`: the editions of the reports that are kept, the newest first, and what became of each. */
 
 import type { Command } from 'commander'
+import type { LeadFilter } from '../domain/figures.ts'
+import { tellDates } from '../domain/period.ts'
 import { shellCommand } from '../errors.ts'
-import type { LeadFilter } from '../figures.ts'
 import { editionState, variantText } from '../jobs/archive/archive-index.ts'
-import { tellDates } from '../report/period.ts'
 import { type ListedEdition, listEditions } from '../store/reports/issue-list.ts'
 import { wholeNumber } from './arguments.ts'
 import { addExamples } from './command.ts'

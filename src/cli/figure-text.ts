@@ -1,5 +1,5 @@
 /** Figures as people and as programs read them. */
-import type { HistoryCoverage } from '../figures.ts'
+import type { HistoryCoverage } from '../domain/figures.ts'
 import type { FigureUnit } from '../store/figures/definition.ts'
 import type { FigureRow } from '../store/figures/query.ts'
 

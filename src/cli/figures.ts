@@ -1,8 +1,8 @@
 /** `leadsheet figures`: every figure of a period beside that of the period before, in all and by pipeline. */
 import type { Command } from 'commander'
+import { periodBefore } from '../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Instant, Period } from '../model.ts'
-import { periodBefore } from '../report/period.ts'
 import type { Db } from '../store/db/store.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from '../store/figures/definition.ts'
 import {

@@ -1,8 +1,8 @@
 /** Conditions on leads as the command line has them: `--where company_country=Germany --where 'score>=60'`. */
 import { InvalidArgumentError } from 'commander'
-import { FILTER_COLUMNS } from '../choices.ts'
 import { nearest } from '../config/nearest.ts'
-import type { FilterCondition } from '../figures.ts'
+import { FILTER_COLUMNS } from '../domain/choices.ts'
+import type { FilterCondition } from '../domain/figures.ts'
 
 export interface GivenCondition {
   readonly field: string

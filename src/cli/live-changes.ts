@@ -1,6 +1,6 @@
 /** Tells on the terminal of each lead that an event has changed in the copy, as it lands there. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { counted } from '../report/numbers.ts'
+import { counted } from '../report/words/numbers.ts'
 import type { Store } from '../store/db/store.ts'
 import { countEvents, type EventNews, listEvents } from '../store/events/event-stats.ts'
 import { tellChange } from '../web/dashboard/status/events.ts'

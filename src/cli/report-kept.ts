@@ -1,5 +1,6 @@
 /** `leadsheet report NAME --diff` and `--as-sent`: of an edition that is kept, not of one made anew. */
 import { resolve } from 'node:path'
+import { tellDates } from '../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { FigureDifference } from '../jobs/reports/figure-difference.ts'
 import { findPeriod } from '../jobs/reports/make-issue.ts'
@@ -8,7 +9,6 @@ import { compareEdition, type EditionComparison } from '../jobs/reports/recomput
 import { variantOf } from '../jobs/reports/report-definition.ts'
 import type { DkimKey } from '../mail/dkim.ts'
 import type { Period } from '../model.ts'
-import { tellDates } from '../report/period.ts'
 import type { Store } from '../store/db/store.ts'
 import { type KeptLetter, listKeptLetters } from '../store/outbox/kept-messages.ts'
 import { readLetter } from '../store/outbox/message.ts'

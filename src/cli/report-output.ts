@@ -1,6 +1,7 @@
 /** What `leadsheet report` shows: what was made and what became of it, and previews as files. */
 import { writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
+import { tellDates } from '../domain/period.ts'
 import { faultText, LeadsheetError } from '../errors.ts'
 import { variantText } from '../jobs/archive/archive-index.ts'
 import type { DeliverySummary } from '../jobs/outbox/send-due.ts'
@@ -10,8 +11,7 @@ import type { Report } from '../jobs/reports/report-definition.ts'
 import type { DkimKey } from '../mail/dkim.ts'
 import { buildMessage } from '../mail/message.ts'
 import type { Letter } from '../model.ts'
-import { withPictures } from '../report/archive-pages.ts'
-import { tellDates } from '../report/period.ts'
+import { withPictures } from '../report/archive/pages.ts'
 import { wordOf } from './deliveries.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,11 +1,11 @@
 /** `leadsheet resend`: mails of a report again, to those who did not get them, or as new ones to those who did. */
 import type { Command } from 'commander'
 import { requireMail } from '../config/requirements.ts'
+import { tellDates } from '../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { writeArchiveIndex } from '../jobs/archive/archive-index.ts'
 import { type DeliverySummary, deliverEditions } from '../jobs/outbox/send-due.ts'
 import { enqueueResend, planResend, type ResendChoice, type ResendPlan } from '../jobs/reports/resend.ts'
-import { tellDates } from '../report/period.ts'
 import { instant } from './arguments.ts'
 import { addExamples } from './command.ts'
 import { wordOf } from './deliveries.ts'

@@ -1,10 +1,10 @@
 /** `leadsheet schedule explain`: the next due times with what the clock does about them, and what was missed and why. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import { periodOf, tellDates } from '../domain/period.ts'
 import type { Report } from '../jobs/reports/report-definition.ts'
 import { GAP_MS, type MissedSlots, readMissedSlots } from '../jobs/schedule/missed-runs.ts'
 import { outcomeText } from '../jobs/schedule/schedule-state.ts'
-import { periodOf, tellDates } from '../report/period.ts'
 import { clockNote } from '../schedule/clock-change.ts'
 import { nextDueTime } from '../schedule/slots.ts'
 import type { Timing } from '../schedule/timing.ts'

@@ -5,7 +5,7 @@ import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand } from '../er
 import { SYNC_PARTS, sync } from '../jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../jobs/sync/sync-context.ts'
 import type { ScanReport, SyncPart, SyncProgress, SyncResult } from '../model.ts'
-import { counted } from '../report/numbers.ts'
+import { counted } from '../report/words/numbers.ts'
 import type { Store } from '../store/db/store.ts'
 import { listWholeScans } from '../store/sync/scan-result.ts'
 import { addExamples } from './command.ts'

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { openTemplates, type Templates } from '../report/templates.ts'
+import { openTemplates, type Templates } from '../report/render/templates.ts'
 import { TEMPLATES } from './installation.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** The settings as the program sees them: complete, checked, frozen. Paths are absolute, defaults filled in. */
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { InDoubtPolicy, WebhookFormat } from '../choices.ts'
+import type { InDoubtPolicy, WebhookFormat } from '../domain/choices.ts'
 import type { ProfileData } from './profile-file.ts'
 import { addressOf, type ReportConfig, reportFrom } from './report-config.ts'
 import { Secret } from './secret.ts'

@@ -2,7 +2,7 @@
  * Filters from settings, in one form each: columns and texts in order, so that two that ask for the same leads are
  * the same text.
  */
-import type { FilterCondition, LeadFilter } from '../figures.ts'
+import type { FilterCondition, LeadFilter } from '../domain/figures.ts'
 import type { FilterSettings } from './recipient-settings.ts'
 
 export function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {

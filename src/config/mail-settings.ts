@@ -1,6 +1,6 @@
 /** How reports are sent, as a schema. */
 import { z } from 'zod'
-import { IN_DOUBT_POLICIES } from '../choices.ts'
+import { IN_DOUBT_POLICIES } from '../domain/choices.ts'
 import { dkimKeyFault, mailUrlFault } from './rules.ts'
 import { mailbox, path, pattern, section, text, wholeNumber } from './value-kinds.ts'
 

@@ -1,6 +1,6 @@
 /** Who looks after the installation, and how they are told of troubles, as a schema. */
 import { z } from 'zod'
-import { WEBHOOK_FORMATS } from '../choices.ts'
+import { WEBHOOK_FORMATS } from '../domain/choices.ts'
 import { noticeUrlFault } from './rules.ts'
 import { address, listOf, path, section, text, wholeNumber } from './value-kinds.ts'
 

@@ -1,6 +1,6 @@
 /** The schema of recipients and of what each of them gets; as settings, and row by row in a CSV file. */
 import { z } from 'zod'
-import { ATTACHED_FORMATS, FILTER_COLUMNS, type FilterColumn } from '../choices.ts'
+import { ATTACHED_FORMATS, FILTER_COLUMNS, type FilterColumn } from '../domain/choices.ts'
 import { attachmentFault } from './rules.ts'
 import { address, blocks, listOf, locale, pipelineIds, section, text, timeZone } from './value-kinds.ts'
 

@@ -3,7 +3,7 @@
  * there. Columns are the settings of a recipient and of its filter; lists have semicolons, bounds two dots.
  */
 import { readFileSync } from 'node:fs'
-import { FILTER_COLUMNS } from '../choices.ts'
+import { FILTER_COLUMNS } from '../domain/choices.ts'
 import { type CsvRow, parseCsv } from './csv.ts'
 import { mistakeLine } from './mistakes.ts'
 import { nearest } from './nearest.ts'

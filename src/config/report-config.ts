@@ -1,6 +1,6 @@
 /** Reports and their recipients as the program sees them: what each recipient gets of each report, in full. */
-import type { BlockName, SendPolicy, StalePolicy, UnusualPolicy } from '../choices.ts'
-import type { LeadFilter, PeriodKind } from '../figures.ts'
+import type { BlockName, SendPolicy, StalePolicy, UnusualPolicy } from '../domain/choices.ts'
+import type { LeadFilter, PeriodKind } from '../domain/figures.ts'
 import type { CatchUp } from '../schedule/timing.ts'
 import { filterFrom, narrowFilter } from './lead-filter.ts'
 import type { RecipientSettings } from './recipient-settings.ts'

@@ -1,6 +1,6 @@
 /** The schema of a report. What is absent here is as its folder says, or as at the top level of the settings. */
 import { z } from 'zod'
-import { PERIOD_KINDS, SEND_POLICIES, STALE_POLICIES, UNUSUAL_POLICIES } from '../choices.ts'
+import { PERIOD_KINDS, SEND_POLICIES, STALE_POLICIES, UNUSUAL_POLICIES } from '../domain/choices.ts'
 import { CATCH_UP_POLICIES } from '../schedule/timing.ts'
 import { attachments, filterSchema, recipients } from './recipient-settings.ts'
 import {

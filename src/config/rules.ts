@@ -3,7 +3,7 @@
  * follow "expected …;" in an error.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { ATTACHED_FORMATS, ATTACHED_LISTS, LANGUAGES } from '../choices.ts'
+import { ATTACHED_FORMATS, ATTACHED_LISTS, LANGUAGES } from '../domain/choices.ts'
 import { parseExpression } from '../schedule/expression.ts'
 import { WORDS } from '../schedule/words.ts'
 import { isDecodable } from '../store/db/place.ts'

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod'
-import { DEFAULT_LOCALE } from '../choices.ts'
+import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { postgresFault } from '../store/db/place.ts'
 import { eventsSchema } from './event-settings.ts'
 import { mailSchema } from './mail-settings.ts'

@@ -6,7 +6,7 @@ import type { Log } from '../log.ts'
 import { messageId } from '../mail/message.ts'
 import type { Instant, Letter } from '../model.ts'
 import type { NoticeMessage } from '../notify/message.ts'
-import type { RenderNotice } from '../report/notice-letter.ts'
+import type { RenderNotice } from '../report/render/notice-letter.ts'
 import {
   deleteNotices,
   deleteNoticesBefore,

@@ -2,12 +2,13 @@
  * Keeps what the window shows of pipelines and agents, so that a page costs nothing: counted soon after the start, and
  * again whenever a sync has ended, for a day after somebody last looked. What is shown says of when it is.
  */
+
+import { daysBefore, daysUpTo } from '../domain/period.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Instant } from '../model.ts'
-import { FAILING, WELL } from '../report/blocks/agents.ts'
-import { MEAN_DAYS } from '../report/charts/mean.ts'
-import { daysBefore, daysUpTo } from '../report/period.ts'
+import { FAILING, WELL } from '../report/blocks/agents/view.ts'
+import { MEAN_DAYS } from '../report/charts/trend-layout.ts'
 import type { Store } from '../store/db/store.ts'
 import { countOverview, readOverviewMark } from '../store/figures/overview-subprocess.ts'
 import type { Overview, OverviewRequest } from '../store/figures/pipeline-overview.ts'

@@ -1,5 +1,5 @@
 /** What goes to operators beside mail: messages to the webhook, and the pulse of the syncs to a dead-man switch. */
-import type { WebhookFormat } from '../choices.ts'
+import type { WebhookFormat } from '../domain/choices.ts'
 import type { Log } from '../log.ts'
 import type { NoticeMessage } from '../notify/message.ts'
 import { pingUrl } from '../notify/ping.ts'

@@ -1,6 +1,6 @@
 /** A message as a webhook takes it: all that is known as JSON, or the shape that Slack or Teams shows. */
 
-import type { WebhookFormat } from '../choices.ts'
+import type { WebhookFormat } from '../domain/choices.ts'
 import { CALLED } from '../errors.ts'
 import { type NoticeLine, type NoticeMessage, type NoticeSection, sectionsOf, tellTime } from './message.ts'
 

@@ -2,10 +2,10 @@
  * How a value moved against the period it is compared with. Direction and goodness are two things: the arrow
  * says which way, the tone whether that is welcome.
  */
-import type { Compared } from '../figures.ts'
+import type { Compared } from '../domain/figures.ts'
 import type { Money, Ratio } from '../model.ts'
-import { FEW, signed } from './numbers.ts'
-import type { Voice } from './voice.ts'
+import type { Voice } from './words/locale-context.ts'
+import { FEW, signed } from './words/numbers.ts'
 
 export type Tone = 'good' | 'bad' | 'neutral'
 

@@ -1,6 +1,6 @@
 /** What a report is made for, beside its figures: its reader's wishes, and what goes with the mail. */
-import type { ATTACHED_LISTS, BlockName } from '../choices.ts'
-import type { FailedSection } from '../figures.ts'
+import type { ATTACHED_LISTS, BlockName } from '../domain/choices.ts'
+import type { FailedSection } from '../domain/figures.ts'
 import type { Instant } from '../model.ts'
 
 export type ListName = (typeof ATTACHED_LISTS)[number]

@@ -1,8 +1,8 @@
 /** How much of its period a report can vouch for. */
-import type { BlockName } from '../choices.ts'
-import type { HistoryCoverage, ReportFigures } from '../figures.ts'
+import type { BlockName } from '../domain/choices.ts'
+import type { HistoryCoverage, ReportFigures } from '../domain/figures.ts'
 import type { Instant } from '../model.ts'
-import type { Voice } from './voice.ts'
+import type { Voice } from './words/locale-context.ts'
 
 /**
  * `whole`: every number stands. `part`: the data ends inside the period, or some of it was read before a sync

@@ -1,17 +1,24 @@
 /** The lists of a report as tables for attached files: every row that the figures hold, not only those of the mail. */
-import { ATTACHED_LISTS } from '../choices.ts'
-import type { ChangedLead, ChangeKind, Compared, ListedLead, QueryTable, ReportFigures } from '../figures.ts'
+import { ATTACHED_LISTS } from '../domain/choices.ts'
+import type {
+  ChangedLead,
+  ChangeKind,
+  Compared,
+  ListedLead,
+  QueryTable,
+  ReportFigures,
+} from '../domain/figures.ts'
 import type { Ratio } from '../model.ts'
-import { namePeriod } from './dates.ts'
 import {
   columnsByCurrency,
   type ListColumn,
   type ListTable,
   listTable,
   moneyColumns,
-} from './list-columns.ts'
-import { nameStatus } from './status.ts'
-import type { Voice } from './voice.ts'
+} from './blocks/list-table.ts'
+import { namePeriod } from './words/dates.ts'
+import type { Voice } from './words/locale-context.ts'
+import { nameStatus } from './words/locale-context.ts'
 
 export interface ListOptions {
   /** Such as `https://crm.example.com/leads/{id}`; null for no links. */

@@ -9,9 +9,9 @@ import type {
   PeriodKind,
   QueryTable,
   ReportFigures,
-} from '../figures.ts'
+} from '../domain/figures.ts'
+import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
 import type { Instant, Money, Period } from '../model.ts'
-import { daysUpTo, localDates, periodsUpTo } from './period.ts'
 
 export interface SampleScope {
   readonly kind: PeriodKind

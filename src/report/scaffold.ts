@@ -1,7 +1,7 @@
 /** The `report.yaml` that a new report begins with: what another has, and two queries that show how they are written. */
 
 import { stringify } from 'yaml'
-import { PERIOD_KINDS, SEND_POLICIES } from '../choices.ts'
+import { PERIOD_KINDS, SEND_POLICIES } from '../domain/choices.ts'
 import { shellCommand } from '../errors.ts'
 import type { ReportDefinition } from './definition.ts'
 

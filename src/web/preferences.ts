@@ -9,8 +9,8 @@ import {
   WISH_FIELD,
   WISHES,
   type Wish,
-} from '../report/subscription-page.ts'
-import type { WebPages } from '../report/web-pages.ts'
+} from '../report/preferences/page.ts'
+import type { WebPages } from '../report/preferences/web-pages.ts'
 import type { Form } from './server/server.ts'
 import { type AddRoutes, noticeIn, sendPage } from './server/server.ts'
 

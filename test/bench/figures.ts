@@ -3,8 +3,8 @@
  * each over two years, in a file under the temporary folder that the next run with the same numbers uses again.
  * Each figure is read once to warm the cache, then timed: the median of five.
  */
-import type { LeadFilter, PeriodKind } from '../../src/figures.ts'
-import { dayBefore, daysUpTo, periodOf, periodsUpTo, priorOf } from '../../src/report/period.ts'
+import type { LeadFilter, PeriodKind } from '../../src/domain/figures.ts'
+import { dayBefore, daysUpTo, periodOf, periodsUpTo, priorOf } from '../../src/domain/period.ts'
 import { FIGURES } from '../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { readFigure } from '../../src/store/figures/query.ts'

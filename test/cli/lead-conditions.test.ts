@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { condition, conditionsOf, type GivenCondition } from '../../src/cli/lead-conditions.ts'
-import type { FilterCondition } from '../../src/figures.ts'
+import type { FilterCondition } from '../../src/domain/figures.ts'
 
 function parse(...texts: string[]): FilterCondition[] {
   return conditionsOf(texts.reduce<readonly GivenCondition[]>((before, text) => condition(text, before), []))

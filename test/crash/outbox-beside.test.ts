@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { InDoubtPolicy } from '../../src/choices.ts'
+import type { InDoubtPolicy } from '../../src/domain/choices.ts'
 import { CONTENT, openLedger } from '../support/ledger.ts'
 import { FILES } from '../support/letter.ts'
 import { random } from '../support/random.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { InDoubtPolicy } from '../../src/choices.ts'
+import type { InDoubtPolicy } from '../../src/domain/choices.ts'
 import { deliverDue } from '../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openStore } from '../../src/store/open.ts'

@@ -4,7 +4,7 @@ import { statfsSync, statSync, truncateSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { FailedSection } from '../../src/figures.ts'
+import type { FailedSection } from '../../src/domain/figures.ts'
 import { createWatches, findTroubles } from '../../src/jobs/find-troubles.ts'
 import type { Trouble } from '../../src/jobs/notice.ts'
 import { REASONS, type Reason } from '../../src/jobs/notice-reasons.ts'

@@ -1,7 +1,7 @@
 /** The pages of the archive, as a browser shows them: to read on any screen, and inert whatever leads are called. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AboutView, type IndexView, openArchivePages } from '../../src/report/archive-pages.ts'
+import { type AboutView, type IndexView, openArchivePages } from '../../src/report/archive/pages.ts'
 import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
 import { TITLED_PAYLOADS } from '../support/payloads.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'

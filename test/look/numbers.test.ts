@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { daysUpTo, periodsUpTo } from '../../src/report/period.ts'
+import { daysUpTo, periodsUpTo } from '../../src/domain/period.ts'
 import { explainReport } from '../../src/store/figures/explain-report.ts'
 import { wordsOf } from '../support/report.ts'
 import { hasSqlite3 } from '../support/sqlite3.ts'

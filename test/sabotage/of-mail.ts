@@ -59,7 +59,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/report/templates.test.ts',
+        file: 'test/report/render/templates.test.ts',
         title: '$file lets nothing through unescaped',
         because: /expected '.*' not to match/,
       },
@@ -147,7 +147,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'a section that cannot be read is left blank',
     edits: [
       {
-        file: 'src/report/report.ts',
+        file: 'src/report/compose-report.ts',
         find: 'return { views: [box(unread)], failed: [] }',
         replace: 'return { views: [], failed: [] }',
       },

@@ -129,7 +129,7 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'old data pass for fresh ones',
     edits: [
       {
-        file: 'src/report/banner.ts',
+        file: 'src/report/warnings-banner.ts',
         find: '    ...tellAge(figures, voice, context),\n',
         replace: '',
       },

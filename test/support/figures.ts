@@ -1,6 +1,12 @@
 /** Figures of made-up periods, from busy to empty, for tests of what is said about them. */
-import { BLOCKS } from '../../src/choices.ts'
-import type { AgentLine, ChangedLead, ChangeKind, ListedLead, ReportFigures } from '../../src/figures.ts'
+import { BLOCKS } from '../../src/domain/choices.ts'
+import type {
+  AgentLine,
+  ChangedLead,
+  ChangeKind,
+  ListedLead,
+  ReportFigures,
+} from '../../src/domain/figures.ts'
 import type { Money } from '../../src/model.ts'
 import type { ReportContext } from '../../src/report/context.ts'
 

@@ -1,12 +1,12 @@
 /** Reports as they are made for real, and what a reader sees of them. */
 import { join } from 'node:path'
-import { DEFAULT_LOCALE } from '../../src/choices.ts'
-import type { ReportFigures } from '../../src/figures.ts'
+import { DEFAULT_LOCALE } from '../../src/domain/choices.ts'
+import type { ReportFigures } from '../../src/domain/figures.ts'
 import type { Instant, Rendered } from '../../src/model.ts'
+import { composeReport, type ReportView } from '../../src/report/compose-report.ts'
 import type { ReportContext } from '../../src/report/context.ts'
-import { composeReport, type ReportView } from '../../src/report/report.ts'
-import { openTemplates } from '../../src/report/templates.ts'
-import { createVoice, type Voice } from '../../src/report/voice.ts'
+import { openTemplates } from '../../src/report/render/templates.ts'
+import { createVoice, type Voice } from '../../src/report/words/locale-context.ts'
 import {
   busyDay,
   busyWeek,

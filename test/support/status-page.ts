@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Installation } from '../../src/jobs/health/installation.ts'
-import { openWebPages } from '../../src/report/web-pages.ts'
+import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { createGuard } from '../../src/web/auth/require-sign-in.ts'

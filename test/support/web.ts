@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { openSubscriptionDesk } from '../../src/jobs/recipients/preference-page.ts'
 import { signLink } from '../../src/mail/link-token.ts'
-import { openWebPages } from '../../src/report/web-pages.ts'
+import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import type { Timing } from '../../src/schedule/timing.ts'
 import { readOrCreateLinkKey } from '../../src/store/reports/link-key.ts'
 import { findSubscription, type Subscription } from '../../src/store/reports/preference.ts'

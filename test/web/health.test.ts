@@ -1,7 +1,7 @@
 /** What machines are told of an installation, and what they are not. */
 import { expect, it, onTestFinished } from 'vitest'
 import type { HealthCheck } from '../../src/jobs/health/installation.ts'
-import { openWebPages } from '../../src/report/web-pages.ts'
+import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import { fail, ok, warn } from '../../src/upstream/checkup.ts'
 import { healthRoutes } from '../../src/web/health.ts'
 import { openWeb } from '../../src/web/server/server.ts'

@@ -7,10 +7,10 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { localDates } from '../../domain/period.ts'
 import { faultText, LeadsheetError } from '../../errors.ts'
 import type { Instant, LetterFile, Period, Rendered } from '../../model.ts'
-import type { AboutView, ArchivePages, NavView } from '../../report/archive-pages.ts'
-import { localDates } from '../../report/period.ts'
+import type { AboutView, ArchivePages, NavView } from '../../report/archive/pages.ts'
 
 export interface Archive {
   readonly folder: string

@@ -1,7 +1,7 @@
 /** How each figure of an edition is made, by what was known when it was: what its page in the archive shows. */
-import type { ReportFigures } from '../../figures.ts'
+import type { ReportFigures } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
-import type { ExplainedFigure } from '../../report/archive-about.ts'
+import type { ExplainedFigure } from '../../report/archive/about.ts'
 import { explainReport } from '../../store/figures/explain-report.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { explainReportQuery } from '../../store/queries/report-query.ts'

@@ -2,8 +2,8 @@
  * What somebody types to find editions: words, addresses, numbers as they were written, and dates. A date is looked for
  * in the periods, on the clock of each report.
  */
-import { periodBetween } from '../../report/period.ts'
-import { oneLine } from '../../report/text.ts'
+import { periodBetween } from '../../domain/period.ts'
+import { oneLine } from '../../report/words/clean-text.ts'
 import { DAY_MS, dateOf, firstOfMonth } from '../../schedule/calendar.ts'
 import type { Db } from '../../store/db/store.ts'
 import { type ListedEdition, listEditionsOf } from '../../store/reports/issue-list.ts'

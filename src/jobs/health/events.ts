@@ -1,6 +1,6 @@
 /** Whether events of the upstream come, and are followed. */
 import { LeadsheetError } from '../../errors.ts'
-import { counted } from '../../report/numbers.ts'
+import { counted } from '../../report/words/numbers.ts'
 import type { Db } from '../../store/db/store.ts'
 import { countRecentEvents, countWaitingEvents, findLastArrival } from '../../store/events/event-stats.ts'
 import { ok, warn } from '../../upstream/checkup.ts'

@@ -1,7 +1,7 @@
 /** Whether letters leave the house, and what operators have been told of. */
 import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
-import { counted } from '../../report/numbers.ts'
+import { counted } from '../../report/words/numbers.ts'
 import { listNotices, type Notice } from '../../store/alerts/alert.ts'
 import type { Db } from '../../store/db/store.ts'
 import { countHeldRows, countHeldSince } from '../../store/leads/quarantined-record.ts'

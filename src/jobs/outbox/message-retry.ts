@@ -1,5 +1,5 @@
 /** What becomes of a letter that could not be handed over, and of the server that could not be talked to: pure. */
-import type { InDoubtPolicy } from '../../choices.ts'
+import type { InDoubtPolicy } from '../../domain/choices.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import type { Instant } from '../../model.ts'
 import { type Delivery, type DeliveryMove, DOUBTS_MAX } from '../../store/outbox/delivery.ts'

@@ -3,7 +3,7 @@
  * With a store in a file one process sends at a time; with PostgreSQL several do, each what it has in hand.
  */
 import { randomUUID } from 'node:crypto'
-import type { InDoubtPolicy } from '../../choices.ts'
+import type { InDoubtPolicy } from '../../domain/choices.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import { wait } from '../../retry.ts'

@@ -1,7 +1,7 @@
 /**
  * One letter handed over, each step in the ledger before it is taken, so that a crash at any moment leaves what is known.
  */
-import type { InDoubtPolicy } from '../../choices.ts'
+import type { InDoubtPolicy } from '../../domain/choices.ts'
 import { errorText } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type FailedSend, failedSendOf } from '../../mail/smtp-failure.ts'

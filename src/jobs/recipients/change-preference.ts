@@ -1,5 +1,5 @@
 /** What recipients and operators wish of a report, done: from now on, and for letters that still wait. */
-import type { Wish } from '../../report/subscription-page.ts'
+import type { Wish } from '../../report/preferences/page.ts'
 import type { Store } from '../../store/db/store.ts'
 import { withdrawLetters } from '../../store/outbox/message-cancel.ts'
 import {

@@ -1,14 +1,15 @@
 /** What stands behind the page of a recipient: whose link it is, what they get, and their wish done. */
 import type { Log } from '../../log.ts'
 import { readLink } from '../../mail/link-token.ts'
-import { areMoreThanWeekly, listDueTimes } from '../../report/due-times.ts'
 import {
+  areMoreThanWeekly,
   composeSubscriptionPage,
   type ListedFacts,
+  listDueTimes,
   type SubscriptionView,
   type Wish,
-} from '../../report/subscription-page.ts'
-import { createVoice } from '../../report/voice.ts'
+} from '../../report/preferences/page.ts'
+import { createVoice } from '../../report/words/locale-context.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import type { Store } from '../../store/db/store.ts'
 import { readOrCreateLinkKey } from '../../store/reports/link-key.ts'

@@ -1,11 +1,11 @@
 /** The lists and the trend of an edition as files to go with its mails. The same figures and reader give the same bytes. */
-import { ATTACHED_LISTS } from '../../choices.ts'
+import { ATTACHED_LISTS } from '../../domain/choices.ts'
+import { localDates } from '../../domain/period.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { LetterFile } from '../../model.ts'
-import type { ListTable } from '../../report/list-columns.ts'
+import type { ListTable } from '../../report/blocks/list-table.ts'
 import { composeList, type ListedFigures, type ListOptions } from '../../report/lists.ts'
-import { localDates } from '../../report/period.ts'
-import type { Voice } from '../../report/voice.ts'
+import type { Voice } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/export-csv.ts'
 import { encodeXlsx } from '../snapshot/export-xlsx.ts'
 

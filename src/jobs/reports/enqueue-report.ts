@@ -2,7 +2,7 @@
  * The letters of a report: an edition for each choice of leads that its recipients have, and in the ledger a letter
  * for each of them. What was made for some is let go before the next, so that it takes no more room for a thousand.
  */
-import type { FailedSection, LateWarning } from '../../figures.ts'
+import type { FailedSection, LateWarning } from '../../domain/figures.ts'
 import { enqueueLetters, listDeliveries } from '../../store/outbox/delivery.ts'
 import { addToPack, createLetterPack, type LetterPack } from '../../store/outbox/message.ts'
 import { type Edition, findLastSent, noteNotSent, type UnsavedEdition } from '../../store/reports/issue.ts'

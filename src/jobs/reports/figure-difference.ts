@@ -2,8 +2,8 @@
  * The figures of a kept edition beside the same ones asked for again. Compared is what a period tells; not what only
  * tells how things stood when it was asked (agents, freshness, the service's own numbers), nor what leads are called.
  */
-import type { BlockName } from '../../choices.ts'
-import type { ReportFigures } from '../../figures.ts'
+import type { BlockName } from '../../domain/choices.ts'
+import type { ReportFigures } from '../../domain/figures.ts'
 
 export interface FigureDifference {
   /** Such as `new_leads.current`, `won_value.prior.USD` or `stalled.rows.lead-17`. */

@@ -1,8 +1,8 @@
 /** The figures of a kept edition as CSV files: the numbers, the trend, and each of its lists whole. */
-import { ATTACHED_LISTS } from '../../choices.ts'
+import { ATTACHED_LISTS } from '../../domain/choices.ts'
+import { localDates } from '../../domain/period.ts'
 import type { LetterFile } from '../../model.ts'
-import { type FigureTable, figureTable, trendTable } from '../../report/figure-table.ts'
-import { localDates } from '../../report/period.ts'
+import { type FigureTable, figureTable, trendTable } from '../../report/archive/figure-table.ts'
 import type { Edition } from '../../store/reports/issue.ts'
 import { encodeCsv } from '../snapshot/export-csv.ts'
 import { makeAttachments } from './attachment.ts'

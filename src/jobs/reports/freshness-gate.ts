@@ -3,8 +3,9 @@
  * triggers itself; after that the settings say whether it goes out with a banner, is held, or skipped. Nothing is
  * written here, so that it can be asked again and again.
  */
+
+import type { UnusualWarning } from '../../domain/figures.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import type { UnusualWarning } from '../../figures.ts'
 import type { Freshness, Instant, Period } from '../../model.ts'
 import { listOld, type Resource } from '../../report/coverage.ts'
 import type { Db } from '../../store/db/store.ts'

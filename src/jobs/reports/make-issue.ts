@@ -4,11 +4,11 @@
  */
 
 import { join } from 'node:path'
+import type { FailedSection, LateWarning, ReportFigures } from '../../domain/figures.ts'
+import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import type { FailedSection, LateWarning, ReportFigures } from '../../figures.ts'
 import type { LetterFile, Period } from '../../model.ts'
-import { composeAbout } from '../../report/archive-about.ts'
-import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../report/period.ts'
+import { composeAbout } from '../../report/archive/about.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
 import { runReportQueries } from '../../store/queries/report-query.ts'

@@ -2,7 +2,7 @@
  * Who gets a report that is due, and as what: subscriptions laid over what the settings say. Who wants it weekly gets,
  * with the first report of an ISO week that goes out, an edition of the week before in the place of the usual one.
  */
-import { periodOf } from '../../report/period.ts'
+import { periodOf } from '../../domain/period.ts'
 import type { Store } from '../../store/db/store.ts'
 import { hasGoneOut } from '../../store/reports/issue.ts'
 import { findSubscription, listSubscriptions, type Subscription } from '../../store/reports/preference.ts'

@@ -1,12 +1,12 @@
 /** A report to look at: of real figures or made-up ones, and neither kept nor sent. */
 
-import type { ReportFigures } from '../../figures.ts'
-import { periodOf, priorOf } from '../../report/period.ts'
-import { checkRendered } from '../../report/rendered.ts'
-import { composeReport } from '../../report/report.ts'
+import type { ReportFigures } from '../../domain/figures.ts'
+import { periodOf, priorOf } from '../../domain/period.ts'
+import { composeReport } from '../../report/compose-report.ts'
+import type { Templates } from '../../report/render/templates.ts'
+import { checkRendered } from '../../report/render/validate-output.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts'
-import type { Templates } from '../../report/templates.ts'
-import { createVoice } from '../../report/voice.ts'
+import { createVoice } from '../../report/words/locale-context.ts'
 import type { StorePlace } from '../../store/db/place.ts'
 import { tryReportQueries } from '../../store/queries/report-query.ts'
 import type { LetterContent } from '../outbox/message.ts'

@@ -1,6 +1,6 @@
 /** The figures of a kept edition asked for again, and why they may not be what they were. */
-import type { ReportFigures } from '../../figures.ts'
-import { daysUpTo, periodsUpTo } from '../../report/period.ts'
+import type { ReportFigures } from '../../domain/figures.ts'
+import { daysUpTo, periodsUpTo } from '../../domain/period.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { countLeadsKnownLater } from '../../store/figures/late-arrivals.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'

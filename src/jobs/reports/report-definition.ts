@@ -6,9 +6,9 @@ import {
   type SendPolicy,
   type StalePolicy,
   type UnusualPolicy,
-} from '../../choices.ts'
+} from '../../domain/choices.ts'
+import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { LeadFilter, PeriodKind } from '../../figures.ts'
 import type { QueryDefinition } from '../../report/definition.ts'
 import { checkSendPolicy } from './send-policy.ts'
 

@@ -1,9 +1,9 @@
 /** Whether an edition is worth a mail, from its headline numbers. */
-import type { SendPolicy } from '../../choices.ts'
+import type { SendPolicy } from '../../domain/choices.ts'
+import type { ReportFigures } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { ReportFigures } from '../../figures.ts'
 import type { Money } from '../../model.ts'
-import { FAILING } from '../../report/blocks/agents.ts'
+import { FAILING } from '../../report/blocks/agents/view.ts'
 import { isTrueOf } from '../../store/queries/threshold.ts'
 
 type Numbers = Readonly<Record<string, number | null>>

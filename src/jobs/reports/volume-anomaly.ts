@@ -2,7 +2,7 @@
  * Whether there are fewer leads than a service loses in good faith, so that a report on them should not pass for an
  * ordinary one. Few leads may halve from one day to the next, and mean nothing.
  */
-import type { ReportFigures, UnusualWarning } from '../../figures.ts'
+import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWholeScans, type WholeScan } from '../../store/sync/scan-result.ts'
 

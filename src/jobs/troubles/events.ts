@@ -1,6 +1,6 @@
 /** What is wrong with the events of the upstream: they stopped, wait to be followed, or come to nothing. */
 import { shellCommand } from '../../errors.ts'
-import { counted } from '../../report/numbers.ts'
+import { counted } from '../../report/words/numbers.ts'
 import { hasDroppedIndexes } from '../../store/db/dropped-index.ts'
 import type { Db } from '../../store/db/store.ts'
 import { countRecentEvents, countWaitingEvents, type EventCount } from '../../store/events/event-stats.ts'

@@ -1,6 +1,6 @@
 /** What is odd about what the syncs read: leads that are gone, fields that changed, records that cannot be read. */
 import { shellCommand } from '../../errors.ts'
-import { counted } from '../../report/numbers.ts'
+import { counted } from '../../report/words/numbers.ts'
 import type { Db } from '../../store/db/store.ts'
 import { countHeldSince } from '../../store/leads/quarantined-record.ts'
 import { listDrift } from '../../store/sync/field-drift.ts'

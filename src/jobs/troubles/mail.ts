@@ -1,6 +1,6 @@
 /** What is wrong with letters, and with the mail server that should take them. */
 import { shellCommand } from '../../errors.ts'
-import { counted } from '../../report/numbers.ts'
+import { counted } from '../../report/words/numbers.ts'
 import { listRefusing, type RefusingRecipient } from '../../store/outbox/delivery-list.ts'
 import {
   countWaiting,

@@ -2,7 +2,7 @@
 
 import { shellCommand } from '../../errors.ts'
 import { countJobs } from '../../queue/look.ts'
-import { counted } from '../../report/numbers.ts'
+import { counted } from '../../report/words/numbers.ts'
 import type { Watch } from './watch.ts'
 
 export const WATCH_QUEUE: Watch = {

@@ -1,7 +1,8 @@
 /** What is wrong with the due times of reports. */
+
+import type { FailedSection } from '../../domain/figures.ts'
 import { shellCommand } from '../../errors.ts'
-import type { FailedSection } from '../../figures.ts'
-import { counted } from '../../report/numbers.ts'
+import { counted } from '../../report/words/numbers.ts'
 import { listLastFailed } from '../../store/reports/issue.ts'
 import { findLastSlot, listSlotsNotedSince, type Slot } from '../../store/schedule/scheduled-run.ts'
 import type { Trouble } from '../notice.ts'

@@ -4,7 +4,7 @@
  */
 import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
-import { counted } from '../../report/numbers.ts'
+import { counted } from '../../report/words/numbers.ts'
 import type { Db } from '../../store/db/store.ts'
 import { countEvents, type EventCount, findLastArrival } from '../../store/events/event-stats.ts'
 import { findLastSpan } from '../../store/schedule/uptime.ts'

@@ -1,7 +1,7 @@
 /** What is wrong with the syncs, by the runs in the store. */
 import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
-import { counted } from '../../report/numbers.ts'
+import { counted } from '../../report/words/numbers.ts'
 import type { Db } from '../../store/db/store.ts'
 import { findLastWholeRun, listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'

@@ -1,9 +1,9 @@
 /** Tables of lines side by side, whose numbers are counts with how they moved in small, and a rate. */
-import type { Compared } from '../../figures.ts'
+import type { Compared } from '../../domain/figures.ts'
 import type { Ratio } from '../../model.ts'
 import { type Change, changeOfCount } from '../change.ts'
-import { FEW } from '../numbers.ts'
-import type { Voice } from '../voice.ts'
+import type { Voice } from '../words/locale-context.ts'
+import { FEW } from '../words/numbers.ts'
 
 export interface ComparedTable {
   readonly title: string

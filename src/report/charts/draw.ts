@@ -2,15 +2,14 @@
  * The charts of an edition as PNG files, drawn once for all its readers of one language. What has too few values to
  * show anything is left out.
  */
-import type { BlockName } from '../../choices.ts'
+import type { BlockName } from '../../domain/choices.ts'
+import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
 import { errorText } from '../../errors.ts'
-import type { FailedSection, ReportFigures, TrendDay } from '../../figures.ts'
 import type { ChartName, ChartSource } from '../context.ts'
-import type { ChartLabels } from './labels.ts'
-import { encodePng } from './png.ts'
-import { rasterise } from './raster.ts'
+import { encodePng, rasterise } from './png.ts'
 import { drawSparkline, SPARKLINE_HEIGHT, SPARKLINE_WIDTH } from './sparkline.ts'
 import { drawTrend } from './trend.ts'
+import type { ChartLabels } from './trend-layout.ts'
 import { layoutTrend, TREND_HEIGHT, TREND_WIDTH } from './trend-layout.ts'
 
 export interface ChartFile {

@@ -1,6 +1,5 @@
 /** A small line without axes beside a number: only its shape tells, so small moves are not blown up to large ones. */
-import { ON_ANY_BACKGROUND } from './colour.ts'
-import { dot, line, type Point, type Run, splitAtGaps } from './svg.ts'
+import { dot, line, ON_ANY_BACKGROUND, type Point, type Run, splitAtGaps } from './svg.ts'
 
 export const SPARKLINE_WIDTH = 120
 export const SPARKLINE_HEIGHT = 28

@@ -2,12 +2,12 @@
  * Where everything of the trend stands, in units of its picture; `trend.ts` paints it. The picture is shown a fifth
  * larger on a desktop and a quarter smaller on a phone, and its smallest letters are still 9 pixels there.
  */
-import type { TrendDay } from '../../figures.ts'
-import type { ChartLabels } from './labels.ts'
-import { fitInto, widthOf } from './letters.ts'
-import { meansOfWeek } from './mean.ts'
-import { roundTicks } from './scale.ts'
-import { type Point, type Run, splitAtGaps } from './svg.ts'
+import type { TrendDay } from '../../domain/figures.ts'
+import type { Voice } from '../words/locale-context.ts'
+import type { Numbers } from '../words/numbers.ts'
+import type { Point, Run } from './svg.ts'
+import { splitAtGaps } from './svg.ts'
+import { fitInto, widthOf } from './text-width.ts'
 
 export const TREND_WIDTH = 460
 export const TREND_HEIGHT = 214
@@ -147,4 +147,70 @@ function pushApart(lines: readonly TrendLine[], top: number, bottom: number): re
 
 function isKnown<T>(value: T | null): value is T {
   return value !== null
+}
+
+/* What charts write, in a reader's language. They show no names of the data: Inter lacks the letters of many. */
+
+export interface ChartLabels {
+  /** At the end of a line, with its last mean: `New 50`. */
+  readonly newLeads: (mean: number) => string
+  readonly won: (mean: number) => string
+  /** Of an axis that goes up to `highest`, all in one manner: `20`, `1.5m` */
+  readonly tick: (count: number, highest: number) => string
+  /** Of a local date, `2026-09-01`: `1 September`, with no dot of a short form at its end */
+  readonly day: (day: string) => string
+}
+
+/** From here on numbers are written short: a line's end has no room for `1,284,000`. */
+const LARGE = 100_000
+
+export function chartLabels({ locale, words, numbers }: Voice): ChartLabels {
+  const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
+  const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' })
+  const mean = (value: number) => (value < LARGE ? writeMean(value, numbers) : short.format(value))
+  return {
+    newLeads: (value) => words.trend.newLeads(mean(value)),
+    won: (value) => words.trend.won(mean(value)),
+    tick: (count, highest) => (highest < LARGE ? numbers.count(count) : short.format(count)),
+    day: (day) => date.format(Date.parse(day)),
+  }
+}
+
+/* The running mean that the thick lines of a chart are made of, and how it is written beside them. */
+
+/** Days in a mean: a whole week, so that weekends do not move it. */
+export const MEAN_DAYS = 7
+
+/** For each day the mean of it and the six before; null where any of them is missing. */
+export function meansOfWeek(counts: readonly (number | null)[]): readonly (number | null)[] {
+  return counts.map((_, last) => {
+    const week = counts.slice(Math.max(0, last - MEAN_DAYS + 1), last + 1).filter((count) => count !== null)
+    if (week.length < MEAN_DAYS) return null
+    return week.reduce((sum, count) => sum + count, 0) / MEAN_DAYS
+  })
+}
+
+/** `47`, `3.4`, `0`: as exact as it may be taken. */
+export function writeMean(mean: number, numbers: Numbers): string {
+  return mean === 0 || mean >= 9.95 ? numbers.count(mean) : numbers.fixed(mean, 1)
+}
+
+/* Round numbers for an axis of counts: from 0 and whole, since a half lead is none. */
+
+const MOST_STEPS = 4
+const FACTORS = [1, 2, 2.5, 5, 10]
+
+/** Three to five ticks from 0 to `max` or the next round number above it: 41 makes 0, 20, 40, 60. */
+export function roundTicks(max: number): readonly number[] {
+  const step = roundStep(max / MOST_STEPS)
+  const steps = Math.max(2, Math.ceil(max / step))
+  return Array.from({ length: steps + 1 }, (_, number) => number * step)
+}
+
+/** The smallest round whole number from `least` on. */
+function roundStep(least: number): number {
+  if (least <= 1) return 1
+  const power = 10 ** Math.floor(Math.log10(least))
+  const steps = FACTORS.map((factor) => factor * power)
+  return steps.find((step) => step >= least && Number.isInteger(step)) ?? 10 * power
 }

@@ -2,8 +2,7 @@
  * The trend: new and won leads per day as thin lines, their means of a week as thick ones, each with its name and
  * number at its end. What it finds is told by the text beside it, so the picture is never the only place.
  */
-import { COLOURS, type Scheme } from './colour.ts'
-import { dot, escapeXml, line, tenth } from './svg.ts'
+import { COLOURS, dot, escapeXml, line, type Scheme, tenth } from './svg.ts'
 import {
   COLUMN_BASE,
   LABEL_GAP,

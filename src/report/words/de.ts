@@ -1,9 +1,9 @@
 /** The words of the reports in German. */
-import type { ChangeKind, StatDifference } from '../../figures.ts'
-import type { PeriodNames, PeriodShape } from '../dates.ts'
-import type { Numbers } from '../numbers.ts'
-import { capitalise } from '../text.ts'
+import type { ChangeKind, StatDifference } from '../../domain/figures.ts'
+import { capitalise } from './clean-text.ts'
+import type { PeriodNames, PeriodShape } from './dates.ts'
 import type { Words } from './en.ts'
+import type { Numbers } from './numbers.ts'
 
 export function german(numbers: Numbers, locale: string): Words {
   const { count } = numbers

@@ -2,10 +2,10 @@
  * The words of the reports in English, all of them; another language is another file of this shape. Values arrive
  * as ready strings, counts as numbers where the grammar needs them.
  */
-import type { ChangeKind, PeriodKind, StatDifference } from '../../figures.ts'
-import type { PeriodNames, PeriodShape } from '../dates.ts'
-import type { Numbers } from '../numbers.ts'
-import { capitalise } from '../text.ts'
+import type { ChangeKind, PeriodKind, StatDifference } from '../../domain/figures.ts'
+import { capitalise } from './clean-text.ts'
+import type { PeriodNames, PeriodShape } from './dates.ts'
+import type { Numbers } from './numbers.ts'
 
 export type Words = ReturnType<typeof english>
 

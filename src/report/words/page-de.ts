@@ -1,5 +1,5 @@
 /** The words of the pages for recipients in German. */
-import type { PeriodKind } from '../../figures.ts'
+import type { PeriodKind } from '../../domain/figures.ts'
 import type { PageWords } from './page-en.ts'
 
 const list = new Intl.ListFormat('de-DE', { type: 'conjunction' })

@@ -1,5 +1,5 @@
 /** The words of the pages for recipients in English; another language is another file of this shape. */
-import type { PeriodKind } from '../../figures.ts'
+import type { PeriodKind } from '../../domain/figures.ts'
 
 export type PageWords = typeof ENGLISH_PAGE
 

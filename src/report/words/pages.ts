@@ -1,5 +1,5 @@
 /** The words of the pages for recipients, by language. */
-import { LANGUAGES, type Language } from '../../choices.ts'
+import { LANGUAGES, type Language } from '../../domain/choices.ts'
 import { GERMAN_PAGE } from './page-de.ts'
 import { ENGLISH_PAGE, type PageWords } from './page-en.ts'
 

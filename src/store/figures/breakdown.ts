@@ -1,5 +1,5 @@
 /** The figures of a report by pipeline and by source of the leads. They add up to the figures of the whole. */
-import type { PipelineLine, SourceLine } from '../../figures.ts'
+import type { PipelineLine, SourceLine } from '../../domain/figures.ts'
 import type { Money, Period } from '../../model.ts'
 import { toCents } from './definition.ts'
 import { STALLED_SINCE } from './idle-relation.ts'

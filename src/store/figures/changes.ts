@@ -1,5 +1,5 @@
 /** What leads have been through since the last edition, each told once, by what it came to. */
-import type { ChangedLead, ChangeKind, Changes } from '../../figures.ts'
+import type { ChangedLead, ChangeKind, Changes } from '../../domain/figures.ts'
 import type { Instant, Money } from '../../model.ts'
 import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'

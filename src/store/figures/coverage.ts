@@ -2,7 +2,7 @@
  * How many of the leads in question have a history that is known: of what depends on more than the present state of
  * leads, and so may lack what was before we first read them. The view `lead_known` says since when that of a lead is.
  */
-import type { HistoryCoverage } from '../../figures.ts'
+import type { HistoryCoverage } from '../../domain/figures.ts'
 import type { CoverageName } from './definition.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'

@@ -1,6 +1,6 @@
 /** How each number of a report is made: for each of its blocks what is counted, and the SQL that gives it. */
-import type { BlockName } from '../../choices.ts'
-import type { ReportFigures } from '../../figures.ts'
+import type { BlockName } from '../../domain/choices.ts'
+import type { ReportFigures } from '../../domain/figures.ts'
 import type { Period } from '../../model.ts'
 import { COUNTS_BY_PIPELINE, COUNTS_BY_SOURCE, LEVELS_BY_PIPELINE, STALLED_BY_PIPELINE } from './breakdown.ts'
 import { CHANGE_COUNTS, CHANGED_LEADS, changeValues } from './changes.ts'

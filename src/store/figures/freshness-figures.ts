@@ -1,5 +1,5 @@
 /** What a report tells of the service and of our copy: agents, how fresh and how good the data is. */
-import type { AgentLine, Agents, DataQuality, Outage } from '../../figures.ts'
+import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/figures.ts'
 import type { Freshness, Instant } from '../../model.ts'
 import type { Db } from '../db/store.ts'
 import { findDoubtfulTimes } from '../leads/doubtful-time.ts'

@@ -3,7 +3,7 @@
  * a filter asks for what those statistics do not tell apart, where they are missing for a pipeline, and where they are
  * of a time long after the period.
  */
-import type { Funnel } from '../../figures.ts'
+import type { Funnel } from '../../domain/figures.ts'
 import type { FunnelStage, Instant } from '../../model.ts'
 import { readCoverage } from './coverage.ts'
 import { MIDDLE } from './definition.ts'

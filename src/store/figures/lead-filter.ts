@@ -1,7 +1,7 @@
 /** The conditions of a filter as SQL: on the columns of `lead`, as they are now. */
-import { FILTER_COLUMNS } from '../../choices.ts'
+import { FILTER_COLUMNS } from '../../domain/choices.ts'
+import type { FilterCondition, LeadFilter } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { FilterCondition, LeadFilter } from '../../figures.ts'
 
 export const EVERY_LEAD: LeadFilter = { pipelineIds: null, conditions: [] }
 

@@ -1,5 +1,5 @@
 /** What bounds relations: the filter, and what was known when. All are texts of SQL, to be put into theirs. */
-import type { LeadFilter } from '../../figures.ts'
+import type { LeadFilter } from '../../domain/figures.ts'
 import type { RelationName } from './relation-name.ts'
 
 export interface Bounds {

@@ -1,6 +1,6 @@
 /** Figures as queries: composed of their definition and its relations, run with values or written with them. */
 import { CompiledQuery } from 'kysely'
-import type { LeadFilter } from '../../figures.ts'
+import type { LeadFilter } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'

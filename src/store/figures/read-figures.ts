@@ -1,5 +1,5 @@
 /** All figures for several scopes, from one moment of the store, though a sync may be writing meanwhile. */
-import type { HistoryCoverage } from '../../figures.ts'
+import type { HistoryCoverage } from '../../domain/figures.ts'
 import type { Db } from '../db/store.ts'
 import { readCoverage } from './coverage.ts'
 import { type CoverageName, FIGURES, type FigureName } from './definition.ts'

@@ -3,7 +3,7 @@
  * together from history. Each is a common table expression of plain SQLite, so that a figure can be pasted into any
  * SQLite program. `:pipelines` is a JSON list of ids; `:known_at` leaves out what was read later.
  */
-import type { LeadFilter } from '../../figures.ts'
+import type { LeadFilter } from '../../domain/figures.ts'
 import { changeRelations } from './change-relation.ts'
 import { funnelRelations } from './funnel-relation.ts'
 import { idleRelations } from './idle-relation.ts'

@@ -3,9 +3,15 @@
  * many spans or groups at once, and then are the same. Without its core numbers there is no report; of the other
  * sections each is read by itself, and one that fails leaves the others as they are.
  */
-import type { BlockName } from '../../choices.ts'
+import type { BlockName } from '../../domain/choices.ts'
+import type {
+  Compared,
+  FailedSection,
+  HistoryCoverage,
+  PeriodKind,
+  ReportFigures,
+} from '../../domain/figures.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Compared, FailedSection, HistoryCoverage, PeriodKind, ReportFigures } from '../../figures.ts'
 import type { Money, Period, Ratio } from '../../model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'

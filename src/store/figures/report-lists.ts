@@ -1,5 +1,5 @@
 /** The leads that a report lists: the best new ones, and those that have stood still longest. */
-import type { ListedLead, Stalled, TopLeads } from '../../figures.ts'
+import type { ListedLead, Stalled, TopLeads } from '../../domain/figures.ts'
 import { readCoverage } from './coverage.ts'
 import { STALLED_SINCE } from './idle-relation.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'

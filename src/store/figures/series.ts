@@ -2,7 +2,7 @@
  * Figures of many spans of time at once, for sparklines and the trend: few queries whatever the number of spans, and
  * the same numbers as the figures of each span.
  */
-import type { Sparklines, TrendDay } from '../../figures.ts'
+import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'

@@ -2,7 +2,7 @@
  * The upstream's own statistics beside our counts of the same moment. The reading that counts is the last one that our
  * copy covers: later ones know of leads that we have still to read.
  */
-import type { StatDifference } from '../../figures.ts'
+import type { StatDifference } from '../../domain/figures.ts'
 import type { Instant, StageOutcome } from '../../model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, readRows } from './query.ts'

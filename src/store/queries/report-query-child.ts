@@ -3,8 +3,8 @@
  * leads that the report is about.
  */
 import { DatabaseSync } from 'node:sqlite'
+import type { LeadFilter } from '../../domain/figures.ts'
 import { errorText } from '../../errors.ts'
-import type { LeadFilter } from '../../figures.ts'
 import { answerParent } from '../db/subprocess.ts'
 import { chosenLeadsSql, chosenValues } from '../figures/lead-filter.ts'
 import { PUBLISHED } from '../schema/published.ts'

@@ -3,8 +3,8 @@
  * finds `chosen`: the leads that the report is about.
  */
 import pg from 'pg'
+import type { LeadFilter } from '../../domain/figures.ts'
 import { errorText } from '../../errors.ts'
-import type { LeadFilter } from '../../figures.ts'
 import { connectionTo, type PostgresPlace } from '../db/postgres.ts'
 import { postgresFailure } from '../db/postgres-driver.ts'
 import { OutOfMemory } from '../db/subprocess.ts'

@@ -1,6 +1,6 @@
 /** The editions that are kept, without what they say, and how far their letters are. */
 import { type RawBuilder, sql } from 'kysely'
-import type { PeriodKind } from '../../figures.ts'
+import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'

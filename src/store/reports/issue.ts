@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
-import type { FailedSection, PeriodKind, ReportFigures } from '../../figures.ts'
+import type { FailedSection, PeriodKind, ReportFigures } from '../../domain/figures.ts'
 import type { Instant, Period, Rendered } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { LastTold } from '../figures/changes.ts'

@@ -3,7 +3,7 @@
  * has it, ready to be run on this very file.
  */
 import type Database from 'better-sqlite3'
-import type { LeadFilter, ReportFigures } from '../../figures.ts'
+import type { LeadFilter, ReportFigures } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
 import { COVERAGES } from '../figures/coverage.ts'
 import { FIGURES } from '../figures/definition.ts'

@@ -1,6 +1,6 @@
 /** The tables as Kysely sees them. What each column means stands in the migrations, and so in the file. */
 import type { Generated, GeneratedAlways } from 'kysely'
-import type { PeriodKind } from '../../figures.ts'
+import type { PeriodKind } from '../../domain/figures.ts'
 import type { ScanStop } from '../../model.ts'
 import type { NoticeTables } from './alert-tables.ts'
 import type { DetailTables } from './detail-tables.ts'

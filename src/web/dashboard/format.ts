@@ -2,9 +2,9 @@
 import { tellSpan } from '../../jobs/health/installation.ts'
 import type { KeptOverview } from '../../jobs/overview.ts'
 import type { Instant, Money, Ratio } from '../../model.ts'
-import { datesOf } from '../../report/dates.ts'
-import { FEW, numbersOf } from '../../report/numbers.ts'
-import { oneLine } from '../../report/text.ts'
+import { oneLine } from '../../report/words/clean-text.ts'
+import { datesOf } from '../../report/words/dates.ts'
+import { FEW, numbersOf } from '../../report/words/numbers.ts'
 
 /** What `{{> window-time}}` shows. */
 export interface Moment {

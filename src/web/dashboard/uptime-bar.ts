@@ -1,6 +1,7 @@
 /** How an agent has been, as a strip of time: heights tell the states apart, so that colour is not all. */
-import { counted } from '../../report/numbers.ts'
-import { capitalise } from '../../report/text.ts'
+
+import { capitalise } from '../../report/words/clean-text.ts'
+import { counted } from '../../report/words/numbers.ts'
 import type { AgentSpan, AgentState } from '../../store/figures/agent-spans.ts'
 import { lengthOf } from './format.ts'
 

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { LeadsheetError } from '../../errors.ts'
-import { createCompiler } from '../../report/compile.ts'
-import { readTemplateFiles } from '../../report/template-files.ts'
+import { createCompiler } from '../../report/render/compile-template.ts'
+import { readTemplateFiles } from '../../report/render/template-files.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { AddRoutes } from './server.ts'
 import type { Visitor } from './signed-in-user.ts'

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import type { InDoubtPolicy } from '../../../src/choices.ts'
+import type { InDoubtPolicy } from '../../../src/domain/choices.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { createPace } from '../../../src/jobs/outbox/rate.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'

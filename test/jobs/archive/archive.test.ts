@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { periodBetween } from '../../../src/domain/period.ts'
 import {
   type Archive,
   type ArchivedEdition,
   archivedPage,
   archiveEdition,
 } from '../../../src/jobs/archive/archive.ts'
-import { openArchivePages } from '../../../src/report/archive-pages.ts'
-import { periodBetween } from '../../../src/report/period.ts'
+import { openArchivePages } from '../../../src/report/archive/pages.ts'
 import { hasBrowser, openBrowser } from '../../support/browser.ts'
 import { folderWith } from '../../support/folder.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'

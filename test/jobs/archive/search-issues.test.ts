@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { periodBetween } from '../../../src/domain/period.ts'
 import { type EditionWish, searchEditions, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
-import { periodBetween } from '../../../src/report/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { enqueueNotice, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { noteNotSent, saveEdition } from '../../../src/store/reports/issue.ts'

@@ -1,10 +1,10 @@
 import { readSheet } from 'read-excel-file/node'
 import { describe, expect, test } from 'vitest'
-import type { ListedLead } from '../../../src/figures.ts'
+import type { ListedLead } from '../../../src/domain/figures.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import type { LetterFile } from '../../../src/model.ts'
 import type { ListedFigures } from '../../../src/report/lists.ts'
-import { createVoice } from '../../../src/report/voice.ts'
+import { createVoice } from '../../../src/report/words/locale-context.ts'
 
 const BERLIN = { timeZone: 'Europe/Berlin' }
 const ACME: ListedLead & { idleDays: number } = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ReportFigures } from '../../../src/figures.ts'
+import type { ReportFigures } from '../../../src/domain/figures.ts'
 import { listFigureFiles, makeFigureFile } from '../../../src/jobs/reports/figure-files.ts'
 import type { Edition } from '../../../src/store/reports/issue.ts'
 import { busyDay } from '../../support/figures.ts'

@@ -1,6 +1,6 @@
 /** Figures of a past day are the same when they are asked for later, from a service that lives on meanwhile. */
 import { describe, expect, it } from 'vitest'
-import { dayBefore } from '../../../src/report/period.ts'
+import { dayBefore } from '../../../src/domain/period.ts'
 import { FIGURES } from '../../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import type { FigureScope } from '../../../src/store/figures/query.ts'

@@ -1,7 +1,7 @@
 /** An edition asked for again, from a service that lives on meanwhile. */
 import { expect, test } from 'vitest'
+import { dayBefore, daysUpTo, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import { compareEdition } from '../../../src/jobs/reports/recompute-issue.ts'
-import { dayBefore, daysUpTo, periodsUpTo, priorOf } from '../../../src/report/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'

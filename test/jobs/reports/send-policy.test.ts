@@ -1,8 +1,8 @@
 /** When an edition is worth a mail, and what is said of those that are not. */
 import { describe, expect, it } from 'vitest'
-import type { ReportFigures } from '../../../src/figures.ts'
+import type { ReportFigures } from '../../../src/domain/figures.ts'
+import { daysUpTo, periodBetween, priorOf } from '../../../src/domain/period.ts'
 import { checkSendPolicy, reasonNotToSend } from '../../../src/jobs/reports/send-policy.ts'
-import { daysUpTo, periodBetween, priorOf } from '../../../src/report/period.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { openStore } from '../../../src/store/open.ts'

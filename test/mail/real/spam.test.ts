@@ -1,10 +1,10 @@
 /** What a filter for spam thinks of our letters. Where it is not installed, the tests are skipped and say so. */
 import { describe, expect, it } from 'vitest'
-import type { ReportFigures } from '../../../src/figures.ts'
+import type { ReportFigures } from '../../../src/domain/figures.ts'
 import { letterFor } from '../../../src/jobs/outbox/message.ts'
 import { createContents } from '../../../src/jobs/reports/report-content.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
-import { openTemplates } from '../../../src/report/templates.ts'
+import { openTemplates } from '../../../src/report/render/templates.ts'
 import { DKIM_KEY } from '../../support/dkim.ts'
 import { busyDay, busyWeek, emptyDay, GENERATED_AT, quietDay } from '../../support/figures.ts'
 import { LETTER, SENDER } from '../../support/letter.ts'

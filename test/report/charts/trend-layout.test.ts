@@ -1,6 +1,6 @@
 /** What the lines of the trend stand for, and what is written beside and below them. */
 import { describe, expect, it } from 'vitest'
-import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
+import { layoutTrend, meansOfWeek, roundTicks } from '../../../src/report/charts/trend-layout.ts'
 import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'
 
 const english = labelsIn('en-GB')
@@ -107,5 +107,51 @@ describe('the days below', () => {
   it('are the first and the last in less than two months', () => {
     expect(below(14)).toEqual(['7 November', '20 November'])
     expect(below(1)).toEqual(['20 November'])
+  })
+})
+
+it('is that of a day and the six before', () => {
+  expect(meansOfWeek([1, 2, 3, 4, 5, 6, 7, 15])).toEqual([null, null, null, null, null, null, 4, 6])
+})
+
+it('is not known while one of the seven is missing', () => {
+  const counts = [7, 7, 7, 7, 7, 7, 7, null, 7, 7, 7, 7, 7, 7, 7, 7]
+  const means = meansOfWeek(counts)
+  expect(means.slice(6, 8)).toEqual([7, null])
+  expect(means.slice(8)).toEqual([null, null, null, null, null, null, 7, 7])
+})
+
+it('is nothing of nothing', () => {
+  expect(meansOfWeek([])).toEqual([])
+})
+
+describe('the ticks of an axis', () => {
+  it.each([
+    [0, [0, 1, 2]],
+    [1, [0, 1, 2]],
+    [3, [0, 1, 2, 3]],
+    [5, [0, 2, 4, 6]],
+    [9, [0, 5, 10]],
+    [41, [0, 20, 40, 60]],
+    [100, [0, 25, 50, 75, 100]],
+    [1000, [0, 250, 500, 750, 1000]],
+    [1_000_000_000_000, [0, 250e9, 500e9, 750e9, 1e12]],
+  ])('of counts up to %d are %j', (max, ticks) => {
+    expect(roundTicks(max)).toEqual(ticks)
+  })
+
+  it('are three to five whole numbers, at the same distance, that reach the largest count', () => {
+    const counts = Array.from({ length: 3000 }, (_, index) => Math.round(1.011 ** index))
+    for (const max of [...Array(3000).keys(), ...counts]) {
+      const ticks = roundTicks(max)
+      const step = ticks[1] ?? 0
+      expect(ticks.length, `${max}`).toBeGreaterThanOrEqual(3)
+      expect(ticks.length, `${max}`).toBeLessThanOrEqual(5)
+      expect(
+        ticks.every((tick, index) => tick === index * step && Number.isInteger(tick)),
+        `${max}`,
+      ).toBe(true)
+      expect(ticks.at(-1), `${max}`).toBeGreaterThanOrEqual(max)
+    }
   })
 })

@@ -1,9 +1,9 @@
 /** Where the pieces of the trend stand, in usual and in odd cases. What it looks like is for eyes. */
 import { describe, expect, it } from 'vitest'
-import type { TrendDay } from '../../../src/figures.ts'
-import type { ChartLabels } from '../../../src/report/charts/labels.ts'
-import { widthOf } from '../../../src/report/charts/letters.ts'
+import type { TrendDay } from '../../../src/domain/figures.ts'
+import { widthOf } from '../../../src/report/charts/text-width.ts'
 import { drawTrend } from '../../../src/report/charts/trend.ts'
+import type { ChartLabels } from '../../../src/report/charts/trend-layout.ts'
 import {
   COLUMN_BASE,
   LABEL_GAP,

@@ -1,7 +1,7 @@
 /** The SQL that is shown for a report: any program takes it, and gets what the report says. */
 import { describe, expect, it } from 'vitest'
-import type { LeadFilter } from '../../../src/figures.ts'
-import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/report/period.ts'
+import type { LeadFilter } from '../../../src/domain/figures.ts'
+import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import { explainReport } from '../../../src/store/figures/explain-report.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'

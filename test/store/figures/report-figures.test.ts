@@ -1,9 +1,9 @@
 /** Every number of a report, from days of a service's life, against a plain count over all rows of the store. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { LeadFilter, PeriodKind, ReportFigures } from '../../../src/figures.ts'
+import type { LeadFilter, PeriodKind, ReportFigures } from '../../../src/domain/figures.ts'
+import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import type { Period } from '../../../src/model.ts'
-import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/report/period.ts'
 import type { Db, Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'

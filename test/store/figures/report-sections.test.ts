@@ -1,7 +1,7 @@
 /** What of a report's figures fails, and what does not, when a table of the database cannot be read. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { daysUpTo, periodsUpTo, priorOf } from '../../../src/report/period.ts'
+import { daysUpTo, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'

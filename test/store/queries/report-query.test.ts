@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import type { LeadFilter } from '../../../src/figures.ts'
+import type { LeadFilter } from '../../../src/domain/figures.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import {
   explainReportQuery,

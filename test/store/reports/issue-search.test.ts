@@ -1,6 +1,6 @@
 /** What is found by its words is the same in both databases, though each has its own index. */
 import { expect, it } from 'vitest'
-import { periodBetween } from '../../../src/report/period.ts'
+import { periodBetween } from '../../../src/domain/period.ts'
 import { saveEdition } from '../../../src/store/reports/issue.ts'
 import { findEditions } from '../../../src/store/reports/issue-search.ts'
 import { busyDay } from '../../support/figures.ts'

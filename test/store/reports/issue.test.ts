@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ReportFigures } from '../../../src/figures.ts'
+import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import {
   findEdition,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { FAILING } from '../../../src/report/blocks/agents.ts'
+import { FAILING } from '../../../src/report/blocks/agents/view.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
 import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'

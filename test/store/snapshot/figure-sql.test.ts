@@ -1,7 +1,7 @@
 /** Each number of the last report can be found again in the snapshot, by the SQL that the snapshot brings along. */
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import type { ReportFigures } from '../../../src/figures.ts'
+import type { ReportFigures } from '../../../src/domain/figures.ts'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish.ts'
 import { folderWith } from '../../support/folder.ts'
 import { DAILY, mailingDeps, makeDue } from '../../support/mailing.ts'

@@ -1,8 +1,8 @@
 /** The archive of the window, over editions that were made and mailed for real. */
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { periodBetween } from '../../../src/domain/period.ts'
 import { enqueueResend, planResend } from '../../../src/jobs/reports/resend.ts'
-import { periodBetween } from '../../../src/report/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { readLetter } from '../../../src/store/outbox/message.ts'
 import { saveMailOutage } from '../../../src/store/outbox/smtp-circuit.ts'

@@ -1,6 +1,6 @@
 /** Numbers, sizes and times as the pages of the window write them. */
 import { expect, it } from 'vitest'
-import { counted } from '../../../src/report/numbers.ts'
+import { counted } from '../../../src/report/words/numbers.ts'
 import { bytes, clockOf, duration } from '../../../src/web/dashboard/format.ts'
 import { said } from '../../../src/web/server/frame.ts'
 

@@ -1,4 +1,6 @@
 /** What operators can do from the window: each by the job that the command line does it by. */
+
+import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { acknowledge } from '../../../jobs/acknowledge.ts'
 import { factsOf } from '../../../jobs/notice-reasons.ts'
@@ -12,8 +14,7 @@ import { sendTestReport } from '../../../jobs/reports/test-report.ts'
 import { release } from '../../../jobs/schedule/approve-run.ts'
 import type { Schedule } from '../../../jobs/schedule/schedule.ts'
 import { askSync } from '../../../jobs/sync/ask-sync.ts'
-import { tellDates } from '../../../report/period.ts'
-import type { Wish } from '../../../report/subscription-page.ts'
+import type { Wish } from '../../../report/preferences/page.ts'
 import { findSubscription } from '../../../store/reports/preference.ts'
 import type { Form } from '../../server/server.ts'
 import type { ACTIONS } from './buttons.ts'

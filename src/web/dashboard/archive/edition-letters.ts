@@ -2,7 +2,7 @@
 import { CALLED } from '../../../errors.ts'
 import type { KeptEdition } from '../../../jobs/reports/issue-page.ts'
 import { subscriptionText } from '../../../jobs/reports/preferences.ts'
-import { oneLine } from '../../../report/text.ts'
+import { oneLine } from '../../../report/words/clean-text.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import type { EditionLetter } from '../../../store/outbox/kept-messages.ts'
 import {

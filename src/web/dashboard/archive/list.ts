@@ -1,9 +1,10 @@
 /** The archive: all editions, the newest first, by report, state and what is in them. */
+
+import { localDates, tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { editionState, variantText } from '../../../jobs/archive/archive-index.ts'
 import type { Excerpt } from '../../../jobs/archive/search-issues.ts'
 import { findExcerpts, searchEditions } from '../../../jobs/archive/search-issues.ts'
-import { localDates, tellDates } from '../../../report/period.ts'
 import type { ListedEdition } from '../../../store/reports/issue-list.ts'
 import { countEditions } from '../../../store/reports/issue-list.ts'
 import type { EditionState } from '../../../store/reports/issue-search.ts'

@@ -3,7 +3,7 @@ import { PERIOD_DAYS } from '../../../jobs/overview.ts'
 import type { Money } from '../../../model.ts'
 import { layoutSparkline } from '../../../report/charts/sparkline.ts'
 import { type Point, pathOf } from '../../../report/charts/svg.ts'
-import { capitalise } from '../../../report/text.ts'
+import { capitalise } from '../../../report/words/clean-text.ts'
 import type { PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
 import { count, moneys, nameOf, share } from '../format.ts'
 

@@ -1,8 +1,9 @@
 /** The pipelines side by side, and each by itself. Every number is counted as in the reports. */
+
+import { tellDates } from '../../../domain/period.ts'
 import type { OverviewKeeper } from '../../../jobs/overview.ts'
-import { namePeriod } from '../../../report/dates.ts'
-import { tellDates } from '../../../report/period.ts'
-import { createVoice } from '../../../report/voice.ts'
+import { namePeriod } from '../../../report/words/dates.ts'
+import { createVoice } from '../../../report/words/locale-context.ts'
 import type { FigureName } from '../../../store/figures/definition.ts'
 import type { Overview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'

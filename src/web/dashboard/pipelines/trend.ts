@@ -2,12 +2,17 @@
  * The trend as a picture of the page: where everything stands comes from the chart of the mails, as shares of the
  * plot, since a page is as wide as its window while its letters stay as large as they are.
  */
-import type { TrendDay } from '../../../figures.ts'
-import { chartLabels } from '../../../report/charts/labels.ts'
-import { MEAN_DAYS, meansOfWeek, writeMean } from '../../../report/charts/mean.ts'
+import type { TrendDay } from '../../../domain/figures.ts'
 import { type Point, pathOf, type Run, tenth } from '../../../report/charts/svg.ts'
-import { layoutTrend, type TrendLayout } from '../../../report/charts/trend-layout.ts'
-import type { Voice } from '../../../report/voice.ts'
+import {
+  chartLabels,
+  layoutTrend,
+  MEAN_DAYS,
+  meansOfWeek,
+  type TrendLayout,
+  writeMean,
+} from '../../../report/charts/trend-layout.ts'
+import type { Voice } from '../../../report/words/locale-context.ts'
 import { count, LOCALE, NONE, numbers } from '../format.ts'
 
 export interface TrendView {

@@ -1,6 +1,6 @@
 /** How fresh each resource is, and what waits to be read. */
 import type { Health } from '../../../jobs/health.ts'
-import { counted } from '../../../report/numbers.ts'
+import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countDetails } from '../../../store/leads/detail.ts'
 import { countLeads } from '../../../store/leads/lead.ts'

@@ -1,5 +1,5 @@
 /** The last editions and their letters: what went out, what waits, what is in doubt, and whether the mail server is there. */
-import { counted } from '../../../report/numbers.ts'
+import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import {
   countWaiting,

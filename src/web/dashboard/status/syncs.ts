@@ -1,6 +1,6 @@
 /** The syncs of the last day as a strip, and the last of them one by one. */
 import type { Instant } from '../../../model.ts'
-import { counted } from '../../../report/numbers.ts'
+import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countLeads } from '../../../store/leads/lead.ts'
 import type { SyncUnderWay } from '../../../store/sync/sync-progress.ts'

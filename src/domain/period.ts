@@ -1,0 +1,153 @@
+/**
+ * The periods that reports cover: whole local days as half-open spans of UTC instants.
+ * A day is not 24 hours: where clocks change it has 23 or 25, and a week before is counted on the calendar.
+ */
+
+import type { Instant, Period } from '../model.ts'
+import { DAY_MS, dateOf, firstOfMonth, isWorkingDay, mondayOf } from '../schedule/calendar.ts'
+import { dayHolding, isLeftOut, startOfDay } from '../schedule/zone.ts'
+import type { PeriodKind } from './figures.ts'
+
+const SPARK_DAYS = 14
+const SPARK_WEEKS = 12
+const SPARK_MONTHS = 12
+
+export interface PeriodOptions {
+  /** Local dates on which nobody works, besides Saturdays and Sundays: `2026-12-25`. */
+  readonly holidays: readonly string[]
+  /** Where what was last sent ends; null before the first time. */
+  readonly lastEnd: Instant | null
+}
+
+/**
+ * The last whole period of a kind before the local day that `at` lies in, or before its week or month.
+ * Since the last edition: a day where there is none, or where it already reaches up to that day.
+ */
+export function periodOf(
+  kind: PeriodKind,
+  at: Date,
+  timeZone: string,
+  { holidays, lastEnd }: PeriodOptions,
+): Period {
+  const today = dayHolding(at.getTime(), timeZone)
+  switch (kind) {
+    case 'day':
+      return dayBefore(at, timeZone)
+    case 'working_day':
+      return spanOf(lastWorkingDay(today, timeZone, holidays), today, timeZone)
+    case 'week':
+      return spanOf(mondayOf(today) - 7, mondayOf(today), timeZone)
+    case 'month':
+      return spanOf(firstOfMonth(today, -1), firstOfMonth(today), timeZone)
+    case 'since_last': {
+      const day = dayBefore(at, timeZone)
+      return lastEnd !== null && lastEnd < day.to ? { ...day, from: lastEnd } : day
+    }
+  }
+}
+
+/** What a period is compared with: the same weekdays before it, the month before, or as many days before. */
+export function priorOf(kind: PeriodKind, period: Period): Period {
+  const { from, to } = daysOf(period)
+  switch (kind) {
+    case 'day':
+    case 'week':
+      return weekBefore(period)
+    case 'working_day': {
+      // More than a week where holidays are many: so that the two do not overlap.
+      const weeks = Math.ceil((to - from) / 7)
+      return spanOf(from - 7 * weeks, to - 7 * weeks, period.timeZone)
+    }
+    case 'month':
+      return spanOf(firstOfMonth(from, -1), from, period.timeZone)
+    case 'since_last':
+      return periodBefore(period)
+  }
+}
+
+/** The last 12 months, 12 weeks or, of any other kind, 14 days up to the end of a period, oldest first. */
+export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Period[] {
+  if (kind === 'week' || kind === 'month') {
+    const to = dayHolding(Date.parse(end), timeZone)
+    const startOf = (ago: number) => (kind === 'week' ? to - 7 * ago : firstOfMonth(to, -ago))
+    const count = kind === 'week' ? SPARK_WEEKS : SPARK_MONTHS
+    return Array.from({ length: count }, (_, at) =>
+      spanOf(startOf(count - at), startOf(count - at - 1), timeZone),
+    )
+  }
+  return daysUpTo(end, SPARK_DAYS, timeZone)
+}
+
+/** So many whole local days up to an instant, oldest first. */
+export function daysUpTo(end: Instant, count: number, timeZone: string): Period[] {
+  const days: Period[] = []
+  for (let from = end; days.length < count; ) {
+    const day = dayBefore(new Date(from), timeZone)
+    days.unshift(day)
+    from = day.from
+  }
+  return days
+}
+
+/** The whole local day before the one that `at` lies in. */
+export function dayBefore(at: Date, timeZone: string): Period {
+  const today = dayHolding(at.getTime(), timeZone)
+  const to = startOfDay(today, timeZone)
+  // Skips a date that the zone left out (Samoa had no 30 December 2011).
+  return spanOf(dayHolding(to - 1, timeZone), today, timeZone)
+}
+
+/** The same weekdays a week before, on the local calendar. */
+export function weekBefore(period: Period): Period {
+  const { from, to } = daysOf(period)
+  return spanOf(from - 7, to - 7, period.timeZone)
+}
+
+/**
+ * Whole local days, from the beginning of one date up to that of another.
+ * @param from such as `2026-11-14`
+ */
+export function periodBetween(from: string, to: string, timeZone: string): Period {
+  return spanOf(Date.parse(from) / DAY_MS, Date.parse(to) / DAY_MS, timeZone)
+}
+
+/** The last whole local days before `at`. */
+export function daysBefore(at: Date, days: number, timeZone: string): Period {
+  const today = dayHolding(at.getTime(), timeZone)
+  return spanOf(today - days, today, timeZone)
+}
+
+/** The period of as many local days that ends where this one begins. */
+export function periodBefore(period: Period): Period {
+  const { from, to } = daysOf(period)
+  return spanOf(from - (to - from), from, period.timeZone)
+}
+
+/** The local dates of a period: `2026-11-20`, of several `2026-11-16 to 2026-11-22`. */
+export function tellDates(period: Period): string {
+  return localDates(period).replace('--', ' to ')
+}
+
+/** The same as part of a file's name (ISO 8601): `2026-11-16--2026-11-22`. */
+export function localDates(period: Period): string {
+  const { from, to } = daysOf(period)
+  // A date that the zone left out is none of the period's.
+  const last = dayHolding(startOfDay(to, period.timeZone) - 1, period.timeZone)
+  return from >= last ? dateOf(from) : `${dateOf(from)}--${dateOf(last)}`
+}
+
+/** The local dates that a period begins and ends with, in days since 1970-01-01. */
+function daysOf({ from, to, timeZone }: Period): { from: number; to: number } {
+  return { from: dayHolding(Date.parse(from), timeZone), to: dayHolding(Date.parse(to), timeZone) }
+}
+
+function lastWorkingDay(today: number, timeZone: string, holidays: readonly string[]): number {
+  let day = today - 1
+  while (!isWorkingDay(day, holidays) || isLeftOut(day, timeZone)) day--
+  return day
+}
+
+function spanOf(fromDay: number, toDay: number, timeZone: string): Period {
+  const instant = (day: number) => new Date(startOfDay(day, timeZone)).toISOString()
+  return { from: instant(fromDay), to: instant(toDay), timeZone }
+}

@@ -1,0 +1,154 @@
+/** What the archive tells of an edition below its mail: the facts, and how each figure is made. In English. */
+import type { BlockName } from '../../domain/choices.ts'
+import type {
+  Compared,
+  FailedSection,
+  FilterCondition,
+  HistoryCoverage,
+  LeadFilter,
+  ReportFigures,
+} from '../../domain/figures.ts'
+import { tellDates } from '../../domain/period.ts'
+import type { Instant, Money } from '../../model.ts'
+import { hasFailed } from '../failed-blocks.ts'
+import { oneLine } from '../words/clean-text.ts'
+import { datesOf } from '../words/dates.ts'
+import { numbersOf } from '../words/numbers.ts'
+import type { AboutView } from './pages.ts'
+
+/** How a figure or a list of a report is made. */
+export interface ExplainedFigure {
+  readonly block: BlockName
+  /** Its name where it is one of the defined figures, for the whole report. */
+  readonly figure: string | null
+  readonly title: string
+  readonly meaning: string
+  readonly sql: string
+  /** The same of the period that it is compared with; null where it is compared with none. */
+  readonly priorSql: string | null
+}
+
+export interface AboutRequest {
+  readonly figures: ReportFigures
+  readonly renderedAt: Instant
+  /** Version of the program that made it. */
+  readonly program: string | null
+  readonly explained: readonly ExplainedFigure[]
+}
+
+const TEXT_LENGTH = 300
+/** Archives are read in any year: each instant has its own. */
+const LONG_AGO = '1970-01-01T00:00:00.000Z'
+
+const TITLES: Readonly<Record<BlockName, string>> = {
+  headline: 'Headline',
+  freshness: 'Freshness',
+  attention: 'Needs attention',
+  kpis: 'Key figures',
+  trend: 'Trend',
+  funnel: 'Funnel',
+  changes: 'Changes',
+  top_leads: 'Top leads',
+  stalled: 'Stalled leads',
+  pipelines: 'Pipelines',
+  sources: 'Sources',
+  agents: 'Agents',
+  service_stats: 'Service statistics',
+  data_quality: 'Data quality',
+  queries: 'Queries of the report',
+}
+
+export function composeAbout({
+  figures,
+  renderedAt,
+  program,
+  explained,
+}: AboutRequest): Omit<AboutView, 'files'> {
+  const { period, prior, filter, freshness } = figures
+  const blocks = Map.groupBy(explained, ({ block }) => block)
+  return {
+    facts: [
+      { name: 'Period', value: `${tellDates(period)} (${period.timeZone})` },
+      { name: 'Compared with', value: tellDates(prior) },
+      { name: 'Leads', value: leadsText(filter) },
+      {
+        name: 'Data as of',
+        value: freshness.dataAsOf === null ? 'no complete sync' : tellAt(freshness.dataAsOf, period.timeZone),
+      },
+      {
+        name: 'Made',
+        value: `${tellAt(renderedAt, period.timeZone)}${program === null ? '' : ` by leadsheet ${program}`}`,
+      },
+      ...figures.failed.map((section) => ({ name: 'Could not be made', value: failedText(section) })),
+    ],
+    blocks: [...blocks].map(([block, all]) => ({
+      title: TITLES[block],
+      figures: all.map(({ figure, title, meaning, sql, priorSql }) => {
+        const isKnown = figure !== null && !hasFailed(figures, block)
+        const { now = null, before = null } = (isKnown && VALUES[figure]?.(figures)) || {}
+        return { title, meaning, value: now, before, sql, priorSql }
+      }),
+    })),
+  }
+}
+
+/** Empty where all are known. */
+function knownText({ known, of }: HistoryCoverage): string {
+  return known === of ? '' : ` (known for ${numbers.count(known)} of ${numbers.count(of)} leads)`
+}
+
+function failedText({ block, query, message }: FailedSection): string {
+  return oneLine(`${TITLES[block]}${query === null ? '' : `, ${query}`}: ${message}`, TEXT_LENGTH)
+}
+
+interface Value {
+  readonly now: string
+  /** Of the period that it is compared with. */
+  readonly before?: string
+}
+
+const numbers = numbersOf('en-GB')
+
+/** What the report says of the figures that are one number, or one a currency. */
+const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
+  leads: ({ leads }) => ({ now: numbers.count(leads) }),
+  new_leads: ({ newLeads }) => compared(newLeads, numbers.count),
+  won: ({ won }) => compared(won, numbers.count),
+  lost: ({ lost }) => compared(lost, numbers.count),
+  won_value: ({ wonValue }) => compared(wonValue, amounts),
+  win_rate: ({ winRate }) => compared(winRate, ({ part, whole }) => `${part} of ${whole}`),
+  open_value: ({ openValue }) => compared(openValue, amounts),
+  stalled: ({ stalled }) => ({ now: `${numbers.count(stalled.total)}${knownText(stalled.coverage)}` }),
+}
+
+function compared<T>({ current, prior }: Compared<T>, write: (value: T) => string): Value {
+  return { now: write(current), before: write(prior) }
+}
+
+/** As the SQL gives them: `1,305,000 EUR, 12,500.5 USD`. */
+function amounts(moneys: readonly Money[]): string {
+  const written = moneys.map(
+    ({ amount, currency }) => `${numbers.decimal(amount, 2)} ${oneLine(currency, 12)}`,
+  )
+  return written.join(', ') || 'none'
+}
+
+/** `all`, or such as `pipelines eu, us; company_country Germany; score from 60` */
+export function leadsText({ pipelineIds, conditions }: LeadFilter): string {
+  const parts = [
+    ...(pipelineIds === null ? [] : [`pipelines ${pipelineIds.join(', ')}`]),
+    ...conditions.map(conditionText),
+  ]
+  return parts.length === 0 ? 'all' : oneLine(parts.join('; '), TEXT_LENGTH)
+}
+
+function conditionText(condition: FilterCondition): string {
+  if ('in' in condition) return `${condition.field} ${condition.in.join(', ')}`
+  const { field, min, max } = condition
+  return [field, ...(min === null ? [] : [`from ${min}`]), ...(max === null ? [] : [`to ${max}`])].join(' ')
+}
+
+/** `Sat 21 Nov 2026, 07:04 (Europe/Vienna)` */
+function tellAt(at: Instant, timeZone: string): string {
+  return `${datesOf('en-GB', timeZone, LONG_AGO).instant(at)} (${timeZone})`
+}

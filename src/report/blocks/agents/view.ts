@@ -1,0 +1,141 @@
+/** The agents: a count of the well ones, a line for each of the others, and the outages of the period. */
+import type { AgentLine, Outage, ReportFigures } from '../../../domain/figures.ts'
+import { isLongAfter } from '../../coverage.ts'
+import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
+import type { Voice } from '../../words/locale-context.ts'
+import { nameStatus } from '../../words/locale-context.ts'
+
+export type AgentHealth = 'well' | 'failing' | 'other'
+
+export interface AgentsView {
+  readonly kind: 'agents'
+  readonly title: string
+  readonly note: string
+  readonly agents: readonly {
+    readonly name: string
+    readonly status: string
+    readonly tone: 'bad' | 'neutral'
+    readonly detail: string
+    readonly error: string
+  }[]
+  readonly more: string
+  /** A sentence for each outage that has ended; those that last are told above. */
+  readonly outages: readonly string[]
+}
+
+const ROWS = 5
+const OUTAGES = 3
+export const AGENT_NAME_LENGTH = 40
+export const AGENT_ERROR_LENGTH = 120
+
+// Other upstreams have other words; what is in neither list is shown as it is and counts as not well.
+export const WELL = [
+  'running',
+  'idle',
+  'active',
+  'busy',
+  'working',
+  'ready',
+  'waiting',
+  'online',
+  'ok',
+  'healthy',
+]
+export const FAILING = [
+  'failing',
+  'failed',
+  'error',
+  'errored',
+  'down',
+  'offline',
+  'crashed',
+  'unhealthy',
+  'degraded',
+]
+
+export function healthOf(agent: Pick<AgentLine, 'status'>): AgentHealth {
+  const status = agent.status.toLowerCase()
+  return WELL.includes(status) ? 'well' : FAILING.includes(status) ? 'failing' : 'other'
+}
+
+export function listFailing({ agents }: ReportFigures): readonly AgentLine[] {
+  return agents.rows.filter((agent) => healthOf(agent) === 'failing')
+}
+
+export function composeAgents(figures: ReportFigures, voice: Voice): AgentsView {
+  const { words } = voice
+  const { rows, outages } = figures.agents
+  const unwell = [...listFailing(figures), ...rows.filter((agent) => healthOf(agent) === 'other')]
+  const ended = outages.filter(({ endedAt }) => endedAt !== null)
+  const told = ended.slice(0, OUTAGES).map((outage) => tellOutage(outage, voice))
+  if (ended.length > OUTAGES) told.push(words.agents.moreOutages(ended.length - OUTAGES))
+  return {
+    kind: 'agents',
+    title: words.agents.title,
+    note: noteOf(figures, rows.length - unwell.length, voice),
+    agents: unwell.slice(0, ROWS).map((agent) => ({
+      name: oneLine(agent.name, AGENT_NAME_LENGTH),
+      status: nameStatus(agent.status, voice),
+      tone: healthOf(agent) === 'failing' ? 'bad' : 'neutral',
+      detail: detailOf(agent, voice),
+      error: oneLineOrNull(agent.lastErrorMessage, AGENT_ERROR_LENGTH) ?? '',
+    })),
+    more: unwell.length > ROWS ? words.more.some(unwell.length - ROWS) : '',
+    outages: told,
+  }
+}
+
+/** `11 of 12 healthy: 7 running, 4 idle · as of 06:00` */
+function noteOf(figures: ReportFigures, well: number, voice: Voice): string {
+  const { agents } = figures
+  const { words, dates } = voice
+  const total = agents.rows.length
+  if (isLongAfter(agents.asOf, figures)) return words.agents.ofLater(dates.recent(agents.asOf ?? ''))
+  if (total === 0) return words.agents.empty
+  const health = well === total ? words.agents.allHealthy(total) : words.agents.someHealthy(well, total)
+  const states = countStates(
+    agents.rows.filter((agent) => healthOf(agent) === 'well'),
+    voice,
+  )
+  const asOf = agents.asOf ? ` · ${words.agents.asOf(dates.recent(agents.asOf))}` : ''
+  return `${[health, states].filter(Boolean).join(': ')}${asOf}`
+}
+
+/** `7 running, 4 idle`, the most frequent first; `all idle` where there is but one state. */
+function countStates(agents: readonly AgentLine[], voice: Voice): string {
+  const counts = new Map<string, number>()
+  for (const { status } of agents) {
+    const word = voice.words.agents.state(nameStatus(status, voice))
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  const [only, ...others] = counts.keys()
+  if (only !== undefined && others.length === 0 && agents.length > 1) return voice.words.agents.all(only)
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .map(([word, count]) => `${voice.numbers.count(count)} ${word}`)
+    .join(', ')
+}
+
+function detailOf(agent: AgentLine, { words, dates }: Voice): string {
+  return [
+    agent.statusChangedAt && words.agents.since(dates.recent(agent.statusChangedAt)),
+    agent.errors24h && words.agents.errors(agent.errors24h),
+    agent.lastSeenAt && words.agents.lastSeen(dates.recent(agent.lastSeenAt)),
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+function tellOutage(
+  { agentName, beganAt, endedAt, hours }: Outage,
+  { words, dates, numbers }: Voice,
+): string {
+  const name = oneLine(agentName, AGENT_NAME_LENGTH)
+  const say = endedAt !== null && dates.areSameDay(beganAt, endedAt) ? dates.time : dates.instant
+  return words.agents.outage(
+    name,
+    dates.instant(beganAt),
+    endedAt && say(endedAt),
+    numbers.decimal(hours, hours < 10 ? 1 : 0),
+  )
+}

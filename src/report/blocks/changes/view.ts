@@ -1,0 +1,79 @@
+/** What leads went through since the last report, by kind, and within one by currency, the most valuable first. */
+import type { ChangedLead, ChangeKind, PeriodKind, ReportFigures } from '../../../domain/figures.ts'
+import type { ReportContext } from '../../context.ts'
+import { composeHistory } from '../../coverage.ts'
+import { oneLine } from '../../words/clean-text.ts'
+import type { Voice } from '../../words/locale-context.ts'
+import { nameStatus } from '../../words/locale-context.ts'
+import { formatMoneys, joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
+
+/** Of a kind. */
+const ROWS = 3
+/** Of these only the leads that were won are named: three of hundreds tell nothing, and dailies have named them. */
+const LONG: readonly PeriodKind[] = ['week', 'month']
+
+export interface ChangesView {
+  readonly kind: 'changes'
+  readonly title: string
+  readonly note: string
+  readonly kinds: readonly {
+    readonly label: string
+    /** `38 · $1.2m` */
+    readonly total: string
+    readonly leads: readonly {
+      readonly company: string
+      readonly url: string
+      readonly what: string
+      readonly value: string
+    }[]
+    readonly more: string
+  }[]
+}
+
+export function composeChanges(figures: ReportFigures, voice: Voice, context: ReportContext): ChangesView {
+  const { words, numbers, dates } = voice
+  const { changes, pipelines } = figures
+  const since = dates.instant(changes.since)
+  const history = composeHistory(changes.coverage, voice)
+  const kinds = changes.kinds.filter(({ kind, total }) => total > 0 && (history.isShown || !isMove(kind)))
+  const isTold = history.note === '' || kinds.some(({ kind }) => isMove(kind))
+  const moves = [words.changes.kinds.forward, words.changes.kinds.back].join(', ')
+  const none = isTold ? words.changes.empty(since) : words.changes.since(since)
+  return {
+    kind: 'changes',
+    title: words.changes.title,
+    note: joined([
+      kinds.length === 0 ? none : words.changes.since(since),
+      isTold ? null : history.isShown ? `${moves}: ${history.note}` : words.notShown(moves, history.note),
+    ]),
+    kinds: kinds.map(({ kind, total, value, rows }) => {
+      const { largest, others } = formatMoneys(value, voice)
+      const worth = [largest, others].filter(Boolean).join(' ')
+      const isNamed = kind === 'won' || !LONG.includes(figures.kind)
+      const shown = isNamed ? shownOf(rows, total, ROWS) : []
+      return {
+        label: words.changes.kinds[kind],
+        total: joined([numbers.count(total), worth, isMove(kind) ? history.note : '']),
+        leads: shown.map((lead) => ({
+          company: oneLine(lead.companyName, NAME_LENGTH),
+          url: linkTo(lead.id, context),
+          what: joined([moveOf(lead, words.changes.kinds[kind], voice), pipelineOf(lead, pipelines)]),
+          value: lead.value ? numbers.money(lead.value) : '',
+        })),
+        more: isNamed
+          ? moreOf('changes', { total, shown: shown.length, held: rows.length }, voice, context)
+          : '',
+      }
+    }),
+  }
+}
+
+/** What only those leads tell whose history is known. */
+const isMove = (kind: ChangeKind): boolean => kind === 'forward' || kind === 'back'
+
+/** Nothing where it would only repeat the heading that it stands under. */
+function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, voice: Voice): string {
+  const to = nameStatus(toStatus, voice)
+  if (fromStatus !== null) return voice.words.changes.move(nameStatus(fromStatus, voice), to)
+  return to === heading ? '' : to
+}

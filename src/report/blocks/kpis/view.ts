@@ -1,0 +1,193 @@
+/** The four numbers at the top, each with how it moved, against what, and its line over the last periods. */
+import type { Compared, HistoryCoverage, ReportFigures } from '../../../domain/figures.ts'
+import type { Money, Ratio } from '../../../model.ts'
+import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../../change.ts'
+import type { ChartName, ChartSource, ReportContext } from '../../context.ts'
+import {
+  type Coverage,
+  composeHistory,
+  coverageOf,
+  type HistoryView,
+  isDoubtful,
+  isFirst,
+} from '../../coverage.ts'
+import { namePeriod } from '../../words/dates.ts'
+import type { Voice } from '../../words/locale-context.ts'
+import { FEW } from '../../words/numbers.ts'
+import { formatMoneys } from '../list-rows.ts'
+
+/** Letters of a value that still have room in large print. */
+const LARGE_LENGTH = 7
+
+export interface KpisView {
+  readonly kind: 'kpis'
+  readonly tiles: readonly KpiView[]
+  /** Of the text part: letters of the longest label and value, and those before a note. */
+  readonly columns: { readonly label: number; readonly value: number; readonly note: number }
+}
+
+export interface KpiView {
+  readonly label: string
+  readonly value: string
+  /** Too long for large print. */
+  readonly isLong: boolean
+  /** What belongs to the value, in small letters; empty when nothing does. */
+  readonly note: string
+  /** Whether any tile has one, so that all keep its line. */
+  readonly hasNoteLine: boolean
+  readonly arrow: string
+  /** How the value moved; empty when it cannot be compared. */
+  readonly change: string
+  readonly tone: Tone
+  /** What it was before; empty where nothing was. */
+  readonly basis: string
+  readonly line: (ChartSource & { readonly alt: string }) | null
+}
+
+type Moved = Pick<KpiView, 'arrow' | 'change' | 'tone'>
+type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine'>
+
+const NOT_MOVED: Moved = { arrow: '', change: '', tone: 'neutral' }
+
+export function composeKpis(figures: ReportFigures, voice: Voice, context: ReportContext): KpisView {
+  const { words, numbers } = voice
+  const { kpi } = words
+  const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
+  const coverage = coverageOf(figures)
+  const isComparable = coverage === 'whole' && !isFirst(figures)
+  const moved = (change: Change | null): Moved => ({
+    arrow: (isComparable && change?.arrow) || '',
+    change: (isComparable && change?.text) || '',
+    tone: (isComparable && change?.tone) || 'neutral',
+  })
+  // A tile is narrow: if it breaks, then before the date.
+  const when = words.period
+    .brief(namePeriod(voice.locale, figures.kind, figures.prior))
+    .replaceAll(' ', '\u00a0')
+  const basis = (value: string) => (isFirst(figures) ? '' : kpi.basis(value, when))
+  // The period before is known no better: its numbers would only say it twice.
+  const unshown = (now: string, before: string) => words.notShown(when, now === '' ? before : '')
+  /** What is known of the period and of the one before: a change against little of it would tell of what was read. */
+  const withKnown = (
+    tile: Parts,
+    { current, prior }: Compared<HistoryCoverage>,
+    write: (known: string) => string = String,
+  ): Parts => {
+    const [now, before] = [current, prior].map((each) => {
+      const { isShown, note } = composeHistory(each, voice)
+      return { isShown, note: note && write(note) }
+    }) as [HistoryView, HistoryView]
+    const join = (...parts: readonly string[]) => parts.filter(Boolean).join(', ')
+    return {
+      ...tile,
+      note: join(tile.note, now.note),
+      ...(before.isShown ? {} : NOT_MOVED),
+      basis: tile.basis && (before.isShown ? join(tile.basis, before.note) : unshown(now.note, before.note)),
+    }
+  }
+  const countOf = (count: number) => (coverage === 'none' ? words.none : numbers.count(count))
+  const line = (name: ChartName, points: readonly (number | null)[], write: (value: number) => string) =>
+    lineOf(context.charts.get(name), points, write, figures, voice)
+  const currency = openValue.current[0]?.currency ?? ''
+  const inCurrency = (moneys: readonly Money[]) =>
+    currency === '' ? moneys : moneys.filter((money) => money.currency === currency)
+  const tiles = [
+    {
+      label: kpi.newLeads,
+      value: countOf(newLeads.current),
+      note: isDoubtful(figures, 'newLeads')
+        ? kpi.doubtful
+        : coverage === 'part'
+          ? kpi.soFar
+          : kpi.inAll(figures.leads),
+      ...moved(changeOfCount(newLeads, 'up', voice)),
+      basis: basis(numbers.count(newLeads.prior)),
+      line: line('spark-new-leads', sparklines.newLeads, numbers.count),
+    },
+    withKnown(
+      {
+        label: kpi.won,
+        value: countOf(won.current),
+        note: isDoubtful(figures, 'won')
+          ? kpi.doubtful
+          : worthOf(coverage, won.current, wonValue.current, voice),
+        ...moved(changeOfCount(won, 'up', voice)),
+        basis: basis(numbers.count(won.prior)),
+        line: line('spark-won', sparklines.won, numbers.count),
+      },
+      known.status,
+    ),
+    withKnown(
+      {
+        label: kpi.winRate,
+        ...rateOf(winRate.current, voice),
+        ...moved(changeOfRate(winRate, 'up', voice)),
+        basis: winRate.prior.whole === 0 ? '' : basis(priorRate(winRate, voice)),
+        line: line('spark-win-rate', sparklines.winRate, numbers.rate),
+      },
+      known.status,
+    ),
+    withKnown(
+      {
+        label: kpi.openValue,
+        ...moneyOf(openValue.current, voice),
+        ...moved(changeOfMoney(openValue, null, voice)),
+        basis: basis(formatMoneys(inCurrency(openValue.prior), voice).largest ?? kpi.nothing),
+        line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
+      },
+      known.value,
+      kpi.valueThen,
+    ),
+  ].map((tile, _, all) => ({
+    ...tile,
+    isLong: tile.value.length > LARGE_LENGTH,
+    hasNoteLine: all.some(({ note }) => note !== ''),
+  }))
+  const label = Math.max(...tiles.map((tile) => tile.label.length)) + 1
+  const value = Math.max(...tiles.map((tile) => tile.value.length))
+  return { kind: 'kpis', tiles, columns: { label, value, note: label + value + 2 } }
+}
+
+function lineOf(
+  chart: ChartSource | undefined,
+  points: readonly (number | null)[],
+  write: (value: number) => string,
+  { kind }: ReportFigures,
+  { words }: Voice,
+): KpiView['line'] {
+  const known = points.filter((point) => point !== null)
+  if (chart === undefined || known.length < 2) return null
+  const [low, high] = [Math.min(...known), Math.max(...known)].map(write)
+  return { ...chart, alt: words.kpi.range(low ?? '', high ?? '', known.length, kind) }
+}
+
+function rateOf(ratio: Ratio, { words, numbers }: Voice): { value: string; note: string } {
+  if (ratio.whole === 0) return { value: words.none, note: words.kpi.noneClosed }
+  const counts = words.counts(ratio.part, ratio.whole)
+  if (ratio.whole < FEW) return { value: counts, note: words.kpi.closedWon }
+  return { value: numbers.rate(ratio.part / ratio.whole), note: words.kpi.wonOfClosed(counts) }
+}
+
+/** Counts beside counts, so that the two can be compared. */
+function priorRate({ current, prior }: Compared<Ratio>, voice: Voice): string {
+  const areCounts = current.whole > 0 && current.whole < FEW
+  return areCounts ? voice.words.counts(prior.part, prior.whole) : rateOf(prior, voice).value
+}
+
+function moneyOf(moneys: readonly Money[], voice: Voice): { value: string; note: string } {
+  const { kpi, none } = voice.words
+  const { largest, others } = formatMoneys(moneys, voice)
+  const [first] = moneys
+  if (largest === null || first === undefined) return { value: none, note: kpi.noValues }
+  return { value: largest, note: others ?? '' }
+}
+
+/** What was won is worth; a lower bound while the period is not covered. */
+function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], voice: Voice): string {
+  const { kpi } = voice.words
+  const { largest, others } = formatMoneys(moneys, voice)
+  const value = [largest, others].filter(Boolean).join(' ')
+  if (coverage === 'part') return value ? kpi.soFarWorth(value) : kpi.soFar
+  if (won === 0) return ''
+  return value ? kpi.worth(value) : kpi.noValues
+}

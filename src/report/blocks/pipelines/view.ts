@@ -1,0 +1,86 @@
+/** The pipelines side by side. */
+import type { PipelineLine, ReportFigures } from '../../../domain/figures.ts'
+import type { ReportContext } from '../../context.ts'
+import { coverageOf, isFirst, isStalledKnown } from '../../coverage.ts'
+import { oneLine } from '../../words/clean-text.ts'
+import { namePeriod } from '../../words/dates.ts'
+import type { Voice } from '../../words/locale-context.ts'
+import { type ComparedTable, compareCell, rateCell } from '../compared-table.ts'
+import { formatMoneys, joined, moreOf, NAME_LENGTH } from '../list-rows.ts'
+
+/** One more takes no more room than to say that there is one. */
+const ROWS = 6
+
+export interface PipelinesView extends ComparedTable {
+  readonly kind: 'pipelines'
+}
+
+export function composePipelines(
+  figures: ReportFigures,
+  voice: Voice,
+  context: ReportContext,
+): PipelinesView {
+  const { words } = voice
+  const { byPipeline } = figures
+  const hasNew = byPipeline.some(({ newLeads }) => newLeads.current > 0)
+  const sizeOf = ({ newLeads, leads }: PipelineLine) => (hasNew ? newLeads.current : leads)
+  const areAll = byPipeline.length <= ROWS + 1
+  const shown = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, ROWS)
+  const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
+  return {
+    kind: 'pipelines',
+    title: words.pipelines.title,
+    note: [
+      ...(areAll ? [] : [chosenBy(figures, hasNew, shown.length, voice)]),
+      noteOf(figures, isComparable, areAll, voice),
+    ]
+      .filter(Boolean)
+      .join(' · '),
+    columns: {
+      name: words.pipelines.pipeline,
+      newLeads: words.pipelines.newLeads,
+      won: words.pipelines.won,
+      winRate: words.pipelines.winRate,
+    },
+    lines: shown.map((line) => ({
+      name: oneLine(line.name, NAME_LENGTH),
+      detail: detailOf(line, isStalledKnown(figures), voice),
+      newLeads: compareCell(line.newLeads, isComparable, voice),
+      won: compareCell(line.won, isComparable, voice),
+      winRate: rateCell(line.winRate, voice),
+    })),
+    more: moreOf(
+      'pipelines',
+      { total: byPipeline.length, shown: shown.length, held: byPipeline.length },
+      voice,
+      context,
+    ),
+  }
+}
+
+function chosenBy(figures: ReportFigures, hasNew: boolean, shown: number, { words, locale }: Voice): string {
+  const total = figures.byPipeline.length
+  if (!hasNew) return words.pipelines.mostLeads(shown, total)
+  return words.pipelines.mostNew(shown, total, namePeriod(locale, figures.kind, figures.period).shape)
+}
+
+function noteOf(
+  figures: ReportFigures,
+  isComparable: boolean,
+  areAll: boolean,
+  { words, locale }: Voice,
+): string {
+  if (figures.byPipeline.length === 0) return words.pipelines.empty
+  if (!isComparable) return areAll ? words.pipelines.noteWithout : ''
+  const against = words.period.against(namePeriod(locale, figures.kind, figures.prior))
+  return words.pipelines[areAll ? 'note' : 'noteBehind'](against)
+}
+
+function detailOf({ openValue, stalled }: PipelineLine, isStalledKnown: boolean, voice: Voice): string {
+  const { words } = voice
+  const { largest, others } = formatMoneys(openValue, voice)
+  return joined([
+    largest === null ? null : words.pipelines.open([largest, others].filter(Boolean).join(' ')),
+    stalled > 0 && isStalledKnown ? words.pipelines.stalled(stalled) : null,
+  ])
+}

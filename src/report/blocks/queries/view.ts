@@ -1,0 +1,199 @@
+/**
+ * The answers to a report's own queries: a table each, and a box for one that failed. Columns that a phone has no room
+ * for stand below their row.
+ */
+import type { QueryTable, ReportFigures } from '../../../domain/figures.ts'
+import { widthOf } from '../../charts/text-width.ts'
+import type { ReportContext } from '../../context.ts'
+import { composeFailed, type FailedView } from '../../failed-blocks.ts'
+import { capitalise, oneLine, oneLineOrNull } from '../../words/clean-text.ts'
+import type { Voice } from '../../words/locale-context.ts'
+
+export interface QueryView {
+  readonly kind: 'query'
+  readonly title: string
+  readonly note: string
+  /** Instead of rows. */
+  readonly empty: string
+  /** Those that have room side by side. */
+  readonly columns: readonly QueryColumn[]
+  readonly columnCount: string
+  readonly rows: readonly QueryRow[]
+  /** The same for the text part, in columns if they fit. */
+  readonly lines: readonly string[]
+  readonly more: string
+}
+
+interface QueryColumn {
+  readonly label: string
+  readonly isNumber: boolean
+  /** Of the table, in percent. */
+  readonly width: string
+}
+
+interface QueryRow {
+  readonly first: string
+  /** Values of columns that have no room, each with its label. */
+  readonly rest: string
+  readonly cells: readonly { readonly text: string; readonly isNumber: boolean }[]
+}
+
+const ROWS = 15
+const COLUMNS = 4
+/** Pixels that the smallest phone has for columns, the gap of each, and what a word of a text may take in the first and in others. */
+const ROOM_PX = 288
+const GAP_PX = 10
+const FIRST_WORD_PX = 150
+const WORD_PX = 118
+const FONT_PX = 14
+const TITLE_LENGTH = 80
+const NOTE_LENGTH = 200
+const CELL_LENGTH = 60
+/** Letters from which and up to which a column's width follows its content; text can be wrapped on a phone. */
+const WIDTH_LEAST = 6
+const WIDTH_MOST = 12
+const FIRST_WIDTH_MOST = 18
+/** Numbers cannot. */
+const NUMBER_ROOM = 1.3
+const TEXT_COLUMNS = 72
+
+export function composeQueries(
+  { queries, failed }: Pick<ReportFigures, 'queries' | 'failed'>,
+  voice: Voice,
+  { attached }: Pick<ReportContext, 'attached'>,
+): (QueryView | FailedView)[] {
+  return queries.map((query) => {
+    const missing = failed.find((each) => each.query === query.name)
+    return missing === undefined
+      ? composeQuery(query, voice, attached.get(query.name))
+      : composeFailed(missing, { queries }, voice)
+  })
+}
+
+/** @param file that holds every row which is kept */
+function composeQuery(query: QueryTable, voice: Voice, file: string | undefined): QueryView {
+  const { words } = voice
+  const columns = query.columns.map((name, index) => {
+    const cells = query.rows.map((row) => row[index] ?? null)
+    // The first names the row, also where it is a number.
+    const isNumber =
+      index > 0 && cells.some(Number.isFinite) && cells.every((cell) => typeof cell !== 'string')
+    const write = writerOf(cells, voice)
+    const shown = cells.slice(0, ROWS).map((cell) => cellText(cell, write, voice))
+    return { label: capitalise(name), isNumber, shown }
+  })
+  const beside = countBeside(columns)
+  const rows = query.rows
+    .slice(0, ROWS)
+    .map((_, index) => columns.map(({ shown, ...column }) => ({ ...column, text: shown[index] ?? '' })))
+  return {
+    kind: 'query',
+    title: oneLine(query.title, TITLE_LENGTH),
+    note: oneLineOrNull(query.note, NOTE_LENGTH) ?? '',
+    empty: rows.length === 0 ? words.query.empty : '',
+    columns: withWidths(columns.slice(0, beside)),
+    columnCount: String(beside),
+    rows: rows.map(([first, ...others]) => ({
+      first: first?.text ?? '',
+      rest: others
+        .slice(beside - 1)
+        .map(labelled)
+        .join(' · '),
+      cells: others.slice(0, beside - 1).map(({ text, isNumber }) => ({ text, isNumber })),
+    })),
+    lines: linesOf(columns, rows),
+    more: moreOf(query, rows.length, file, voice),
+  }
+}
+
+/** Of more rows than are kept nobody knows how many there are. */
+function moreOf(
+  { rows, isCut }: QueryTable,
+  shown: number,
+  file: string | undefined,
+  { words }: Voice,
+): string {
+  const left = rows.length - shown
+  const cut = isCut || (left > 0 && file === undefined) ? [words.query.cut(shown)] : []
+  const inFile = left > 0 && file !== undefined ? [words.more.inFile(left, file)] : []
+  return [...cut, ...inFile].join(' · ')
+}
+
+type QueryCell = QueryTable['rows'][number][number]
+
+/** The numbers of a column all have as many digits behind the point. */
+function writerOf(cells: readonly QueryCell[], { numbers }: Voice): (value: number) => string {
+  const values = cells.filter((cell) => typeof cell === 'number')
+  if (values.every(Number.isInteger)) return numbers.count
+  const digits = values.some((value) => Math.abs(value) >= 10) ? 1 : 2
+  return (value) => numbers.fixed(value, digits)
+}
+
+function cellText(cell: QueryCell, write: (value: number) => string, { words, dates }: Voice): string {
+  if (cell === null) return words.none
+  if (typeof cell === 'number') return write(cell)
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(cell)) return dates.instant(cell)
+  return oneLineOrNull(cell, CELL_LENGTH) ?? words.none
+}
+
+interface ShownColumn {
+  readonly label: string
+  readonly isNumber: boolean
+  readonly shown: readonly string[]
+}
+
+/** How many have room side by side on the smallest phone, so that no number and no ordinary word is split. */
+function countBeside(columns: readonly ShownColumn[]): number {
+  let left = ROOM_PX
+  const fitting = columns.slice(0, COLUMNS).findIndex(({ label, isNumber, shown }, index) => {
+    const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => widthOf(text, FONT_PX)))
+    const words = [label, ...(isNumber ? [] : shown)].flatMap((text) => text.split(' '))
+    const word = Math.min(index === 0 ? FIRST_WORD_PX : WORD_PX, widest(words))
+    left -= GAP_PX + Math.max(word, isNumber ? widest(shown) : 0)
+    return left < 0
+  })
+  return Math.max(fitting < 0 ? Math.min(columns.length, COLUMNS) : fitting, Math.min(columns.length, 1))
+}
+
+function withWidths(columns: readonly ShownColumn[]): QueryColumn[] {
+  const room = columns.map(({ label, isNumber, shown }, index) => {
+    if (isNumber)
+      return Math.max(WIDTH_LEAST, longestOf(shown) * NUMBER_ROOM, longestOf(label.split(' ')) + 1)
+    const most = index === 0 ? FIRST_WIDTH_MOST : WIDTH_MOST
+    return Math.min(most, Math.max(WIDTH_LEAST, longestOf([label, ...shown])))
+  })
+  const all = room.reduce((sum, each) => sum + each, 0)
+  return columns.map(({ label, isNumber }, index) => {
+    return { label, isNumber, width: String(Math.round(((room[index] ?? 0) / all) * 100)) }
+  })
+}
+
+function longestOf(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map((text) => text.length))
+}
+
+type ShownCell = { readonly label: string; readonly isNumber: boolean; readonly text: string }
+
+function labelled({ label, text }: ShownCell): string {
+  return `${label} ${text}`
+}
+
+/** A table where it fits; else a line for the first column of each row, and one for its others. */
+function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly ShownCell[])[]): string[] {
+  if (rows.length === 0) return []
+  const widths = columns.map(({ label, shown }) => longestOf([label, ...shown]))
+  const gap = '  '
+  const line = (texts: readonly { readonly text: string; readonly isNumber: boolean }[]) =>
+    texts
+      .map(({ text, isNumber }, index) =>
+        isNumber ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0),
+      )
+      .join(gap)
+  if (widths.reduce((sum, width) => sum + width + gap.length, -gap.length) <= TEXT_COLUMNS) {
+    return [line(columns.map(({ label, isNumber }) => ({ text: label, isNumber }))), ...rows.map(line)]
+  }
+  return rows.flatMap(([first, ...others]) => [
+    `- ${first?.text ?? ''}`,
+    ...(others.length === 0 ? [] : [`  ${others.map(labelled).join(' · ')}`]),
+  ])
+}

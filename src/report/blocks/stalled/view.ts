@@ -1,0 +1,55 @@
+/** The open leads that have stood still longest. */
+import type { ReportFigures } from '../../../domain/figures.ts'
+import type { ReportContext } from '../../context.ts'
+import { composeHistory } from '../../coverage.ts'
+import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
+import type { Voice } from '../../words/locale-context.ts'
+import { nameStatus } from '../../words/locale-context.ts'
+import { joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
+
+const ROWS = 5
+
+export interface StalledView {
+  readonly kind: 'stalled'
+  readonly title: string
+  readonly note: string
+  readonly columns: { readonly lead: string; readonly stage: string; readonly idle: string }
+  readonly leads: readonly {
+    readonly company: string
+    readonly url: string
+    readonly person: string
+    readonly stage: string
+    readonly idle: string
+    readonly value: string
+  }[]
+  /** Where the others are; empty when the list is whole. */
+  readonly more: string
+}
+
+export function composeStalled(figures: ReportFigures, voice: Voice, context: ReportContext): StalledView {
+  const { words, numbers } = voice
+  const { stalled, pipelines, freshness } = figures
+  const { total, days, rows } = stalled
+  const history = composeHistory(stalled.coverage, voice)
+  const shown = history.isShown ? shownOf(rows, total, ROWS) : []
+  const none = freshness.dataAsOf === null ? words.stalled.unread : words.stalled.empty(days)
+  return {
+    kind: 'stalled',
+    title: words.stalled.title,
+    note: history.isShown
+      ? joined([total > 0 ? words.stalled.some(days) : history.note === '' ? none : null, history.note])
+      : words.notShown(null, history.note),
+    columns: { lead: words.stalled.lead, stage: words.stalled.stage, idle: words.stalled.idle },
+    leads: shown.map((lead) => ({
+      company: oneLine(lead.companyName, NAME_LENGTH),
+      url: linkTo(lead.id, context),
+      person: joined([oneLineOrNull(lead.contactName, NAME_LENGTH), pipelineOf(lead, pipelines)]),
+      stage: nameStatus(lead.status, voice),
+      idle: words.days(lead.idleDays),
+      value: lead.value ? numbers.money(lead.value) : '',
+    })),
+    more: history.isShown
+      ? moreOf('stalled', { total, shown: shown.length, held: rows.length }, voice, context)
+      : '',
+  }
+}

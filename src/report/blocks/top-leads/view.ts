@@ -1,0 +1,70 @@
+/** The best of the new leads. */
+import type { ListedLead, ReportFigures } from '../../../domain/figures.ts'
+import type { ReportContext } from '../../context.ts'
+import { coverageOf } from '../../coverage.ts'
+import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
+import type { Voice } from '../../words/locale-context.ts'
+import { joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
+
+const ROWS = 5
+const ONE_LINER_LENGTH = 90
+
+export interface TopLeadsView {
+  readonly kind: 'top_leads'
+  readonly title: string
+  readonly note: string
+  readonly columns: { readonly lead: string; readonly score: string }
+  readonly leads: readonly {
+    readonly company: string
+    readonly url: string
+    readonly person: string
+    readonly oneLiner: string
+    readonly score: string
+  }[]
+  /** Where the others are; empty when the list is whole. */
+  readonly more: string
+}
+
+export function composeTopLeads(figures: ReportFigures, voice: Voice, context: ReportContext): TopLeadsView {
+  const { words, numbers } = voice
+  const { topLeads, pipelines } = figures
+  const shown = shownOf(topLeads.rows, topLeads.total, ROWS)
+  return {
+    kind: 'top_leads',
+    title: words.topLeads.title,
+    note: noteOf(figures, shown.length, voice),
+    columns: { lead: words.topLeads.lead, score: words.topLeads.score },
+    leads: shown.map((lead) => ({
+      company: oneLine(lead.companyName, NAME_LENGTH),
+      url: linkTo(lead.id, context),
+      person: describe(lead, pipelines),
+      oneLiner: oneLineOrNull(lead.companyOneLiner, ONE_LINER_LENGTH) ?? '',
+      score: lead.score === null ? words.none : numbers.count(lead.score),
+    })),
+    more: moreOf(
+      'top_leads',
+      { total: topLeads.total, shown: shown.length, held: topLeads.rows.length },
+      voice,
+      context,
+    ),
+  }
+}
+
+/** Says "none" only of a time that has been read. */
+function noteOf(figures: ReportFigures, shown: number, { words }: Voice): string {
+  const { minScore, total } = figures.topLeads
+  if (total === 0) {
+    return coverageOf(figures) === 'none' ? words.topLeads.unread : words.topLeads.empty(minScore)
+  }
+  return shown < total ? words.topLeads.some(shown, total, minScore) : words.topLeads.all(total, minScore)
+}
+
+/** `Maria Štefan, Head of Operations · Germany · EU mid-market`, as far as it is known. */
+function describe(lead: ListedLead, pipelines: readonly string[]): string {
+  const contact = [lead.contactName, lead.contactTitle].map((text) => oneLineOrNull(text, NAME_LENGTH))
+  return joined([
+    contact.filter((part) => part !== null).join(', '),
+    oneLineOrNull(lead.companyCountry, NAME_LENGTH),
+    pipelineOf(lead, pipelines),
+  ])
+}

@@ -1,0 +1,198 @@
+/**
+ * A report as a view model: every string that subject, HTML and text show, computed once, so that the three
+ * cannot contradict one another. No HTML here, and no words: those are in `words/`.
+ */
+import type { BlockName } from '../domain/choices.ts'
+import type { FailedSection, ReportFigures } from '../domain/figures.ts'
+import { errorText } from '../errors.ts'
+import { composeAgents } from './blocks/agents/view.ts'
+import { composeAttention } from './blocks/attention/view.ts'
+import { composeChanges } from './blocks/changes/view.ts'
+import { composeDataQuality } from './blocks/data-quality/view.ts'
+import { composeFreshness } from './blocks/freshness/view.ts'
+import { composeFunnel } from './blocks/funnel/view.ts'
+import { composeHeadline, isQuiet } from './blocks/headline/view.ts'
+import { composeKpis } from './blocks/kpis/view.ts'
+import { composePipelines } from './blocks/pipelines/view.ts'
+import { composeQueries } from './blocks/queries/view.ts'
+import { composeServiceStats } from './blocks/service-stats/view.ts'
+import { composeSources } from './blocks/sources/view.ts'
+import { composeStalled } from './blocks/stalled/view.ts'
+import { composeTopLeads } from './blocks/top-leads/view.ts'
+import { composeTrend } from './blocks/trend/view.ts'
+import type { ReportContext } from './context.ts'
+import { isBeforeAll } from './coverage.ts'
+import { CORE_BLOCKS, composeFailed, composeFailedCharts, type FailedView } from './failed-blocks.ts'
+import { type BannerView, composeBanner, markOf } from './warnings-banner.ts'
+import { oneLine } from './words/clean-text.ts'
+import { namePeriod } from './words/dates.ts'
+import type { Voice } from './words/locale-context.ts'
+
+/** What a template of a block gets; `kind` is the name of the template. */
+export type BlockView = ReturnType<(typeof COMPOSE)[BlockName]>[number] | FailedView
+
+export interface ReportView {
+  /** BCP 47 */
+  readonly lang: string
+  readonly dir: string
+  readonly title: string
+  /** The period, in full and as short as a subject has it. */
+  readonly period: { readonly long: string; readonly short: string }
+  /** The verdict, as the subject has it. */
+  readonly verdict: string
+  /** What a mail client shows behind the subject. */
+  readonly preheader: string
+  /** What the subject begins with where the data are old or odd; else empty. */
+  readonly mark: string
+  /** What stands above everything; null where there is nothing to note. */
+  readonly banner: BannerView | null
+  /** All that could not be made, also what failed only here. */
+  readonly failed: readonly FailedSection[]
+  /** In the order of the report; those with nothing to tell are left out or say so. */
+  readonly blocks: readonly BlockView[]
+  /** The same by their kind, for templates that place them by hand. */
+  readonly block: Readonly<Record<string, BlockView>>
+  /** Where what lists leave out can be looked up; empty where nowhere. */
+  readonly moreUrl: string
+  readonly footer: {
+    readonly lines: readonly string[]
+    /** An address to stop at, with its words; null where there is none. */
+    readonly unsubscribe: { readonly url: string; readonly text: string } | null
+  }
+}
+
+type Compose = (figures: ReportFigures, voice: Voice, context: ReportContext) => readonly object[]
+
+const COMPOSE = {
+  headline: (...given) => [composeHeadline(...given)],
+  freshness: (figures, voice) => [composeFreshness(figures, voice)],
+  attention: (...given) => [composeAttention(...given)].filter(({ items }) => items.length > 0),
+  kpis: (...given) => [composeKpis(...given)],
+  trend: (...given) => [composeTrend(...given)],
+  funnel: (figures, voice) => [composeFunnel(figures, voice)],
+  changes: (...given) => [composeChanges(...given)],
+  top_leads: (...given) => [composeTopLeads(...given)],
+  stalled: (...given) => [composeStalled(...given)],
+  // One alone says nothing that the numbers above do not.
+  pipelines: (figures, voice, context) =>
+    figures.byPipeline.length === 1 ? [] : [composePipelines(figures, voice, context)],
+  sources: (...given) => [composeSources(...given)],
+  agents: (figures, voice) => [composeAgents(figures, voice)],
+  service_stats: (figures, voice) => [composeServiceStats(figures, voice)],
+  data_quality: (figures, voice) => [composeDataQuality(figures, voice)],
+  queries: (...given) => composeQueries(...given),
+} as const satisfies Record<BlockName, Compose>
+
+/** A quiet report is short: nothing that only repeats what the last one said. */
+const QUIET: readonly BlockName[] = ['headline', 'freshness', 'attention', 'kpis', 'queries']
+
+/** Before anything was read whole, no number means what it says. */
+const UNREAD: readonly BlockName[] = ['headline', 'freshness']
+
+const TITLE_LENGTH = 80
+
+export function composeReport(figures: ReportFigures, voice: Voice, context: ReportContext): ReportView {
+  const { words } = voice
+  const title = oneLine(context.title, TITLE_LENGTH)
+  const names = namePeriod(voice.locale, figures.kind, figures.period)
+  const headline = composeHeadline(figures, voice, context)
+  const few =
+    figures.freshness.dataAsOf === null || isBeforeAll(figures) ? UNREAD : isQuiet(figures) ? QUIET : null
+  const wanted =
+    few === null
+      ? context.blocks
+      : context.blocks.filter(
+          (name) => few.includes(name) || figures.failed.some(({ block }) => block === name),
+        )
+  const made = wanted.map((name) => composeBlock(name, figures, voice, context))
+  const blocks = made.flatMap((each) => each.views)
+  const failed = [...figures.failed, ...context.failed, ...made.flatMap((each) => each.failed)]
+  const banner = composeBanner(figures, failed, voice, context)
+  const [first = ''] = banner?.lines ?? []
+  return {
+    lang: voice.locale,
+    dir: words.dir,
+    title,
+    period: { long: words.period.long(names), short: words.period.short(names) },
+    verdict: headline.subject,
+    preheader: `${first} ${preheaderOf(headline.text, figures, voice, context)}`.trim(),
+    mark: markOf(figures, voice),
+    banner,
+    failed,
+    blocks,
+    block: Object.fromEntries(blocks.map((block) => [block.kind, block])),
+    moreUrl: context.moreUrl ?? '',
+    footer: footerOf(figures, voice, context, title),
+  }
+}
+
+interface MadeBlock {
+  readonly views: readonly BlockView[]
+  /** What went wrong only here, beside what the figures lack. */
+  readonly failed: readonly FailedSection[]
+}
+
+/** Of what failed a box in its place; below it where only its charts did. */
+function composeBlock(
+  block: BlockName,
+  figures: ReportFigures,
+  voice: Voice,
+  context: ReportContext,
+): MadeBlock {
+  const isCore = CORE_BLOCKS.includes(block)
+  const unread = figures.failed.find((each) => each.block === block && each.query === null)
+  const box = (section: FailedSection) => composeFailed(section, figures, voice)
+  if (unread !== undefined && !isCore) return { views: [box(unread)], failed: [] }
+  const charts = [
+    ...(unread === undefined ? [] : [unread]),
+    ...context.failed.filter((each) => each.block === block),
+  ]
+  try {
+    return {
+      views: [
+        ...COMPOSE[block](figures, voice, context),
+        ...charts.map((each) => composeFailedCharts(each, voice)),
+      ],
+      failed: [],
+    }
+  } catch (thrown) {
+    if (isCore) throw thrown
+    const section = { block, query: null, message: errorText(thrown) }
+    return { views: [box(section)], failed: [section] }
+  }
+}
+
+/** The headline and the two numbers that the subject does not have. */
+function preheaderOf(headline: string, figures: ReportFigures, voice: Voice, context: ReportContext): string {
+  const numbers = composeKpis(figures, voice, context)
+    .tiles.slice(2)
+    .map(({ label, value, change }) => `${label} ${value}${change ? `, ${change}` : ''}`)
+  return `${headline} ${numbers.join('; ')}.`
+}
+
+function footerOf(
+  { freshness, leads }: ReportFigures,
+  { words, dates, timeZone }: Voice,
+  { recipient, unsubscribe }: ReportContext,
+  title: string,
+): ReportView['footer'] {
+  const { dataAsOf, runId, requests } = freshness
+  const data = [
+    words.footer.dataAsOf(dataAsOf && dates.instant(dataAsOf)),
+    words.footer.leads(leads),
+    ...(runId === null ? [] : [words.footer.run(oneLine(runId, 40), requests)]),
+    words.footer.zone(timeZone),
+  ].join(' · ')
+  const sentTo = recipient === null ? [] : [words.footer.recipient(oneLine(recipient, 254), title)]
+  return {
+    lines: [data, ...sentTo],
+    // Nobody is to stop the page of the archive.
+    unsubscribe:
+      unsubscribe === null || recipient === null
+        ? null
+        : {
+            url: unsubscribe,
+            text: words.footer[unsubscribe.startsWith('mailto:') ? 'unsubscribe' : 'change'],
+          },
+  }
+}

@@ -1,0 +1,84 @@
+/** The parts of a report that could not be made: which they are, and what is said in their place. */
+import type { BlockName } from '../domain/choices.ts'
+import type { FailedSection, ReportFigures } from '../domain/figures.ts'
+import { oneLine } from './words/clean-text.ts'
+import type { Voice } from './words/locale-context.ts'
+
+export interface FailedView {
+  readonly kind: 'failed'
+  /** Empty of what belongs to the block above. */
+  readonly title: string
+  /** That it could not be made. */
+  readonly note: string
+  readonly reason: string
+}
+
+const TITLE_LENGTH = 80
+const REASON_LENGTH = 200
+
+/** Blocks without whose numbers there is no report: what fails of them is no part of it. */
+export const CORE_BLOCKS: readonly BlockName[] = ['headline', 'freshness', 'kpis']
+
+/** What a block rests on beside its own figures: that it says nothing of these means nothing then. */
+const RESTS_ON: Partial<Readonly<Record<BlockName, readonly BlockName[]>>> = {
+  headline: ['stalled', 'agents'],
+  attention: ['stalled', 'agents'],
+}
+
+/** Whether its figures are unknown. */
+export function hasFailed({ failed }: Pick<ReportFigures, 'failed'>, block: BlockName): boolean {
+  return failed.some((each) => each.block === block && each.query === null)
+}
+
+/** Those that somebody who has these blocks would miss. */
+export function listMissed(failed: readonly FailedSection[], blocks: readonly BlockName[]): FailedSection[] {
+  const wanted = new Set(blocks.flatMap((block) => [block, ...(RESTS_ON[block] ?? [])]))
+  return failed.filter(({ block }) => wanted.has(block))
+}
+
+export function composeFailed(
+  failed: FailedSection,
+  { queries }: Pick<ReportFigures, 'queries'>,
+  voice: Voice,
+): FailedView {
+  const { words } = voice
+  return {
+    kind: 'failed',
+    title: nameSection(failed, queries, voice),
+    note: words.failed.note,
+    reason: words.failed.reason(oneLine(failed.message, REASON_LENGTH)),
+  }
+}
+
+/** Of charts alone, below the block that lacks them. */
+export function composeFailedCharts({ message }: FailedSection, { words }: Voice): FailedView {
+  const reason = words.failed.reason(oneLine(message, REASON_LENGTH))
+  return { kind: 'failed', title: '', note: words.failed.charts, reason }
+}
+
+/** Its title, as the block has it. */
+export function nameSection(
+  { block, query }: FailedSection,
+  queries: ReportFigures['queries'],
+  { words }: Voice,
+): string {
+  if (query !== null) return oneLine(queries.find(({ name }) => name === query)?.title ?? query, TITLE_LENGTH)
+  const titles: Readonly<Record<BlockName, string>> = {
+    headline: words.failed.headline,
+    freshness: words.failed.freshness,
+    attention: words.attention.title,
+    kpis: words.failed.kpis,
+    trend: words.trend.title,
+    funnel: words.funnel.title,
+    changes: words.changes.title,
+    top_leads: words.topLeads.title,
+    stalled: words.stalled.title,
+    pipelines: words.pipelines.title,
+    sources: words.sources.title,
+    agents: words.agents.title,
+    service_stats: words.serviceStats.title,
+    data_quality: words.dataQuality.title,
+    queries: words.failed.queries,
+  }
+  return titles[block]
+}

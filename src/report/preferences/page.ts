@@ -1,0 +1,185 @@
+/** The page on which a recipient sees what they get of a report, and says what they want of it, as a view model. */
+import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
+import type { Instant } from '../../model.ts'
+import { DAY_MS, mondayOf, weekdayOf } from '../../schedule/calendar.ts'
+import { nextSlot } from '../../schedule/slots.ts'
+import type { Timing } from '../../schedule/timing.ts'
+import { localDay } from '../../schedule/zone.ts'
+import { nameCondition } from '../blocks/headline/view.ts'
+import { oneLine } from '../words/clean-text.ts'
+import type { Voice } from '../words/locale-context.ts'
+import type { PageWords } from '../words/page-en.ts'
+import { pageWordsIn } from '../words/pages.ts'
+
+/** What somebody may want of a report; `stop` for good, `pause` until they resume. */
+export const WISHES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
+export type Wish = (typeof WISHES)[number]
+
+export interface SubscriptionFacts {
+  readonly address: string
+  readonly title: string
+  readonly state: 'active' | 'paused' | 'unsubscribed'
+  readonly isWeekly: boolean
+  /** Null where nobody ever changed it. */
+  readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
+  /** What of the report they get; null where the settings do not name them any more. */
+  readonly listed: ListedFacts | null
+  /** What they have just said; null where they only look. */
+  readonly done: Wish | null
+}
+
+export interface ListedFacts {
+  readonly kind: PeriodKind
+  readonly filter: LeadFilter
+  readonly attachments: readonly string[]
+  /** When it is due next, as `listDueTimes` tells. */
+  readonly dueTimes: readonly Instant[]
+  /** Whose weeks count: that of the report. */
+  readonly timeZone: string
+  /** Whether the first of these times is one of those that bring the report of a week. */
+  readonly isWeekNext: boolean
+}
+
+export interface SubscriptionView {
+  /** BCP 47. */
+  readonly lang: string
+  readonly about: string
+  readonly title: string
+  readonly address: string
+  /** What was just done; null where nothing was. */
+  readonly done: string | null
+  readonly state: string
+  readonly facts: readonly { readonly name: string; readonly value: string }[]
+  readonly actions: readonly ActionView[]
+  readonly note: string
+}
+
+/** A button. */
+export interface ActionView {
+  /** What the form sends. */
+  readonly field: { readonly name: string; readonly value: string }
+  readonly text: string
+  readonly hint: string
+}
+
+export const WISH_FIELD = 'wish'
+/** As mail programs say it too (RFC 8058, 3.1). */
+export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const
+
+const TITLE_LENGTH = 80
+const TEXT_LENGTH = 254
+
+export function composeSubscriptionPage(facts: SubscriptionFacts, voice: Voice): SubscriptionView {
+  const words = pageWordsIn(voice.locale)
+  const { listed, state, done } = facts
+  return {
+    lang: voice.locale,
+    about: words.about,
+    title: oneLine(facts.title, TITLE_LENGTH),
+    address: oneLine(facts.address, TEXT_LENGTH),
+    done: done && words.done[done],
+    state: tellState(facts, voice, words),
+    facts: listed === null || state === 'unsubscribed' ? [] : tellFacts(facts, listed, voice, words),
+    actions: offeredWishes(facts).map((wish) => ({
+      field: wish === 'stop' ? ONE_CLICK : { name: WISH_FIELD, value: wish },
+      text: words.actions[wish],
+      hint: words.hints[listed === null ? 'unlisted' : wish],
+    })),
+    note: words.private,
+  }
+}
+
+function tellState(facts: SubscriptionFacts, { dates }: Voice, { state }: PageWords): string {
+  const { changed } = facts
+  const since = changed === null ? '' : dates.instant(changed.at)
+  if (facts.state === 'unsubscribed') return state.unsubscribed(since)
+  if (facts.listed === null) return state.unlisted
+  if (facts.state === 'active') return facts.isWeekly ? state.weekly : state.active
+  return state.paused[changed?.by ?? 'recipient'](since)
+}
+
+/** Nobody can subscribe themselves: who is on no list may only say that it should stay so. */
+function offeredWishes({ state, isWeekly, listed }: SubscriptionFacts): readonly Wish[] {
+  if (listed === null) return state === 'unsubscribed' ? [] : ['stop']
+  if (state === 'unsubscribed') return ['start']
+  if (state === 'paused') return ['resume', 'stop']
+  if (isWeekly) return ['as_scheduled', 'pause', 'stop']
+  const isOften = areMoreThanWeekly(listed.dueTimes, listed.timeZone)
+  return isOften ? ['weekly', 'pause', 'stop'] : ['pause', 'stop']
+}
+
+function tellFacts(
+  { state, isWeekly }: SubscriptionFacts,
+  { kind, filter, attachments, dueTimes, timeZone, isWeekNext }: ListedFacts,
+  voice: Voice,
+  words: PageWords,
+): SubscriptionView['facts'] {
+  const times = isWeekly ? firstOfEachWeek(dueTimes, voice.now, timeZone) : dueTimes
+  const when = tellTimes(times, voice, words)
+  const [next] = isWeekNext ? dueTimes : times
+  const { facts } = words
+  return [
+    { name: facts.when, value: when && words.inZone(when, voice.timeZone) },
+    { name: facts.next, value: state === 'active' && next !== undefined ? voice.dates.instant(next) : null },
+    { name: facts.covers, value: words.covered[isWeekly ? 'week' : kind] },
+    { name: facts.leads, value: tellFilter(filter, voice, words) },
+    { name: facts.files, value: voice.words.and(attachments) || null },
+  ].flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]))
+}
+
+function tellFilter({ pipelineIds, conditions }: LeadFilter, voice: Voice, words: PageWords): string {
+  const parts = [
+    ...(pipelineIds === null ? [] : [words.pipelines(voice.words.and(pipelineIds))]),
+    ...conditions.map((condition) => nameCondition(condition, voice)),
+  ]
+  return parts.length === 0 ? words.allLeads : oneLine(parts.join('; '), TEXT_LENGTH)
+}
+
+/* When something comes, in words: told from the times themselves, however the schedule is written. */
+
+/** So many days after today tell what repeats from week to week. */
+const DAYS_TOLD = 28
+/** A schedule with more times than these comes often, whatever the rest. */
+const TIMES_MAX = 400
+
+/** The next times of a schedule, as far as the others here look. */
+export function listDueTimes(timing: Timing, now: Date): Instant[] {
+  const until = now.getTime() + (DAYS_TOLD + 2) * DAY_MS
+  const times: Instant[] = []
+  let next = nextSlot(timing, now)
+  while (next !== null && next.getTime() < until && times.length < TIMES_MAX) {
+    times.push(next.toISOString())
+    next = nextSlot(timing, next)
+  }
+  return times
+}
+
+/** `Monday to Friday at 07:00`; null where they do not repeat from week to week. */
+export function tellTimes(times: readonly Instant[], voice: Voice, words: PageWords): string | null {
+  const today = localDay(Date.parse(voice.now), voice.timeZone)
+  const byDay = Map.groupBy(times, (at) => localDay(Date.parse(at), voice.timeZone))
+  const days = [...byDay.keys()].filter((day) => day > today && day <= today + DAYS_TOLD)
+  const weekdays = [...new Set(days.map(weekdayOf))].sort()
+  const clocks = days.map((day) => (byDay.get(day) ?? []).map(voice.dates.time))
+  const [first = []] = clocks
+  const isSameEachWeek = days.length * 7 === weekdays.length * DAYS_TOLD
+  const isSameEachDay = clocks.every((each) => each.join() === first.join())
+  return days.length > 0 && isSameEachWeek && isSameEachDay ? words.due(weekdays, first) : null
+}
+
+/** The first time in each ISO week after that of `now`, by the calendar of a zone. */
+export function firstOfEachWeek(times: readonly Instant[], now: Instant, timeZone: string): Instant[] {
+  const weeks = Map.groupBy(times, (at) => weekOf(at, timeZone))
+  weeks.delete(weekOf(now, timeZone))
+  return [...weeks.values()].flatMap(([first]) => first ?? [])
+}
+
+/** Whether there is an ISO week with more than one of them. */
+export function areMoreThanWeekly(times: readonly Instant[], timeZone: string): boolean {
+  return new Set(times.map((at) => weekOf(at, timeZone))).size < times.length
+}
+
+/** Its Monday. */
+function weekOf(at: Instant, timeZone: string): number {
+  return mondayOf(localDay(Date.parse(at), timeZone))
+}

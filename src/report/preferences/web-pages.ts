@@ -1,0 +1,42 @@
+/** The pages that the daemon serves, compiled once. They need no script and load nothing but their stylesheet. */
+import { LeadsheetError } from '../../errors.ts'
+import { createCompiler } from '../render/compile-template.ts'
+import { readTemplateFiles, type TemplateFile } from '../render/template-files.ts'
+import type { SubscriptionView } from './page.ts'
+
+export interface WebPages {
+  readonly stylesheet: string
+  subscription(view: SubscriptionView): string
+  notice(view: NoticeView): string
+}
+
+/** A page that only says something. */
+export interface NoticeView {
+  /** BCP 47. */
+  readonly lang: string
+  readonly title: string
+  readonly text: string
+}
+
+const FOLDER = 'web'
+
+/**
+ * @param folder of the templates that come with the program
+ * @throws LeadsheetError report_template
+ */
+export async function openWebPages(folder: string): Promise<WebPages> {
+  const files = await readTemplateFiles(folder, null)
+  const take = (name: string): TemplateFile => {
+    const found = files.find(FOLDER, name)
+    if (found) return found
+    throw new LeadsheetError('report_template', `template ${FOLDER}/${name} is missing`, {
+      hint: 'Restore the templates as they came with the program.',
+    })
+  }
+  const compile = createCompiler('html', new Map([['page', take('page.hbs')]]))
+  return {
+    stylesheet: take('web.css').text,
+    subscription: compile(take('subscription.hbs')),
+    notice: compile(take('notice.hbs')),
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The templates of the reports, read and compiled once. They are trusted as code is; only values come from data, and
+ * those are escaped. A report's folder needs nothing: what it lacks, the layout has.
+ */
+import { LeadsheetError } from '../../errors.ts'
+import type { Rendered } from '../../model.ts'
+import { DEFAULT_DEFINITION, parseDefinition, type ReportDefinition } from '../definition.ts'
+import { createCompiler } from './compile-template.ts'
+import { finishHtml, finishSubject, finishText } from './finish.ts'
+import { REPORT_FILES, readTemplateFiles, type TemplateFile, type TemplateFiles } from './template-files.ts'
+
+export interface Templates {
+  /** The reports that there are templates for, in order of name. */
+  names(): readonly string[]
+  /**
+   * What `report.yaml` says, with defaults where it says nothing.
+   * @throws LeadsheetError report_unknown
+   */
+  definition(name: string): ReportDefinition
+  /**
+   * Fills in the templates of a report. Pure; the view is plain data of ready strings.
+   * @throws LeadsheetError report_unknown, report_template
+   */
+  render<View extends TemplateView>(name: string, view: View): Rendered
+}
+
+export interface TemplateView {
+  /** What stands before the subject, whatever its template says; may be empty. */
+  readonly mark: string
+}
+
+export interface TemplatePlaces {
+  /** An installation's own folder, whose files go before those of the program. */
+  readonly own?: string | null
+  /** Only these reports; what is wrong in others is then not looked for. */
+  readonly only?: readonly string[]
+}
+
+const PARTS = ['subject', 'html', 'text'] as const
+type Part = (typeof PARTS)[number]
+
+/**
+ * @param folder the one that comes with the program
+ * @throws LeadsheetError report_template when a template is missing or cannot be compiled, or a report.yaml is wrong
+ */
+export async function openTemplates(
+  folder: string,
+  { own = null, only }: TemplatePlaces = {},
+): Promise<Templates> {
+  const files = await readTemplateFiles(folder, own)
+  const wanted = files.reports.filter((name) => only?.includes(name) ?? true)
+  const reports = new Map(wanted.map((name) => [name, openReport(files, name)]))
+  const find = (name: string): Report => {
+    const report = reports.get(name)
+    if (report) return report
+    throw new LeadsheetError('report_unknown', `there is no report named ${JSON.stringify(name)}`, {
+      hint: `Known reports: ${files.reports.join(', ')}.`,
+    })
+  }
+  return {
+    names: () => files.reports,
+    definition: (name) => find(name).definition,
+    render: (name, view) => find(name).render(view),
+  }
+}
+
+interface Report {
+  readonly definition: ReportDefinition
+  readonly render: (view: TemplateView) => Rendered
+}
+
+/** @throws LeadsheetError report_template also for a file that nothing would read, since its name is misspelt */
+function openReport(files: TemplateFiles, name: string): Report {
+  const [stray] = files.strays(name)
+  if (stray) {
+    throw new LeadsheetError('report_template', `template ${stray.path}: nothing reads a file of that name`, {
+      hint: `The folder of a report may have ${REPORT_FILES.join(', ')}, and blocks/.`,
+    })
+  }
+  const yaml = files.find(name, 'report.yaml')
+  return {
+    definition: yaml ? parseDefinition(yaml) : DEFAULT_DEFINITION,
+    render: compileReport(files, name),
+  }
+}
+
+/** HTML and text each have parts of their own: `kpis.html.hbs` and `kpis.text.hbs` are both `{{> kpis}}`. */
+function compileReport(files: TemplateFiles, name: string): (view: TemplateView) => Rendered {
+  const html = new Map<string, TemplateFile>()
+  const text = new Map<string, TemplateFile>()
+  for (const [file, partial] of files.partials(name)) {
+    const [, called, kind] = /^(.+?)(\.html|\.text)?\.hbs$/.exec(file) ?? []
+    if (called === undefined || PARTS.some((part) => part === called)) continue
+    const partials = kind === '.text' ? text : html
+    partials.set(called, partial)
+  }
+  html.set('body', partOf(files, name, 'html'))
+  const pageOf = createCompiler('html', html)(layoutOf(files, 'page.hbs'))
+  text.set('body', partOf(files, name, 'text'))
+  const compileText = createCompiler('text', text)
+  const subjectFile = partOf(files, name, 'subject')
+  const subjectOf = compileText(subjectFile)
+  const textOf = compileText(layoutOf(files, 'page.text.hbs'))
+  const styles = {
+    inline: files.styles(name, 'styles.css'),
+    mobile: files.styles(name, 'mobile.css'),
+    dark: files.styles(name, 'dark.css'),
+  }
+  return (view) => {
+    const line = finishSubject(subjectOf(view))
+    if (line === '') {
+      throw new LeadsheetError('report_template', `template ${subjectFile.path}: the subject is empty`, {
+        hint: 'Write one, or take the file away; nothing was sent.',
+      })
+    }
+    const subject = finishSubject(`${view.mark} ${line}`)
+    return {
+      subject,
+      html: finishHtml(pageOf({ ...view, subject }), styles),
+      text: finishText(textOf(view)),
+    }
+  }
+}
+
+function partOf(files: TemplateFiles, name: string, part: Part): TemplateFile {
+  const file = `${part}.hbs`
+  return files.find(name, file) ?? layoutOf(files, file)
+}
+
+function layoutOf(files: TemplateFiles, file: string): TemplateFile {
+  const found = files.findLayout(file)
+  if (found) return found
+  throw new LeadsheetError('report_template', `template ${file} is missing in the layout`, {
+    hint: 'Restore layout/ as it came with the program.',
+  })
+}

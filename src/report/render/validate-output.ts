@@ -1,0 +1,35 @@
+/** Whether what came of the templates may be sent: a mail that says nothing is worse than none. */
+import { LeadsheetError } from '../../errors.ts'
+import type { Rendered } from '../../model.ts'
+import type { ReportView } from '../compose-report.ts'
+
+/** What only the inbox shows: it has the headline too. */
+const PREHEADER = /<div[^>]*aria-hidden="true"[^>]*>.*?<\/div>/s
+
+/**
+ * A report whose blocks have the headline must show it, and where there are blocks at all, some of their text.
+ * @param name of the report, for messages
+ * @throws LeadsheetError report_failed
+ */
+export function checkRendered({ html, text }: Rendered, view: ReportView, name: string): void {
+  if (text.trim() === '') throw refused(name, 'its text part is empty')
+  const headline = view.blocks.find((block) => block.kind === 'headline')
+  if (headline !== undefined && !html.replace(PREHEADER, '').includes(escapeText(headline.text))) {
+    throw refused(name, 'its page lacks the headline')
+  }
+}
+
+/** As the inliner writes text. */
+function escapeText(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('\u00a0', '&nbsp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+}
+
+function refused(name: string, what: string): LeadsheetError {
+  return new LeadsheetError('report_failed', `The report ${name} is not sent: ${what}`, {
+    hint: 'Look at its templates; a report that is to have no headline leaves it out of its blocks.',
+  })
+}

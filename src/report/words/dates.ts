@@ -1,0 +1,118 @@
+/** Instants and periods as a locale writes them: instants on the clock of the reader, periods on their own calendar. */
+import type { PeriodKind } from '../../domain/figures.ts'
+import type { Instant, Period } from '../../model.ts'
+import { localDay } from '../../schedule/zone.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+
+export interface Dates {
+  /** `Fri 20 Nov, 14:10`; another year than that of now is named: `Fri 20 Nov 2025, 14:10`. */
+  readonly instant: (at: Instant) => string
+  /** As `instant`, without the date where it is today's: `06:00`. */
+  readonly recent: (at: Instant) => string
+  /** `06:00` */
+  readonly time: (at: Instant) => string
+  /** Whether two instants are of one local date. */
+  readonly areSameDay: (one: Instant, other: Instant) => boolean
+}
+
+/** How a period is called: one day, several, a week of Monday to Sunday, or a month. */
+export type PeriodShape = 'day' | 'days' | 'week' | 'month'
+
+export interface PeriodNames {
+  readonly shape: PeriodShape
+  /** `Friday 20 November 2026`, `16–22 November 2026`, `November 2026` */
+  readonly long: string
+  /** `Fri 20 Nov`, `Fri 20 Nov – Sun 22 Nov`, `16–22 Nov`, `Nov 2026`: what a subject has room for. */
+  readonly short: string
+  /** `20 Nov`, `20–22 Nov`, `Nov`: what the column of a number has room for. */
+  readonly brief: string
+  /** The name within a sentence: `Friday`, `November`; `20 November` to `22 November` of several days. */
+  readonly name: string
+  /** ISO 8601, of a week; null otherwise. */
+  readonly week: number | null
+}
+
+export function datesOf(locale: string, timeZone: string, now: Instant): Dates {
+  const dayOf = (at: Instant) => localDay(Date.parse(at), timeZone)
+  const year = format(locale, timeZone, { year: 'numeric' })
+  const isThisYear = (at: Instant) => year(at) === year(now)
+  const clock = { hour: '2-digit', minute: '2-digit' } as const
+  const date = { day: 'numeric', month: 'short' } as const
+  const write = {
+    time: format(locale, timeZone, clock),
+    instant: format(locale, timeZone, { weekday: 'short', ...date, ...clock }),
+    instantOfYear: format(locale, timeZone, { weekday: 'short', ...date, year: 'numeric', ...clock }),
+  }
+  const instant = (at: Instant) => (isThisYear(at) ? write.instant : write.instantOfYear)(at)
+  return {
+    instant,
+    recent: (at) => (dayOf(at) === dayOf(now) ? write.time(at) : instant(at)),
+    time: write.time,
+    areSameDay: (one, other) => dayOf(one) === dayOf(other),
+  }
+}
+
+export function namePeriod(locale: string, kind: PeriodKind, period: Period): PeriodNames {
+  const { timeZone } = period
+  const last = new Date(Date.parse(period.to) - 1).toISOString()
+  const isOneDay = localDay(Date.parse(period.from), timeZone) === localDay(Date.parse(last), timeZone)
+  const shape = kind === 'week' || kind === 'month' ? kind : isOneDay ? 'day' : 'days'
+  const range = (options: Intl.DateTimeFormatOptions) =>
+    formatOf(locale, timeZone, options).formatRange(Date.parse(period.from), Date.parse(last))
+  const month = { day: undefined, month: 'long' } as const
+  if (shape === 'month') {
+    return {
+      shape,
+      long: range({ ...month, year: 'numeric' }),
+      short: range({ month: 'short', year: 'numeric' }),
+      brief: range({ month: 'short' }),
+      name: range({ month: 'long' }),
+      week: null,
+    }
+  }
+  const weekday = shape === 'week' ? undefined : 'short'
+  return {
+    shape,
+    long: range({
+      ...(shape === 'week' ? {} : { weekday: 'long' }),
+      day: 'numeric',
+      month: 'long',
+      year: 'numeric',
+    }),
+    short: range({ ...(weekday === undefined ? {} : { weekday }), day: 'numeric', month: 'short' }),
+    brief: range({ day: 'numeric', month: 'short' }),
+    name: shape === 'day' ? range({ weekday: 'long' }) : range({ day: 'numeric', month: 'long' }),
+    week: shape === 'week' ? isoWeek(localDay(Date.parse(period.from), timeZone)) : null,
+  }
+}
+
+/** `2026-11-20` as `20 Nov`, on no clock. */
+export function formatLocalDay(locale: string, day: string): string {
+  return formatOf(locale, 'UTC', { day: 'numeric', month: 'short' }).format(Date.parse(day))
+}
+
+/** The week of a date, in days since 1970-01-01: the one that holds its Thursday. */
+function isoWeek(day: number): number {
+  const thursday = new Date((day + 3 - ((day + 3) % 7)) * DAY_MS)
+  const newYear = Date.UTC(thursday.getUTCFullYear(), 0, 1)
+  return Math.floor((thursday.getTime() - newYear) / (7 * DAY_MS)) + 1
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatOf(
+  locale: string,
+  timeZone: string,
+  options: Intl.DateTimeFormatOptions,
+): Intl.DateTimeFormat {
+  const key = `${locale} ${timeZone} ${JSON.stringify(options)}`
+  const found = formats.get(key) ?? new Intl.DateTimeFormat(locale, { ...options, timeZone })
+  formats.set(key, found)
+  return found
+}
+
+function format(locale: string, timeZone: string, options: Intl.DateTimeFormatOptions) {
+  const found = formatOf(locale, timeZone, options)
+  return (at: Instant): string => found.format(Date.parse(at))
+}

@@ -1,0 +1,532 @@
+import { describe, expect, it } from 'vitest'
+import type { PipelineLine, ReportFigures } from '../../src/domain/figures.ts'
+import type { composeReport } from '../../src/report/compose-report.ts'
+import {
+  busyDay,
+  busyWeek,
+  emptyDay,
+  firstDay,
+  QUIET_GENERATED_AT,
+  quietDay,
+  staleDay,
+} from '../support/figures.ts'
+import { random } from '../support/random.ts'
+import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
+
+type View = ReturnType<typeof composeReport>['blocks'][number]
+
+/** The block of a kind that a report of these figures has. */
+function block<Kind extends View['kind']>(kind: Kind, figures: ReportFigures, making?: Making) {
+  const found = compose(figures, making).blocks.find(
+    (each): each is Extract<View, { kind: Kind }> => each.kind === kind,
+  )
+  if (!found) throw new Error(`the report has no block ${kind}`)
+  return found
+}
+const headline = (figures: ReportFigures, making?: Making) => block('headline', figures, making)
+const QUIET: Making = { now: QUIET_GENERATED_AT }
+/** Every run of digits with what belongs to it: `3,912`, `23.7`, `06:00`. */
+const numbersIn = (text: string) => new Set(text.match(/\d(?:[\d,.:]*\d)?/g))
+
+describe('the numbers of a report', () => {
+  it.each(REPORTS)('are the same in HTML and text on a $name day', ({ figures, making }) => {
+    const { html, text } = renderReport(figures, making)
+    expect(numbersIn(wordsOf(html))).toEqual(numbersIn(text.replace(/\s+/g, ' ')))
+  })
+
+  it.each(REPORTS)('of the subject stand in the mail on a $name day', ({ figures, making }) => {
+    const { subject, html } = renderReport(figures, making)
+    expect([...numbersIn(wordsOf(html))]).toEqual(expect.arrayContaining([...numbersIn(subject)]))
+  })
+
+  it('are those of the figures', () => {
+    const { subject, text } = renderReport(busyDay())
+    expect(subject).toBe('Daily leads: 59 new, 3 won, 14 stalled, 1 agent failing · Fri 20 Nov')
+    expect(text).toContain('59 new leads and 3 won (the Friday before: 50 and 2).')
+    for (const line of [
+      'New leads            59  +9 (+18%)\n                         vs 50 on 13 Nov\n                         of 3,912 leads',
+      'Won                   3  +1\n                         vs 2 on 13 Nov\n                         worth $84k + €12.5k',
+      'Win rate, 30 days 23.7%  −2.3 pt\n                         vs 26.0% on 13 Nov\n                         45 of 190 closed',
+      'Open pipeline     $4.2m  +$230k (+6%)\n                         vs $4.0m on 13 Nov',
+      'Replied               488     34%  4.0 d',
+      'and 9 more\n',
+      '11 of 12 healthy: 7 running, 4 idle',
+    ]) {
+      expect(text.replaceAll('\u00a0', ' ')).toContain(line)
+    }
+  })
+})
+
+describe('the headline', () => {
+  const day = (newLeads: [number, number], won: [number, number]): ReportFigures => ({
+    ...busyDay(),
+    newLeads: { current: newLeads[0], prior: newLeads[1] },
+    won: { current: won[0], prior: won[1] },
+  })
+
+  it.each([
+    [day([80, 50], [3, 3]), '80 new leads and 3 won: better than the Friday before (50 and 3).'],
+    [day([80, 50], [4, 3]), '80 new leads and 4 won: better than the Friday before (50 and 3).'],
+    [day([22, 50], [3, 3]), '22 new leads and 3 won: slower than the Friday before (50 and 3).'],
+    [day([50, 50], [15, 3]), '50 new leads and 15 won: better than the Friday before (50 and 3).'],
+    [day([0, 14], [2, 2]), 'No new leads and 2 won: slower than the Friday before (14 and 2).'],
+  ])('gives a verdict with its numbers where one has moved further than usual', (figures, text) => {
+    expect(headline(figures).text).toBe(text)
+  })
+
+  it.each([
+    ['within the usual', day([59, 50], [3, 2]), '59 new leads and 3 won (the Friday before: 50 and 2).'],
+    ['equal', day([50, 50], [3, 3]), '50 new leads and 3 won (the Friday before: 50 and 3).'],
+    ['few', day([1, 0], [0, 0]), '1 new lead and none won (the Friday before: 0 and 0).'],
+    ['that disagree', day([80, 50], [2, 3]), '80 new leads and 2 won (the Friday before: 50 and 3).'],
+    ['that disagree', day([225, 245], [12, 1]), '225 new leads and 12 won (the Friday before: 245 and 1).'],
+    ['that disagree', day([47, 43], [3, 14]), '47 new leads and 3 won (the Friday before: 43 and 14).'],
+  ])('gives no verdict on counts %s', (_, figures, text) => {
+    expect(headline(figures).text).toBe(text)
+    expect(headline(figures, { locale: 'de-DE' }).text).not.toMatch(/besser|schwächer/)
+  })
+
+  it('takes what the same weekdays have shown for usual, and what other weekdays have for nothing', () => {
+    // Fridays that differ by 40 from one to the next; from other days they differ by far more.
+    const swinging = (amplitude: number) =>
+      busyDay().trend.map((each, index) => {
+        const weeksAgo = Math.floor((95 - index) / 7)
+        const isFriday = (95 - index) % 7 === 0
+        return { ...each, newLeads: isFriday ? 60 + (weeksAgo % 2) * amplitude : 400 }
+      })
+    const of = (amplitude: number) => headline({ ...day([80, 50], [3, 3]), trend: swinging(amplitude) }).text
+    expect(of(0)).toContain('better')
+    expect(of(40)).not.toContain('better')
+    expect(headline({ ...day([150, 50], [3, 3]), trend: swinging(40) }).text).toContain('better')
+  })
+
+  it('of Poisson counts with the same mean calls few of 200 days better or slower', () => {
+    const next = random(11)
+    const poisson = (mean: number) => {
+      let count = 0
+      for (let left = next(); left > Math.exp(-mean); left *= next()) count++
+      return count
+    }
+    const said = Array.from(
+      { length: 200 },
+      () => headline(day([poisson(40), poisson(40)], [poisson(3), poisson(3)])).text,
+    ).filter((text) => /better|slower/.test(text))
+    expect(said.length).toBeLessThan(30)
+  })
+
+  it('puts a percentage into the subject only where the leads have moved further than usual', () => {
+    expect(headline(day([59, 50], [3, 3])).subject).toMatch(/^59 new, 3 won/)
+    expect(headline(day([80, 50], [3, 3])).subject).toMatch(/^80 new \(\+60%\), 3 won/)
+    expect(headline(day([59, 50], [3, 3]), { locale: 'de-DE' }).subject).toMatch(/^59 neu, 3 gewonnen/)
+  })
+
+  it('of a quiet day says so, and what the day before it had', () => {
+    expect(headline(quietDay(), QUIET)).toMatchObject({
+      text: 'A quiet Sunday: no new leads and nothing won.',
+      detail: 'The Sunday before brought 2 new leads and no wins. Nothing needs attention.',
+      subject: 'quiet, nothing new',
+    })
+  })
+
+  it('of the first day compares with nothing', () => {
+    const first = headline(firstDay())
+    expect(first.text).toBe('59 new leads and 3 won.')
+    expect(first.detail).toMatch(/^These are the first figures/)
+    expect(first.scope).toBe('EU mid-market and US growth')
+    expect(block('kpis', firstDay()).tiles.map(({ change, basis }) => change + basis)).toEqual([
+      '',
+      '',
+      '',
+      '',
+    ])
+  })
+
+  it('of a service without leads says that', () => {
+    const figures = { ...emptyDay(), freshness: busyDay().freshness }
+    expect(headline(figures).text).toBe('No leads yet: the service has listed none.')
+  })
+})
+
+describe('data that does not cover the day', () => {
+  it('makes every count a lower bound and compares nothing', () => {
+    const { tiles } = block('kpis', staleDay())
+    expect(headline(staleDay()).text).toBe('Incomplete: at least 31 new leads and 1 won.')
+    expect(headline(staleDay()).subject).toBe('incomplete data, 31 new and 1 won so far, 1 agent failing')
+    expect(tiles.map(({ change }) => change)).toEqual(['', '', '', ''])
+    expect(tiles.map(({ note }) => note).slice(0, 2)).toEqual(['so far', 'so far, worth $22k'])
+  })
+
+  it('is said in amber: until when, since when and why', () => {
+    expect(compose(staleDay()).banner).toEqual({
+      isWarning: true,
+      title: 'Please note',
+      lines: [
+        'The data ends Fri 20 Nov, 14:10, 15 hours before this report; what came after is missing below. ' +
+          'The sync at 06:00 did not finish: the service could not be reached, or kept failing.',
+      ],
+    })
+    expect(block('freshness', staleDay())).toMatchObject({
+      isStale: false,
+      text: 'Data as of Fri 20 Nov, 14:10, 15 hours before this report.',
+    })
+  })
+
+  it('from before the day has no counts at all', () => {
+    const stale = staleDay()
+    const before = {
+      ...stale,
+      freshness: { ...stale.freshness, dataAsOf: '2026-11-19T05:00:00.000Z' },
+      newLeads: { current: 0, prior: 50 },
+      won: { current: 0, prior: 2 },
+      topLeads: { minScore: 80, total: 0, rows: [] },
+    }
+    expect(headline(before).text).toBe('No data for this time: the last complete sync was Thu 19 Nov, 06:00.')
+    expect(headline(before).subject).toBe('no data since Thu 19 Nov, 06:00, 1 agent failing')
+    expect(
+      block('kpis', before)
+        .tiles.map(({ value }) => value)
+        .slice(0, 2),
+    ).toEqual(['–', '–'])
+    expect(block('top_leads', before).note).toBe('Nothing of this time has been read yet.')
+  })
+
+  it('and never did promises nothing', () => {
+    const { subject, text } = renderReport(emptyDay())
+    expect(subject).toBe('Daily leads: no data yet · Fri 20 Nov')
+    expect(text).not.toMatch(
+      /Nothing needs attention|No new lead scored|Every open lead|No lead has moved|the same as we do|Every record/,
+    )
+  })
+})
+
+describe('a trend', () => {
+  const busy = busyDay()
+
+  it('is told by its last mean beside its first', () => {
+    expect(block('trend', busy).finding).toMatch(
+      /^Over the last 7 days \d+ new leads and [\d.]+ won a day on average; in the 7 days up to 23 Aug it was \d+ and [\d.]+\.$/,
+    )
+  })
+
+  it('whose last days are not known says up to when it goes', () => {
+    const trend = busy.trend.map((day, index) => (index < 93 ? day : { ...day, newLeads: null, won: null }))
+    expect(block('trend', { ...busy, trend }).finding).toMatch(/^In the 7 days up to 17 Nov \d+ new leads/)
+  })
+})
+
+describe('data that covers the day', () => {
+  it('stays calm, and says how old it is', () => {
+    expect(block('freshness', busyDay())).toMatchObject({
+      isStale: false,
+      text: 'Data as of 06:00, 4 minutes before this report.',
+    })
+  })
+
+  it('turns amber when a later sync failed, but compares as usual', () => {
+    const busy = busyDay()
+    const lastFailure = {
+      at: '2026-11-21T05:02:00.000Z',
+      code: 'api_unauthorized',
+      message: 'http://10.0.0.7 said 401',
+    }
+    const failed = { ...busy, freshness: { ...busy.freshness, lastFailure } }
+    expect(block('freshness', failed)).toMatchObject({
+      isStale: true,
+      text: 'Data as of 06:00, which covers all of this report. The sync at 06:02 did not finish: the service did not accept our key.',
+    })
+    expect(block('kpis', failed).tiles[0]?.change).toBe('+9 (+18%)')
+  })
+})
+
+describe('what needs attention', () => {
+  it('names the failing agents, the stalled leads and what could not be read', () => {
+    expect(block('attention', staleDay()).items).toEqual([
+      'Scout-2 has been failing since 02:14 (source answered 429 Too Many Requests).',
+      '14 leads have not moved for 14\u00a0days or more; the longest is Porto Foods, 33\u00a0days.',
+      '3 records from the service could not be read; they are missing here.',
+    ])
+  })
+
+  it('is left out when nothing does', () => {
+    expect(compose(quietDay(), QUIET).block['attention']).toBeUndefined()
+    expect(renderReport(quietDay(), QUIET).html).not.toContain('Needs attention')
+  })
+
+  it('counts failing agents from the fourth on', () => {
+    const busy = busyDay()
+    const failing = busy.agents.rows.slice(-1)
+    const rows = Array.from({ length: 6 }, () => failing).flat()
+    const many = { ...busy, agents: { ...busy.agents, rows } }
+    expect(block('attention', many).items[3]).toBe('3 more agents are failing.')
+    expect(headline(many).subject).toContain('6 agents failing')
+  })
+})
+
+describe('numbers too small for percentages', () => {
+  it('are given as counts', () => {
+    const { tiles } = block('kpis', quietDay(), QUIET)
+    expect(tiles[2]).toMatchObject({ value: '2 of 7', change: '', basis: 'vs 3 of 8 on\u00a015\u00a0Nov' })
+    expect(tiles[3]).toMatchObject({ value: '€640k', note: '' })
+    const few = [
+      { status: 'discovered', reached: 8, conversion: null, medianDays: 0.44 },
+      { status: 'enriched', reached: 3, conversion: 3 / 8, medianDays: 12.4 },
+      { status: 'won', reached: 0, conversion: 0, medianDays: null },
+    ]
+    const funnel = { ...busyDay().funnel, stages: few }
+    const { stages } = block('funnel', { ...busyDay(), funnel })
+    expect(stages.map(({ inStage }) => inStage)).toEqual(['0.4 d', '12 d', '–'])
+    expect(stages.map(({ conversion }) => conversion)).toEqual(['–', '3 of 8', '0 of 3'])
+    expect(stages.map(({ bar, rest }) => [bar, rest])).toEqual([
+      ['100', ''],
+      ['38', '62'],
+      ['', '100'],
+    ])
+  })
+
+  it('leave out how long leads stay in a stage where that is known of none', () => {
+    const busy = busyDay()
+    const stages = busy.funnel.stages.map((stage) => ({ ...stage, medianDays: null }))
+    const figures = { ...busy, funnel: { ...busy.funnel, stages } }
+    expect(block('funnel', busy).columns.inStage).toBe('In stage')
+    expect(block('funnel', figures).columns.inStage).toBeNull()
+    const { html, text } = renderReport(figures)
+    const [head = ''] = /<tr>[^\n]*>Reached<.*?<\/tr>/.exec(html) ?? []
+    expect(head.match(/<t[hd]/g)).toHaveLength(4)
+    expect(text).toMatch(/^Discovered +[\d,]+ +–$/m)
+  })
+})
+
+describe('agents', () => {
+  const withStatuses = (...statuses: string[]): ReportFigures => {
+    const busy = busyDay()
+    const [agent] = busy.agents.rows
+    if (!agent) throw new Error('the busy day has agents')
+    return {
+      ...busy,
+      agents: { ...busy.agents, rows: statuses.map((status) => ({ ...agent, status, name: status })) },
+    }
+  }
+
+  it('that are well are only counted', () => {
+    const { note, agents } = block('agents', withStatuses('running', 'running', 'idle'))
+    expect(note).toBe('All 3 healthy: 2 running, 1 idle · as of 06:00')
+    expect(agents).toEqual([])
+  })
+
+  it('that are paused or in a state unknown here are shown, but not as failing', () => {
+    const figures = withStatuses('running', 'paused', 'rate_limited', 'ERROR')
+    const view = block('agents', figures)
+    expect(view.note).toMatch(/^1 of 4 healthy: 1 running/)
+    expect(view.agents.map(({ status, tone }) => [status, tone])).toEqual([
+      ['ERROR', 'bad'],
+      ['Paused', 'neutral'],
+      ['Rate limited', 'neutral'],
+    ])
+    expect(headline(figures).subject).toContain('1 agent failing')
+  })
+})
+
+describe('what changed in a week', () => {
+  it('names the leads that were won, and counts the others, which dailies have named', () => {
+    const { kinds } = block('changes', busyWeek())
+    const named = kinds.filter(({ leads }) => leads.length > 0).map(({ label }) => label)
+    expect(named).toEqual(['Won'])
+    expect(kinds.find(({ label }) => label === 'Moved forward')).toMatchObject({
+      total: expect.stringMatching(/^38\s·/),
+      more: '',
+    })
+  })
+})
+
+describe('thirty pipelines', () => {
+  const busy = busyWeek()
+  const [line] = busy.byPipeline
+  const thirty = (newLeads: (index: number) => number): ReportFigures => ({
+    ...busy,
+    byPipeline: Array.from({ length: 30 }, (_, index) => ({
+      ...(line as PipelineLine),
+      ...{ id: `pl_${index}`, name: `Pipeline ${String(index + 1).padStart(2, '0')}`, leads: 10 + index },
+      newLeads: { current: newLeads(index), prior: 5 },
+    })),
+  })
+  const monday: Making = { now: '2026-11-23T05:04:00.000Z' }
+
+  it('are shown by those with most new leads, and say so', () => {
+    const view = block(
+      'pipelines',
+      thirty((index) => (index * 7) % 30),
+      monday,
+    )
+    expect(view.lines.map(({ newLeads }) => newLeads.value)).toEqual(['29', '28', '27', '26', '25', '24'])
+    expect(view.note).toBe('The 6 with most new leads that week, of 30 · changes against the week before')
+    expect(view.more).toBe('and 24 more')
+    expect(
+      block(
+        'pipelines',
+        thirty((index) => index),
+        { ...monday, locale: 'de-DE' },
+      ).note,
+    ).toBe('Die 6 mit den meisten neuen Leads dieser Woche, von 30 · Veränderung zur Woche davor')
+  })
+
+  it('without a new lead are shown by those with most leads', () => {
+    const view = block(
+      'pipelines',
+      thirty(() => 0),
+      monday,
+    )
+    expect(view.lines[0]?.name).toBe('Pipeline 30')
+    expect(view.note).toMatch(/^The 6 with most leads, of 30 · /)
+  })
+
+  it('of which all have room stand in order of name', () => {
+    expect(block('pipelines', busy, monday).note).toBe('Changes against the week before')
+  })
+})
+
+describe('times that cannot be right', () => {
+  const busy = busyDay()
+  const doubtful = (
+    ...doubtfulTimes: NonNullable<ReportFigures['freshness']['doubtfulTimes']>
+  ): ReportFigures => ({
+    ...busy,
+    newLeads: { current: 200, prior: 50 },
+    freshness: { ...busy.freshness, doubtfulTimes },
+  })
+
+  it('are said above all and beside the numbers that go by them, and nothing is called better by them', () => {
+    const figures = doubtful('created_at', 'status_changed_at')
+    const [newLeads, won] = block('kpis', figures).tiles
+    expect(newLeads).toMatchObject({ note: 'by a doubtful time' })
+    expect(won).toMatchObject({ note: 'by a doubtful time' })
+    expect(compose(figures).banner?.lines).toEqual([
+      'The times at which leads were created and changed their status cannot be right; what is counted by them is doubtful.',
+    ])
+    expect(headline(figures).text).not.toMatch(/better|slower/)
+    expect(headline(figures).subject).not.toContain('%')
+    expect(headline(figures).detail).not.toContain('Nothing needs attention')
+    expect(headline(doubtful()).text).toContain('better')
+    const none = { current: 0, prior: 0 }
+    expect(headline({ ...figures, newLeads: none, won: none }).text).not.toMatch(/quiet/i)
+  })
+
+  it('are said in German too, and of one number alone where only that goes by them', () => {
+    const figures = doubtful('status_changed_at')
+    const [newLeads, won] = block('kpis', figures, { locale: 'de-DE' }).tiles
+    expect(newLeads?.note).not.toContain('fraglich')
+    expect(won).toMatchObject({ note: 'Zeit fraglich' })
+    expect(compose(figures, { locale: 'de-DE' }).banner?.lines).toEqual([
+      'Die Zeiten, zu denen Leads ihren Status änderten, können nicht stimmen; was danach gezählt wird, ist fraglich.',
+    ])
+  })
+})
+
+describe('a report of a day long past', () => {
+  const busy = busyDay()
+  const asOf = '2026-12-20T05:00:00.000Z'
+  const making: Making = { now: '2026-12-20T05:04:00.000Z' }
+  const past: ReportFigures = {
+    ...busy,
+    freshness: { ...busy.freshness, dataAsOf: asOf, agentsAsOf: asOf, statsAsOf: asOf },
+    agents: { ...busy.agents, asOf, rows: [] },
+    serviceStats: busy.serviceStats.map((line) => ({ ...line, asOf })),
+  }
+
+  it('says of the agents that how they were then is not known, and of the statistics of when they are', () => {
+    expect(block('agents', past, making)).toMatchObject({
+      note: 'How they were then is not known; they were last read at 06:00.',
+      agents: [],
+    })
+    expect(block('agents', past, making).outages.length).toBeGreaterThan(0)
+    expect(block('service_stats', past, making).note).toMatch(/ · as of 06:00, not of this period$/)
+    expect(headline(past, making).detail).not.toContain('Nothing needs attention')
+  })
+
+  it('before the first lead says that none is known of then, and nothing of today', () => {
+    const none = { current: 0, prior: 0 }
+    const before = { ...past, leads: 0, newLeads: none, won: none, byPipeline: [] }
+    const view = compose(before, making)
+    expect(view.blocks.map(({ kind }) => kind)).toEqual(['headline', 'freshness'])
+    expect(headline(before, making).text).toBe(
+      'Of this time no lead is known: those that there are came later.',
+    )
+    expect(view.verdict).toBe('no leads known of this time')
+    expect(headline(before, { ...making, locale: 'de-DE' }).text).toBe(
+      'Aus dieser Zeit ist kein Lead bekannt: Die es gibt, kamen später.',
+    )
+    expect(headline({ ...before, freshness: busy.freshness }).text).toMatch(/^No leads yet/)
+  })
+})
+
+describe('what a list leaves out', () => {
+  const busy = busyDay()
+  const [row] = busy.stalled.rows
+  const stalledOf = (total: number, kept: number): ReportFigures => ({
+    ...busy,
+    stalled: { ...busy.stalled, total, rows: row ? Array.from({ length: kept }, () => row) : [] },
+  })
+  const more = (total: number, kept: number, making: Making) =>
+    block('stalled', stalledOf(total, kept), making).more
+  const attached = { context: { attached: new Map([['stalled', 'stalled.xlsx']]) } }
+
+  it('is said to be in the attached file only as far as the file has it', () => {
+    expect(more(30, 30, attached)).toBe('and 25 more in the attached stalled.xlsx')
+    expect(more(30_274, 1000, attached)).toBe(
+      'and 30,269 more, of which 995 are in the attached stalled.xlsx',
+    )
+    expect(more(30_274, 1000, { ...attached, locale: 'de-DE' })).toBe(
+      'und 30.269 weitere Einträge, davon 995 in der angehängten Datei stalled.xlsx',
+    )
+  })
+
+  it('names no database, and leads to the window only where it can be reached', () => {
+    expect(more(30, 30, {})).toBe('and 25 more')
+    expect(more(30, 30, { locale: 'de-DE' })).toBe('und 25 weitere Einträge')
+    const moreUrl = 'https://reports.example.com/archive?report=daily'
+    const { html } = renderReport(stalledOf(30, 30), { context: { moreUrl } })
+    expect(html).toMatch(
+      /<a [^>]*href="https:\/\/reports\.example\.com\/archive\?report[^"]*daily"[^>]*>and 25 more<\/a>/,
+    )
+    expect(renderReport(stalledOf(30, 30)).html).not.toMatch(/<a [^>]*>and 25 more/)
+  })
+})
+
+describe('the preheader', () => {
+  it('adds to the subject what the subject does not have', () => {
+    expect(compose(busyDay()).preheader).toBe(
+      '59 new leads and 3 won (the Friday before: 50 and 2). ' +
+        'Win rate, 30 days 23.7%, −2.3 pt; Open pipeline $4.2m, +$230k (+6%).',
+    )
+  })
+})
+
+describe('the recipient', () => {
+  it('is named at the end of a mail, and not in the archive', () => {
+    expect(renderReport(busyDay()).text).toContain(
+      'Sent to dana@example.com as a recipient of “Daily leads”.',
+    )
+    expect(renderReport(busyDay(), { context: { recipient: null } }).text).not.toContain('Sent to')
+  })
+})
+
+describe('a week', () => {
+  const monday: Making = { now: '2026-11-23T05:04:00.000Z' }
+
+  it('is named by its number and days, and compared with the week before', () => {
+    const { text, period, scope } = headline(busyWeek(), monday)
+    expect(text).toBe('284 new leads and 14 won (the week before: 301 and 11).')
+    expect(period).toMatch(/^Week 47 · 16\s?–\s?22 November 2026$/)
+    expect(scope).toMatch(
+      /^EU mid-market and US growth, only country Germany or Austria and score 60 or more, compared with Week 46/,
+    )
+    expect(block('kpis', busyWeek(), monday).tiles[0]).toMatchObject({ basis: 'vs 301 in\u00a0week\u00a046' })
+    expect(renderReport(busyWeek(), monday).subject).toContain('· week 47')
+  })
+
+  it('in German has every word in German', () => {
+    const { subject, text } = renderReport(busyWeek(), { ...monday, locale: 'de-DE' })
+    expect(subject).toBe('Daily leads: 284 neu, 14 gewonnen, 14 ohne Bewegung, 1 Agent gestört · KW 47')
+    expect(text).toContain('284 neue Leads und 14 gewonnen (die Woche davor: 301 und 11).')
+    expect(text).not.toMatch(/\b(?:new|won|open|since|leads? with|agents?)\b/)
+  })
+})

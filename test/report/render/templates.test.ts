@@ -1,0 +1,367 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openTemplates, type TemplateView } from '../../../src/report/render/templates.ts'
+import { busyDay, hostileDay, wideDay } from '../../support/figures.ts'
+import { folderWith } from '../../support/folder.ts'
+import { compose, REPORTS, renderReport, TEMPLATES_FOLDER } from '../../support/report.ts'
+
+const view = compose(busyDay())
+
+describe('a rendered report', () => {
+  it('has the rules for phones and for dark mode in blocks of their own', () => {
+    const { html } = renderReport(busyDay())
+    const blocks = [...html.matchAll(/<style>(.*?)<\/style>/gs)].map(([, css]) => css ?? '')
+    const [mobile, dark] = blocks.slice(-2)
+    expect(mobile).toContain('@media only screen and (max-width: 480px)')
+    expect(dark).toContain('@media (prefers-color-scheme: dark)')
+    for (const css of blocks) expect(css.length).toBeLessThan(16_000)
+  })
+
+  it('carries its styles on its elements', () => {
+    const { html } = renderReport(busyDay())
+    expect(html).toMatch(/<h1 style="[^"]*font-size: ?21px/)
+    expect(html).not.toMatch(/rgba?\(|var\(|@import|url\(/)
+  })
+
+  it('has the subject for a title, and says its language', () => {
+    const { subject, html } = renderReport(busyDay())
+    expect(html).toContain(`<title>${subject}</title>`)
+    expect(html).toMatch(/<html lang="en-GB" dir="ltr"/)
+    expect(html).toMatch(/<div role="article" aria-roledescription="email" aria-label="Daily leads: 59 new/)
+  })
+
+  it('gives every layout table its role and every data table its headings', () => {
+    for (const [table] of renderReport(busyDay()).html.matchAll(/<table[^>]*>(?:<thead>)?/g)) {
+      expect(table).toMatch(/role="presentation"|<thead>/)
+    }
+  })
+
+  it.each(REPORTS)('is far from the size at which mails are cut on a $name day', ({ figures, making }) => {
+    expect(Buffer.byteLength(renderReport(figures, making).html)).toBeLessThan(80_000)
+  })
+
+  it('keeps the columns of its text part, however long the names in it are', () => {
+    const { text } = renderReport(longNamed('North America and the rest of the world'))
+    const numbers = text.split('\n').filter((line) => / 1,284,567 .*%/.test(line))
+    expect(numbers.length).toBeGreaterThan(5)
+    expect(new Set(numbers.map((line) => line.indexOf('1,284,567'))).size).toBeLessThanOrEqual(2)
+    expect(numbers.filter((line) => line.length > 72)).toEqual([])
+  })
+
+  it.each(['en-GB', 'de-DE'])('names a month as one says it, in %s', (locale) => {
+    const month = {
+      ...busyDay(),
+      kind: 'month',
+      period: { from: '2026-09-30T22:00:00.000Z', to: '2026-10-31T23:00:00.000Z', timeZone: 'Europe/Berlin' },
+      prior: { from: '2026-08-31T22:00:00.000Z', to: '2026-09-30T22:00:00.000Z', timeZone: 'Europe/Berlin' },
+    } as const
+    const { text } = renderReport(month, { locale })
+    expect(text).toMatch(locale === 'de-DE' ? /ggü\. 50 im\sSeptember/ : /vs 50 in\sSeptember/)
+  })
+
+  it('says in the place of a picture that is not shown what it shows', () => {
+    const { html } = renderReport(busyDay())
+    const [, finding] =
+      /<p class="finding"[^>]*>(.*?)<\/p>/.exec(html) ??
+      /<p style="margin:0;margin-top:8px">(Over .*?)<\/p>/.exec(html) ??
+      []
+    expect(finding).toMatch(/^Over the last 7 days/)
+    expect(html.match(/alt="Over the last 7 days[^"]*"/g)).toEqual(Array(2).fill(`alt="${finding}"`))
+  })
+
+  it('stays so with full lists of the longest names', () => {
+    const { html } = renderReport(hostileDay('Llanfairpwll & Söhne Maschinenbau '.repeat(200)))
+    expect(Buffer.byteLength(html)).toBeLessThan(80_000)
+  })
+
+  it('is not cut with lists full of what has to be escaped', () => {
+    const { html } = renderReport(hostileDay('<script>alert("x")</script> & '.repeat(200)))
+    expect(Buffer.byteLength(html)).toBeLessThan(100_000)
+  })
+
+  it('keeps its text part within 72 columns', () => {
+    for (const { figures, making } of REPORTS) {
+      const long = renderReport(figures, making)
+        .text.split('\n')
+        .filter((line) => line.length > 72)
+      expect(long).toEqual([])
+    }
+  })
+
+  it('leaves no gap where a block is empty', () => {
+    for (const { figures, making } of REPORTS)
+      expect(renderReport(figures, making).text).not.toMatch(/\n{3}|[ \t]\n/)
+  })
+
+  it('is the same whenever it is rendered', () => {
+    expect(renderReport(busyDay())).toEqual(renderReport(busyDay()))
+  })
+})
+
+describe('the templates', () => {
+  const files = globSync('**/*.hbs', { cwd: TEMPLATES_FOLDER })
+  const sources = files.map((file) => ({ file, text: readFileSync(join(TEMPLATES_FOLDER, file), 'utf8') }))
+  const pages = sources.filter(({ file }) => !/(?:subject|text)\.hbs$|\.text\.hbs$/.test(file))
+
+  it('are all looked at', () => {
+    expect(files.length).toBeGreaterThanOrEqual(6)
+  })
+
+  it.each(sources)('$file lets nothing through unescaped', ({ text }) => {
+    expect(text).not.toMatch(/\{\{\{|\{\{&/)
+  })
+
+  it.each(pages)('$file quotes every attribute', ({ text }) => {
+    const tags = text
+      .replace(/<!--.*?-->|\{\{!--.*?--\}\}/gs, '')
+      .replace(/\{\{(?:[#/]|else).*?\}\}/g, '')
+      .replace(/\{\{.*?\}\}/g, 'x')
+      .match(/<[a-z][^>]*>/g)
+    const attribute =
+      /\s+(?:[\w:-]+="[^"]*"|autofocus|download|hidden|open|readonly|required|sandbox|selected)(?=[\s/>])/g
+    for (const tag of tags ?? []) expect(tag.replace(attribute, '')).toMatch(/^<[a-z0-9]+\s*\/?>$/)
+  })
+
+  it.each(pages)('$file has no expression in a style, a script or an address', ({ text: whole }) => {
+    const text = whole.replace(/"\{\{safe(?:Url|Path|Link|Image) [^}"]*\}\}"/g, '""')
+    expect(text).not.toMatch(/(?:style|href|src|on\w+)="[^"]*\{\{/)
+    expect(text).not.toMatch(/<(?:script|style)[^>]*>[^<]*\{\{/)
+  })
+
+  it('ask the view for nothing that it does not have, in conditions and lists too', async () => {
+    const templates = await openTemplates(TEMPLATES_FOLDER)
+    for (const { figures, making } of REPORTS) {
+      const strict = strictly(compose(figures, making))
+      expect(() => templates.render('daily', strict)).not.toThrow()
+    }
+    const misspelt = strictly({ ...view, verdict: undefined, verdikt: view.verdict })
+    expect(() => templates.render('daily', misspelt)).toThrow('verdict')
+  })
+
+  it('are listed by name', async () => {
+    const templates = await openTemplates(TEMPLATES_FOLDER)
+    expect(templates.names()).toEqual(['daily', 'monthly', 'weekly'])
+    expect(() => templates.render('yearly', view)).toThrow(
+      expect.objectContaining({ code: 'report_unknown', hint: 'Known reports: daily, monthly, weekly.' }),
+    )
+  })
+})
+
+describe('a mistake in a template', () => {
+  const openWith = (files: Readonly<Record<string, string>>) =>
+    openTemplates(TEMPLATES_FOLDER, { own: folderWith(files) })
+
+  it('of writing is named with file and line before anything is rendered', async () => {
+    await expect(openWith({ 'daily/text.hbs': 'one\n{{#if title}}\nthree' })).rejects.toMatchObject({
+      code: 'report_template',
+      message: expect.stringMatching(/^template \S+\/daily\/text\.hbs, line 3: /),
+    })
+  })
+
+  it('of a name is named with file and line, in a part of the page too', async () => {
+    const templates = await openWith({ 'daily/html.hbs': '<tr>\n<td>\n{{titel}}</td></tr>' })
+    expect(() => templates.render('daily', view)).toThrow(
+      expect.objectContaining({
+        code: 'report_template',
+        message: expect.stringMatching(/^template \S+\/daily\/html\.hbs, line 3: "titel" not defined$/),
+      }),
+    )
+  })
+
+  it('of a helper that there is not is named with file and line, and the helpers that there are', async () => {
+    await expect(openWith({ 'layout/page.hbs': 'one\n{{shout label}}' })).rejects.toMatchObject({
+      code: 'report_template',
+      message: expect.stringMatching(
+        /^template \S+\/layout\/page\.hbs, line 2: there is no helper shout; known: if, .*safeImage$/,
+      ),
+    })
+  })
+
+  it('of a name that is given to a helper is named with file and line', async () => {
+    const templates = await openWith({ 'daily/text.hbs': 'one\n\n{{#if title}}{{upper titel}}{{/if}}' })
+    expect(() => templates.render('daily', view)).toThrow(
+      /daily\/text\.hbs, line 3: upper needs a text, and here is none$/,
+    )
+  })
+
+  it('of a list that there is not is named with file and line', async () => {
+    const templates = await openWith({ 'daily/text.hbs': 'one\n{{#each leads}}{{kind}}{{/each}}' })
+    expect(() => templates.render('daily', view)).toThrow(
+      /daily\/text\.hbs, line 2: each needs a list, and here is none$/,
+    )
+  })
+
+  it('of an expression that is left open is shown', async () => {
+    await expect(openWith({ 'daily/subject.hbs': '{{title' })).rejects.toThrow(
+      /daily\/subject\.hbs, line 1: cannot be understood at \{\{title$/,
+    )
+  })
+
+  it('of a computed part that comes to nothing is named with the file', async () => {
+    const templates = await openWith({
+      'daily/text.hbs': '{{#each blocks}}{{> (lookup this "knd")}}{{/each}}',
+    })
+    expect(() => templates.render('daily', view)).toThrow(
+      /daily\/text\.hbs: The partial undefined could not be found$/,
+    )
+  })
+
+  it('of a part that there is not is named with file and line, also where it is not reached', async () => {
+    const text = 'one\n{{#if title}}{{else}}{{> kpi}}\n{{> tabel}}{{/if}}'
+    await expect(openWith({ 'daily/html.hbs': text })).rejects.toMatchObject({
+      code: 'report_template',
+      message: expect.stringMatching(/^template \S+\/daily\/html\.hbs, line 3: there is no part {{> tabel}}/),
+    })
+  })
+
+  it('in a report that is not asked for stops nothing', async () => {
+    const own = folderWith({ 'draft/text.hbs': '{{#if' })
+    await expect(openTemplates(TEMPLATES_FOLDER, { own })).rejects.toThrow('draft/text.hbs')
+    const templates = await openTemplates(TEMPLATES_FOLDER, { own, only: ['daily'] })
+    expect(templates.names()).toEqual(['daily', 'draft', 'monthly', 'weekly'])
+  })
+
+  it.each(['subjct.hbs', 'report.yml', 'phone.css'])(
+    'of a name, %s, is told rather than passed over',
+    async (file) => {
+      await expect(openWith({ [`mine/${file}`]: 'title: Mine' })).rejects.toMatchObject({
+        code: 'report_template',
+        message: expect.stringMatching(new RegExp(`/mine/${file}: nothing reads a file of that name$`)),
+        hint: expect.stringContaining('subject.hbs'),
+      })
+    },
+  )
+
+  it('of a missing folder is named', async () => {
+    const missing = join(folderWith(), 'nowhere')
+    // One after the other: a rejection that nobody awaits yet would end the run.
+    const openings = [() => openTemplates(missing), () => openTemplates(TEMPLATES_FOLDER, { own: missing })]
+    for (const open of openings) {
+      await expect(open()).rejects.toMatchObject({
+        code: 'report_template',
+        message: expect.stringContaining(`templates cannot be read from ${missing}: `),
+      })
+    }
+  })
+
+  it('of a missing file is named', async () => {
+    await expect(openTemplates(folderWith({ 'daily/html.hbs': '' }))).rejects.toMatchObject({
+      code: 'report_template',
+      message: 'template page.hbs is missing in the layout',
+    })
+  })
+})
+
+describe('an own folder', () => {
+  const render = async <View extends TemplateView>(
+    own: Readonly<Record<string, string>>,
+    name: string,
+    shown: View,
+  ) => (await openTemplates(TEMPLATES_FOLDER, { own: folderWith(own) })).render(name, shown)
+  const page = {
+    lang: 'en',
+    dir: 'ltr',
+    preheader: '',
+    mark: '',
+    banner: null,
+    title: 'Mine',
+    footer: { lines: [], unsubscribe: null },
+    verdict: '',
+    period: { long: '', short: '' },
+  }
+
+  it('goes before that of the program, file by file', async () => {
+    const mine = await render({ 'daily/subject.hbs': 'Mine: {{title}}' }, 'daily', view)
+    expect(mine.subject).toBe('Mine: Daily leads')
+    expect(mine.text).toBe(renderReport(busyDay()).text)
+  })
+
+  it('cannot have an empty subject', async () => {
+    await expect(
+      render({ 'daily/subject.hbs': '{{#if note}}{{note}}{{/if}}\n' }, 'daily', view),
+    ).rejects.toThrow(/daily\/subject\.hbs: the subject is empty/)
+  })
+
+  it('may leave out every template: subject, page and text are then those of the layout', async () => {
+    const own = {
+      'mine/report.yaml': '',
+      'mine/blocks/hello.html.hbs': '<tr><td class="head">Hello {{name}}</td></tr>',
+      'mine/blocks/hello.text.hbs': 'Hello {{name}}',
+    }
+    const mine = await render(own, 'mine', { ...page, blocks: [{ kind: 'hello', name: '<Ana & Ben>' }] })
+    expect(mine.subject).toContain('Mine')
+    expect(mine.html).toMatch(/Hello &lt;Ana &amp; Ben&gt;/)
+    expect(mine.text).toContain('Hello <Ana & Ben>')
+  })
+
+  it('has its parts nearest to the report that it is of', async () => {
+    const own = {
+      'one/html.hbs': '<tr><td>{{> greeting}}</td></tr>',
+      'two/html.hbs': '<tr><td>{{> greeting}}</td></tr>',
+      'blocks/greeting.html.hbs': 'Dear all',
+      'two/blocks/greeting.html.hbs': 'Dear two',
+    }
+    expect((await render(own, 'one', { ...page, blocks: [] })).html).toContain('Dear all')
+    expect((await render(own, 'two', { ...page, blocks: [] })).html).toContain('Dear two')
+  })
+
+  it('adds its styles behind those of the layout', async () => {
+    const own = {
+      'daily/styles.css': 'h1 { color: #123456; }',
+      'layout/dark.css': '@media (prefers-color-scheme: dark) { h1 { color: #abcdef !important; } }',
+    }
+    const { html } = await render(own, 'daily', view)
+    expect(html).toMatch(/<h1 style="[^"]*color: ?#123456/)
+    expect(html).toMatch(/<h1 style="[^"]*font-weight/)
+    expect(html).toContain('#abcdef')
+    expect(html).toContain('.bg {')
+  })
+
+  it('has addresses only of the web and of mail', async () => {
+    const links = [
+      'https://example.com/a?b=1',
+      'mailto:ana@example.com',
+      'javascript:alert(1)',
+      ' data:text/html,x',
+    ]
+    const html = '<tr><td>{{#each links}}<a href="{{safeUrl this}}">x</a>{{/each}}</td></tr>'
+    const mine = await render({ 'mine/html.hbs': html }, 'mine', { ...page, blocks: [], links })
+    expect([...mine.html.matchAll(/href="([^"]*)"/g)].map(([, address]) => address)).toEqual([
+      'https://example.com/a?b=1',
+      'mailto:ana@example.com',
+      '#',
+      '#',
+    ])
+  })
+})
+
+/** The same view, but a name that it does not have throws; Handlebars lets them pass in `#if` and `#each`. */
+function strictly<T extends object>(plain: T): T {
+  return new Proxy(plain, {
+    get: (target, name, receiver) => {
+      const value: unknown = Reflect.get(target, name, receiver)
+      if (
+        value === undefined &&
+        typeof name === 'string' &&
+        !Array.isArray(target) &&
+        !ASKED_OF_ALL.has(name)
+      ) {
+        throw new Error(`the view has no ${name}`)
+      }
+      return typeof value === 'object' && value !== null ? strictly(value) : value
+    },
+  })
+}
+
+/** What Handlebars itself looks for in any value. */
+const ASKED_OF_ALL = new Set(['then', 'toHTML', 'toJSON', 'constructor', 'length'])
+
+function longNamed(name: string) {
+  const wide = wideDay()
+  return {
+    ...wide,
+    byPipeline: wide.byPipeline.map((line, index) => (index === 0 ? line : { ...line, name })),
+    funnel: { ...wide.funnel, stages: wide.funnel.stages.map((stage) => ({ ...stage, status: name })) },
+  }
+}

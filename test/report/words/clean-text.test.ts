@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { capitalise, oneLine, oneLineOrNull, wrapLines } from '../../../src/report/words/clean-text.ts'
+
+describe('one line', () => {
+  it.each([
+    ['line breaks', 'a\r\nBcc: b\u2028c\u0085d', 'a Bcc: b c d'],
+    ['what turns the text round', '\u202egnp.\u202cexe\u2066x\u2069', 'gnp.exex'],
+    ['what cannot be seen', 'a\u200bb\ufeffc\u00add\u{e0041}e', 'abcde'],
+    ['NUL, escapes and half characters', 'a\u0000b\u001b[31mc\ud800d', 'a b [31mc\ufffdd'],
+    ['blanks', '  a \t\u00a0 b  ', 'a b'],
+    ['towers of accents', `z${'\u0301'.repeat(50)}`, `z${'\u0301'.repeat(4)}`],
+  ])('is freed of %s', (_what, text, clean) => {
+    expect(oneLine(text, 100)).toBe(clean)
+  })
+
+  it('keeps the joiners that scripts and emoji need', () => {
+    for (const text of ['می\u200cخواهم', '👩\u200d🔬']) expect(oneLine(text, 100)).toBe(text)
+  })
+
+  it('is cut at a word where one ends near, and never within a character', () => {
+    expect(oneLine('Fathom Analytics for Regional Hospitals', 30)).toBe('Fathom Analytics for Regional…')
+    expect(oneLine('a'.repeat(5000), 60)).toBe(`${'a'.repeat(59)}…`)
+    expect(oneLine('👩‍🔬'.repeat(100), 12)).toBe('👩‍🔬👩‍🔬…')
+    expect(oneLine('x'.repeat(60), 60)).toBe('x'.repeat(60))
+  })
+
+  it('costs nothing, however long the text', () => {
+    const before = performance.now()
+    for (const text of ['\u0301'.repeat(5e6), ' '.repeat(5e6), 'a '.repeat(2e6), '\u202e'.repeat(5e6)]) {
+      expect(oneLine(text, 60).length).toBeLessThanOrEqual(60)
+    }
+    expect(performance.now() - before).toBeLessThan(10_000)
+  })
+
+  it('is absent when nothing is left of it', () => {
+    expect(oneLineOrNull(' \u200b\n', 60)).toBeNull()
+    expect(oneLineOrNull(null, 60)).toBeNull()
+  })
+})
+
+describe('a status', () => {
+  it.each([
+    ['meeting', 'Meeting'],
+    ['meeting_booked', 'Meeting booked'],
+    ['closed-won', 'Closed won'],
+    ['SQL', 'SQL'],
+    ['überfällig', 'Überfällig'],
+    ['', ''],
+  ])('%j is shown as %j', (status, label) => {
+    expect(capitalise(status)).toBe(label)
+  })
+})
+
+describe('wrapped text', () => {
+  it('breaks at spaces and keeps the indentation of a list', () => {
+    expect(wrapLines('- one two three four\n      five six seven', 12)).toBe(
+      '- one two\n  three four\n      five\n      six\n      seven',
+    )
+  })
+
+  it('leaves a word whole that is longer than the line', () => {
+    const url = `https://example.com/${'x'.repeat(90)}`
+    expect(wrapLines(`see ${url} now`, 72)).toBe(`see\n${url}\nnow`)
+  })
+
+  it('ends whatever a line begins with, and loses no word', () => {
+    for (const begin of [' '.repeat(73), ' '.repeat(10_000), '- ', `${' '.repeat(72)}- `, '-   '])
+      for (const words of ['', 'a', 'a b', 'x '.repeat(500), 'W'.repeat(10_000), `${'W'.repeat(90)} b`]) {
+        const lines = wrapLines(begin + words, 72)
+        expect(lines.split(/\s+/).filter(Boolean)).toEqual((begin + words).split(/\s+/).filter(Boolean))
+        expect(lines.length).toBeLessThan(100_000)
+      }
+  })
+})

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { periodBetween } from '../../../src/domain/period.ts'
+import { formatAge } from '../../../src/report/blocks/freshness/view.ts'
+import { datesOf, namePeriod } from '../../../src/report/words/dates.ts'
+import { voiceOf } from '../../support/report.ts'
+
+const ZONE = 'Europe/Berlin'
+const { instant, recent } = datesOf('en-GB', ZONE, '2026-11-21T05:04:00.000Z')
+
+describe('an instant', () => {
+  it('is told on the clock of the reader, with the year only of another year', () => {
+    expect(instant('2026-11-20T13:10:00.000Z')).toBe('Fri 20 Nov, 14:10')
+    expect(instant('2025-12-31T23:30:00.000Z')).toBe('Thu 1 Jan, 00:30')
+    expect(instant('2025-12-31T22:30:00.000Z')).toBe('Wed, 31 Dec 2025, 23:30')
+  })
+
+  it('is told without the date where it is today', () => {
+    expect(recent('2026-11-20T23:01:00.000Z')).toBe('00:01')
+    expect(recent('2026-11-20T22:59:00.000Z')).toBe('Fri 20 Nov, 23:59')
+  })
+})
+
+describe('a period', () => {
+  const period = (from: string, to: string) => periodBetween(from, to, ZONE)
+
+  it('of a day is named by its weekday and date, where the report is made', () => {
+    expect(namePeriod('en-GB', 'day', period('2026-11-20', '2026-11-21'))).toEqual({
+      shape: 'day',
+      long: 'Friday, 20 November 2026',
+      short: 'Fri 20 Nov',
+      brief: '20 Nov',
+      name: 'Friday',
+      week: null,
+    })
+  })
+
+  it('of several days is named by its first and last', () => {
+    const days = namePeriod('en-GB', 'working_day', period('2026-11-20', '2026-11-23'))
+    expect(days).toMatchObject({ shape: 'days', week: null })
+    expect(days.short).toMatch(/^Fri 20 Nov\s–\sSun 22 Nov$/)
+    expect(days.brief).toMatch(/^20\s?–\s?22 Nov$/)
+  })
+
+  it('of a working day that is one day is a day', () => {
+    expect(namePeriod('en-GB', 'working_day', period('2026-11-20', '2026-11-21')).shape).toBe('day')
+  })
+
+  it.each([
+    ['2026-11-16', 47],
+    ['2026-12-28', 53],
+    ['2027-01-04', 1],
+    ['2024-12-30', 1],
+  ])('of the week of %s has the number %i', (monday, week) => {
+    const sunday = new Date(Date.parse(monday) + 7 * 86_400_000).toISOString().slice(0, 10)
+    expect(namePeriod('de-DE', 'week', period(monday, sunday)).week).toBe(week)
+  })
+
+  it('of a month is named by it', () => {
+    expect(namePeriod('de-DE', 'month', period('2026-11-01', '2026-12-01'))).toMatchObject({
+      long: 'November 2026',
+      short: 'Nov. 2026',
+      name: 'November',
+    })
+  })
+})
+
+it.each([
+  [30_000, 'less than a minute', 'weniger als eine Minute'],
+  [60_000, '1 minute', '1 Minute'],
+  [240_000, '4 minutes', '4 Minuten'],
+  [3_600_000, '1 hour', '1 Stunde'],
+  [47 * 3_600_000, '47 hours', '47 Stunden'],
+  [19.9 * 86_400_000, '19\u00a0days', '19\u00a0Tage'],
+])('%i ms is %s', (ms, english, german) => {
+  expect(formatAge(ms, voiceOf())).toBe(english)
+  expect(formatAge(ms, voiceOf({ locale: 'de-DE' }))).toBe(german)
+})
