@@ -98,7 +98,7 @@ async function showPlan(terminal: Terminal, store: Store, target: StorePlace): P
 
 const PLANS: Readonly<Record<MovePlan['state'], string>> = {
   empty: 'nothing is there yet',
-  begun: 'a move that was cut off would go on there',
+  begun: 'a move was cut off there; it would start over',
   whole: 'it was moved there before; the two would only be compared',
 }
 

@@ -30,7 +30,7 @@ test.skipIf(!hasPostgres)(
     const there = await newDatabase({ template: await migratedDatabase() })
     const lives: string[] = []
     for (let kill = 0; kill < KILLS; kill++) {
-      // Soon at first, since each life goes on where the one before was.
+      // Soon at first, later in the end, so that each table is met.
       const steps = Math.floor(next() * (kill < KILLS - 3 ? 6 : 60))
       lives.push(await moveAndKill(file, there, steps, next() * 20))
     }

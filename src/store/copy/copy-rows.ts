@@ -6,14 +6,7 @@ import type { CopiedTable } from './copied-tables.ts'
 export type CopiedRow = Readonly<Record<string, unknown>>
 
 /** The values of the key of a row, in its order. */
-export type Key = readonly unknown[]
-
-export interface Span {
-  /** Only rows behind this one. */
-  readonly after?: Key | null
-  /** Only rows up to this one, and it. */
-  readonly upTo?: Key | null
-}
+type Key = readonly unknown[]
 
 /** About so much of JSON text at once, however wide the rows are. */
 const CHUNK_CHARACTERS = 1_000_000
@@ -24,35 +17,20 @@ const ROWS_MAX = 5000
 export async function* readChunks(
   db: Db,
   table: CopiedTable,
-  { after = null, upTo = null }: Span = {},
 ): AsyncGenerator<{ readonly rows: readonly CopiedRow[]; readonly cells: readonly string[] }> {
-  let last = after
+  let last: Key | null = null
   let limit = FIRST_ROWS
   for (;;) {
-    const rows = await readRows(db, table, last, upTo, limit)
+    const rows = await readRows(db, table, last, limit)
     const end = rows.at(-1)
     if (end === undefined) return
     const cells = rows.map((row) => cellsOf(table, row))
     yield { rows, cells }
     if (rows.length < limit) return
-    last = keyOf(table, end)
+    last = table.key.map((column) => end[column])
     const characters = cells.reduce((sum, text) => sum + text.length, 0)
     limit = Math.min(ROWS_MAX, Math.max(1, Math.round((CHUNK_CHARACTERS * rows.length) / characters)))
   }
-}
-
-export function keyOf(table: CopiedTable, row: CopiedRow): Key {
-  return table.key.map((column) => row[column])
-}
-
-/** The key of its last row; null where it is empty. */
-export async function findLastKey(db: Db, table: CopiedTable): Promise<Key | null> {
-  const backwards = table.key.map((column) => sql`${sql.ref(column)} DESC`)
-  const { rows } = await sql<CopiedRow>`
-    SELECT ${keyColumns(table)} FROM ${sql.table(table.name)} ORDER BY ${sql.join(backwards)} LIMIT 1`.execute(
-    db,
-  )
-  return rows[0] === undefined ? null : keyOf(table, rows[0])
 }
 
 export async function countRows(db: Db, table: CopiedTable): Promise<number> {
@@ -74,19 +52,9 @@ function cellsOf({ columns }: CopiedTable, row: CopiedRow): string {
   )
 }
 
-async function readRows(
-  db: Db,
-  table: CopiedTable,
-  after: Key | null,
-  upTo: Key | null,
-  limit: number,
-): Promise<CopiedRow[]> {
+async function readRows(db: Db, table: CopiedTable, after: Key | null, limit: number): Promise<CopiedRow[]> {
   const columns = sql.join(table.columns.map(({ name }) => sql.ref(name)))
-  const bounds = [
-    ...(after === null ? [] : [sql`(${keyColumns(table)}) > (${sql.join(after)})`]),
-    ...(upTo === null ? [] : [sql`(${keyColumns(table)}) <= (${sql.join(upTo)})`]),
-  ]
-  const where = bounds.length === 0 ? sql`` : sql`WHERE ${sql.join(bounds, sql` AND `)}`
+  const where = after === null ? sql`` : sql`WHERE (${keyColumns(table)}) > (${sql.join(after)})`
   const { rows } = await sql<CopiedRow>`
     SELECT ${columns} FROM ${sql.table(table.name)} ${where} ORDER BY ${keyColumns(table)} LIMIT ${limit}`.execute(
     db,

@@ -1,6 +1,6 @@
 /**
- * Where a store is moved to. Its one row in `installation` says from the first moment to the last that it is not
- * whole; how far it is, its tables tell by the rows that they have.
+ * The database that a store is moved to. Its one row in `installation` says from the first moment to the last that it
+ * is not whole, so that nothing opens it.
  */
 import { sql } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
@@ -9,7 +9,7 @@ import { isPostgres } from '../db/postgres.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { type CopiedTable, listCopiedTables } from './copied-tables.ts'
 
-/** `begun`: cut off; `whole`: it has ended before, and perhaps the store is in use since. */
+/** `begun`: a move was cut off; `whole`: a move has ended, and perhaps the store is in use since. */
 export type TargetState = 'empty' | 'begun' | 'whole'
 
 /** What a daemon that found nothing to do has left, and whoever only looked at it. */

@@ -1,6 +1,7 @@
 /**
- * Moves a store to another database with all its history: copied table by table, and compared row by row. Cut off at
- * any moment and called again, it goes on where it was; the source is only read, and nobody writes it meanwhile.
+ * Moves a store to another database with all its history: copies it table by table, and compares it row by row. The
+ * target cannot be opened until all of it is there; a move that is cut off leaves it so, and the next one starts over.
+ * The source is only read, and nobody writes it meanwhile.
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -17,7 +18,7 @@ import { openDatabase, retryWhileBusy } from '../open.ts'
 import { findHolder } from '../schedule/lease.ts'
 import { type CopiedTable, listCopiedTables } from './copied-tables.ts'
 import { countSteps, type Heard, type Progress } from './copy-progress.ts'
-import { countRows, findLastKey, type Key, readChunks } from './copy-rows.ts'
+import { countRows, readChunks } from './copy-rows.ts'
 import {
   continueNumbers,
   emptyTables,
@@ -89,7 +90,7 @@ export async function moveStore(source: Store, to: StorePlace, moving: Moving): 
       await refuseWhileUsed(reading, source.place, moving.now())
       const state = await readTargetState(target, to, source.installationId)
       const tables = await listCopiedTables()
-      if (state !== 'whole') await copyStore(reading, target, source.place, tables, state, moving)
+      if (state !== 'whole') await copyStore(reading, target, source.place, tables, moving)
       const compared = await compareTables(reading, target, to, tables, state, moving)
       const violations = await findViolations(target, moving.now().toISOString(), 'all')
       if (state !== 'whole') await target.transaction().execute(markWhole)
@@ -137,61 +138,31 @@ async function copyStore(
   target: Db,
   from: StorePlace,
   tables: readonly CopiedTable[],
-  state: TargetState,
   moving: Moving,
 ): Promise<void> {
-  const goesOn = state === 'begun' && (await hasOnlyCopies(reading, target, tables, moving))
   const installation = await reading
     .selectFrom('installation')
     .select(['id', 'created_at'])
     .executeTakeFirstOrThrow()
   await target.transaction().execute(async (trx) => {
-    if (!goesOn) await emptyTables(trx, tables)
+    await emptyTables(trx, tables)
     await markBegun(trx, installation, nameOf(from))
   })
   const progress = await countSteps('copy', reading, tables, moving)
   for (const table of tables.filter(({ isCounted }) => !isCounted)) {
-    const last = goesOn ? await findLastKey(target, table) : null
-    await copyTable(reading, target, table, last, progress)
+    await copyTable(reading, target, table, progress)
   }
   await target.transaction().execute(async (trx) => {
     const counted = tables.filter(({ isCounted }) => isCounted)
     await emptyTables(trx, counted)
-    for (const table of counted) await copyTable(reading, trx, table, null, progress)
+    for (const table of counted) await copyTable(reading, trx, table, progress)
     await continueNumbers(trx)
   })
 }
 
-/** Whether what a move that was cut off has left is still how the source begins: it may have been in use since. */
-async function hasOnlyCopies(
-  reading: Trx,
-  target: Db,
-  tables: readonly CopiedTable[],
-  moving: Moving,
-): Promise<boolean> {
-  const progress = await countSteps('compare', reading, tables, moving)
-  for (const table of tables.filter(({ isCounted }) => !isCounted)) {
-    const last = await findLastKey(target, table)
-    if (last === null) continue
-    const there = await readDigest(target, table, {}, (rows) => progress.tell(table, rows))
-    progress.end(there.rows)
-    const here = await readDigest(reading, table, { upTo: last }, (rows) => progress.tell(table, rows))
-    progress.end(here.rows)
-    if (!isSame(here, there)) return false
-  }
-  return true
-}
-
-async function copyTable(
-  reading: Trx,
-  target: Db,
-  table: CopiedTable,
-  after: Key | null,
-  progress: Progress,
-): Promise<void> {
-  const before = after === null ? 0 : await countRows(target, table)
-  let done = before
-  for await (const { rows } of readChunks(reading, table, { after })) {
+async function copyTable(reading: Trx, target: Db, table: CopiedTable, progress: Progress): Promise<void> {
+  let done = 0
+  for await (const { rows } of readChunks(reading, table)) {
     const insert = (trx: Db): Promise<void> => insertCopies(trx, table.name, rows)
     await (target.isTransaction ? insert(target) : writeUnflushed(target, insert))
     done += rows.length
@@ -211,9 +182,9 @@ async function compareTables(
   const progress = await countSteps('compare', reading, tables, moving)
   const compared: MovedTable[] = []
   for (const table of tables) {
-    const here = await readDigest(reading, table, {}, (rows) => progress.tell(table, rows))
+    const here = await readDigest(reading, table, (rows) => progress.tell(table, rows))
     progress.end(here.rows)
-    const there = await readDigest(target, table, {}, (rows) => progress.tell(table, rows))
+    const there = await readDigest(target, table, (rows) => progress.tell(table, rows))
     progress.end(there.rows)
     if (!isSame(here, there)) throw unlike(to, table, here, there, state)
     compared.push({ name: table.name, ...there })

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Db } from '../db/store.ts'
 import type { CopiedTable } from './copied-tables.ts'
-import { readChunks, type Span } from './copy-rows.ts'
+import { readChunks } from './copy-rows.ts'
 
 export interface TableDigest {
   readonly rows: number
@@ -14,12 +14,11 @@ export interface TableDigest {
 export async function readDigest(
   db: Db,
   table: CopiedTable,
-  span: Span = {},
   onRows: (rows: number) => void = () => {},
 ): Promise<TableDigest> {
   const hash = createHash('sha256')
   let rows = 0
-  for await (const { cells } of readChunks(db, table, span)) {
+  for await (const { cells } of readChunks(db, table)) {
     for (const text of cells) hash.update(text).update('\n')
     rows += cells.length
     onRows(rows)
