@@ -1,9 +1,9 @@
 /** The process: arguments, signals, exit status. The only place that prints errors. */
 import { setFlagsFromString } from 'node:v8'
 import { EXIT_STATUS, endingOf } from './cli/exit-status.ts'
-import { plainText } from './cli/plain-text.ts'
 import { createProgram, runProgram } from './cli/program.ts'
-import type { FrameTerminal } from './cli/terminal.ts'
+import { plainText } from './cli/terminal/plain-text.ts'
+import type { FrameTerminal } from './cli/terminal/terminal.ts'
 import { errorText, LeadsheetError } from './errors.ts'
 
 /** Container runtimes kill what has not left ten seconds after they asked for it. */

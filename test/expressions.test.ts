@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { styledText } from '../src/cli/plain-text.ts'
+import { styledText } from '../src/cli/terminal/plain-text.ts'
 import { withoutNamedSecrets } from '../src/redaction.ts'
 import {
   fillParameters,
@@ -36,7 +36,13 @@ const OURS: readonly string[] = [
 const SHORT: readonly string[] = ['source/probe/auth.ts /\\b(x-', 'source/probe/list.ts /(^|']
 /** Those put together while the program runs: of names and words that are ours, unless they are tried below. */
 const PUT_TOGETHER: readonly string[] = [
-  ...['cli/plain-text.ts', 'config/csv.ts', 'jobs/search-editions.ts', 'redaction.ts', 'report/compile.ts'],
+  ...[
+    'cli/terminal/plain-text.ts',
+    'config/csv.ts',
+    'jobs/search-editions.ts',
+    'redaction.ts',
+    'report/compile.ts',
+  ],
   ...['schedule/words.ts', 'service/faults/plan.ts', 'source/json.ts', 'source/probe/auth.ts'],
   ...[
     'store/postgres/analyst-sql.ts',

@@ -3,10 +3,10 @@
 import { Command, CommanderError } from 'commander'
 import { nearest } from '../config/nearest.ts'
 import { CALLED, LeadsheetError } from '../errors.ts'
+import { readVersion } from '../leadsheet.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT_STATUS } from './exit-status.ts'
-import { type FrameTerminal, type GlobalFlags, openTerminal } from './terminal.ts'
-import { readVersion } from './version.ts'
+import { type FrameTerminal, type GlobalFlags, openTerminal } from './terminal/terminal.ts'
 
 /** @param signal aborted when the process is told to stop */
 export function createProgram(signal: AbortSignal): { program: Command; terminal: FrameTerminal } {

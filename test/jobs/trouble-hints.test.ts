@@ -9,7 +9,7 @@ const FILES = [
   'src/jobs/troubles/*.ts',
   'src/jobs/notice-message.ts',
   'src/jobs/sync/sync-leads.ts',
-  'src/cli/notice-check.ts',
+  'src/cli/checks/notice-check.ts',
 ]
 
 /** shellCommand('resend ${report} --failed') -> the words of the command. */

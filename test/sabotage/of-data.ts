@@ -161,7 +161,7 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/cli/run.test.ts',
+        file: 'test/cli/commands/operations/run.test.ts',
         title: 'never writes the key into its log',
         because: /not to contain 'canary-4711-secret'/,
       },

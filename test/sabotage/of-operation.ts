@@ -249,14 +249,14 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a reload takes settings that are wrong',
     edits: [
       {
-        file: 'src/cli/reloads.ts',
+        file: 'src/app/hot-reload.ts',
         find: 'if (config.dataDir !== first.dataDir) {',
         replace: "if (config.dataDir === '') {",
       },
     ],
     caughtBy: [
       {
-        file: 'test/cli/reloads.test.ts',
+        file: 'test/app/hot-reload.test.ts',
         title: 'are refused with %s, and those of before stay in force',
         because: /null/,
       },
@@ -317,14 +317,14 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a reload forgets the secrets of before',
     edits: [
       {
-        file: 'src/cli/terminal.ts',
+        file: 'src/cli/terminal/terminal.ts',
         find: '    for (const secret of secretsOf(config)) secrets.add(secret)',
         replace: '    secrets.clear()\n    for (const secret of secretsOf(config)) secrets.add(secret)',
       },
     ],
     caughtBy: [
       {
-        file: 'test/cli/reload.test.ts',
+        file: 'test/cli/commands/operations/reload.test.ts',
         title:
           'a daemon that is told to reload goes by the new settings, or by the old ones, and hides the secrets of both',
         because: /AssertionError/,

@@ -5,10 +5,9 @@ import { type Entry, settingsText } from '../../config/first-settings.ts'
 import { loadConfig } from '../../config/load.ts'
 import { type NewFile, writeNewFiles } from '../../config/new-files.ts'
 import { reportFor } from '../../config/report-kind.ts'
-import type { Answer } from './answers.ts'
-import type { AnswerOptions } from './given.ts'
+import type { Answer, AnswerOptions } from './answers.ts'
 import type { Asked } from './questions.ts'
-import { PROFILE_NAME } from './service.ts'
+import { PROFILE_NAME } from './questions.ts'
 
 /** In the folder of the settings. */
 const SECRETS = {

@@ -1,18 +1,34 @@
 /** Whether what was answered works: the service, the mail server and the port of the window are tried, and no more. */
+
+import { randomUUID } from 'node:crypto'
+import { openMail } from '../../app/configured-mail.ts'
+import { ownFolder } from '../../app/configured-reports.ts'
+import { schedulesOf } from '../../app/configured-schedules.ts'
+import { BRIEF_BACKOFF } from '../../app/configured-upstream.ts'
+import { TEMPLATES } from '../../app/installation.ts'
+import { placeOf } from '../../app/operators.ts'
+import type { Config } from '../../config/config.ts'
 import type { ProfileData } from '../../config/profile-file.ts'
+import { requireMail } from '../../config/requirements.ts'
 import { listenAddress } from '../../config/web-settings.ts'
-import { LeadsheetError } from '../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { messageId } from '../../mail/message.ts'
+import type { Letter } from '../../model.ts'
 import { openAsker } from '../../probe/ask.ts'
-import { type ProbeResult, probe } from '../../probe/probe.ts'
+import type { ProbeResult } from '../../probe/probe.ts'
+import { probe } from '../../probe/probe.ts'
 import { redactor } from '../../redaction.ts'
-import { type Check, checkUpstream, fail, ok, warn } from '../../upstream/checkup.ts'
+import { openNoticeLetter } from '../../report/render/notice-letter.ts'
+import { nextSlot } from '../../schedule/slots.ts'
+import type { Check } from '../../upstream/checkup.ts'
+import { attempt, checkUpstream, fail, ok, warn } from '../../upstream/checkup.ts'
 import { openSource } from '../../upstream/open.ts'
 import { parseProfile } from '../../upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
-import { findListenFault } from '../listen-fault.ts'
-import { checkMailServer } from '../mail-check.ts'
-import { BRIEF_BACKOFF } from '../upstream.ts'
+import { findListenFault } from '../checks/listen-fault.ts'
+import { checkMailServer } from '../checks/mail-check.ts'
+import { localTime } from '../terminal/table.ts'
 
 export interface TrialDeps {
   readonly log: Log
@@ -88,4 +104,53 @@ export async function tryListen(listen: string): Promise<Check> {
 
 function openDisposable<T extends { close(): Promise<void> }>(opened: T): T & AsyncDisposable {
   return Object.assign(opened, { [Symbol.asyncDispose]: () => opened.close() })
+}
+
+/* The mail that `leadsheet init` sends: in the look of all others, and with what comes next. */
+
+/** In the headers, in the place of the name of a report. */
+const REPORT = 'test'
+
+export async function sendTestMail(config: Config, to: string, { log, signal }: TrialDeps): Promise<Check> {
+  return attempt('test mail', 'check mail.url and mail.from', async () => {
+    await using transport = openMail(requireMail(config), log)
+    const { response } = await transport.send(await composeTestMail(config, to, new Date()), { signal })
+    return ok('test mail', `${to}: ${response}`)
+  })
+}
+
+async function composeTestMail(config: Config, to: string, now: Date): Promise<Letter> {
+  const { from, replyTo } = requireMail(config)
+  const render = await openNoticeLetter(TEMPLATES, ownFolder(config))
+  const date = now.toISOString()
+  const content = render({
+    title: 'This mail got through',
+    place: placeOf(config),
+    sections: [{ title: 'What comes next', isGood: true, lines: linesOf(config, now), more: null }],
+    footer: [`You get this because ${shellCommand('init')} was asked to try the mail server.`],
+  })
+  const period = { from: date, to: date }
+  const identity = { installationId: randomUUID(), report: REPORT, period, recipient: to, revision: 0, from }
+  return {
+    ...{ from, to, toName: null, replyTo, unsubscribe: { mailto: replyTo ?? from, url: null } },
+    ...{ ...content, lang: 'en', files: [], date, report: REPORT },
+    messageId: messageId(identity),
+  }
+}
+
+function linesOf(config: Config, now: Date) {
+  return schedulesOf(config).flatMap(({ report, timing }) => {
+    const next = nextSlot(timing, now)
+    if (report === null || next === null) return []
+    const [first = 'nobody', ...others] = report.recipients.map(({ address }) => address)
+    const whom = others.length === 0 ? first : `${first} and ${others.length} more`
+    return [
+      {
+        heading: `The ${report.name} report`,
+        message: `It comes ${localTime(next, timing.timeZone)} for the first time, once the daemon runs, and goes to ${whom}.`,
+        hint: null,
+        times: `${timing.expression}, ${timing.timeZone}`,
+      },
+    ]
+  })
 }

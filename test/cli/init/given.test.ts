@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { completed } from '../../../src/cli/init/answers.ts'
-import { type AnswerOptions, readGiven } from '../../../src/cli/init/given.ts'
+import { type AnswerOptions, completed, readGiven } from '../../../src/cli/init/answers.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { folderWith } from '../../support/folder.ts'

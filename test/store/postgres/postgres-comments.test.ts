@@ -1,7 +1,7 @@
 /** Who looks at the schema in PostgreSQL reads there what the dictionary of the snapshot says. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { describeEmpty } from '../../../src/cli/schema.ts'
+import { describeEmpty } from '../../../src/cli/commands/analysis/schema.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { OWN } from '../../../src/store/schema/published.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'

@@ -1,0 +1,215 @@
+/** A daemon made of the settings: all that it works with is opened, and so found to be in order, before it runs. */
+import type { Config } from '../config/config.ts'
+import { isWatchedBySystemd } from '../config/environment.ts'
+import { requireDaemon } from '../config/requirements.ts'
+import { LeadsheetError } from '../errors.ts'
+import { keepTicking, startDaemon } from '../jobs/daemon.ts'
+import type { ChangeSyncs } from '../jobs/events/event-overflow.ts'
+import { createFollower } from '../jobs/events/event-worker.ts'
+import { createInbox } from '../jobs/events/webhook-intake.ts'
+import { createLetterLane } from '../jobs/letter-lane.ts'
+import { reportSchedule } from '../jobs/reports/scheduled-report.ts'
+import { createLane, joinLanes, type Lane } from '../jobs/schedule/lane.ts'
+import type { Schedule } from '../jobs/schedule/schedule.ts'
+import { createSharedLane, type SharedLaneName } from '../jobs/schedule/shared-lane.ts'
+import { sharedPacerOf } from '../jobs/shared-pacer.ts'
+import { publishIfDue } from '../jobs/snapshot/publish.ts'
+import { snapshotSchedule } from '../jobs/snapshot/scheduled-snapshot.ts'
+import { askSync } from '../jobs/sync/ask-sync.ts'
+import { createDetailCrew } from '../jobs/sync/detail-crew.ts'
+import { syncSchedule } from '../jobs/sync/scheduled-sync.ts'
+import { tellOperators } from '../jobs/tell-operators.ts'
+import { deliverWaiting } from '../jobs/waiting-letters.ts'
+import type { Work } from '../jobs/work.ts'
+import { keepBeating, startWorker } from '../jobs/worker.ts'
+import type { Log } from '../log.ts'
+import { openTransport } from '../mail/transport.ts'
+import { openPoster } from '../notify/post.ts'
+import { openWatchdog } from '../notify/systemd.ts'
+import { openQueue } from '../queue/queue.ts'
+import type { Templates } from '../report/render/templates.ts'
+import type { Store } from '../store/db/store.ts'
+import { reviewMailOutages } from '../store/outbox/smtp-circuit.ts'
+import { isAnyOpen } from '../store/schedule/scheduled-run.ts'
+import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
+import { openMailing, openTemplatesOf, reportOf } from './configured-reports.ts'
+import { schedulesOf } from './configured-schedules.ts'
+import { needsKey, openSourceOf, profileOf, syncOptions } from './configured-upstream.ts'
+import { openConfiguredWeb, openPages } from './configured-web.ts'
+import { pathsIn } from './installation.ts'
+import { openOperators } from './operators.ts'
+import { configuredPublishing } from './publishing.ts'
+
+/** Leads that events told of, where the settings do not say how many details are asked for at once. */
+const EVENTS_AT_ONCE = 4
+/** Of these, no more than the reference service answers in that time. */
+const EVENTS_PER_TEN_SECONDS = 200
+
+export interface ConfiguredDaemon extends AsyncDisposable {
+  /**
+   * Until the signal ends it; resolves when the work in hand is put down. Once is enough.
+   * @param onStarted awaited when it is the only one and its pages are served, before it does anything
+   * @param mayWaitForPort whether it works without its pages while another program has their port
+   * @throws LeadsheetError job_busy, web_port, and what `onStarted` throws
+   */
+  run(
+    signal: AbortSignal,
+    onStarted: (running: RunningDaemon) => Promise<void>,
+    mayWaitForPort?: boolean,
+  ): Promise<void>
+}
+
+export interface RunningDaemon {
+  readonly schedules: readonly Schedule[]
+  /** Where its pages are; null where it serves none, or none yet. */
+  readonly web: string | null
+  /** Such as `sync`, `letters and notices`, `events`. */
+  inHand(): readonly string[]
+}
+
+/** @throws LeadsheetError config_missing, config_invalid, report_template: what is wrong with the settings */
+export async function openConfiguredDaemon(
+  config: Config,
+  store: Store,
+  log: Log,
+): Promise<ConfiguredDaemon> {
+  const { mail } = requireDaemon(config, needsKey(profileOf(config)))
+  const templates = await openTemplatesOf(
+    config,
+    config.reports.map((report) => report.template),
+  )
+  await using opening = new AsyncDisposableStack()
+  const source = openSourceOf(config, log, { pacer: sharedPacerOf(store) })
+  opening.defer(source.close)
+  const transport = opening.use(
+    openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
+      log,
+      dkim: dkimOf(config.mail),
+    }),
+  )
+  const poster = opening.use(openPoster())
+  const publishing = configuredPublishing(config, store, log)
+  const queue = store.place.kind === 'postgres' ? opening.use(await openQueue(store.place, log)) : null
+  const mailing = await openMailing(config, store, templates)
+  const crew =
+    queue &&
+    createDetailCrew({
+      ...{ queue, source, store, log, now: mailing.now },
+      concurrency: config.details?.concurrency ?? 1,
+    })
+  const publish = async (signal: AbortSignal): Promise<void> => {
+    if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
+  }
+  const snapshots = createLane(log, publish)
+  const work: Work = {
+    ...mailing,
+    ...(crew && { crew }),
+    source,
+    transport,
+    policy: deliveryPolicyOf(config.mail, store, transport),
+    log,
+    syncOptions: (signal) => syncOptions(config, signal),
+    poke: () => letters.poke(),
+    retention: config.retention,
+    publish: async (signal) => {
+      if (queue === null) await publish(signal)
+      // As soon as the others, which find within a minute that there is something new.
+      else snapshots.poke()
+    },
+  }
+  const { now } = work
+  /** One at a time, in this process or among all workers. */
+  const laneOf = (name: SharedLaneName, job: (signal: AbortSignal) => Promise<void>): Lane =>
+    queue === null ? createLane(log, job) : createSharedLane(queue, name, log, job)
+  const sending = { ...work, pauseAfter: config.mail.pauseAfter }
+  const letters =
+    queue === null
+      ? createLane(log, (signal) => deliverWaiting(sending, signal))
+      : createLetterLane({ ...sending, queue })
+  const operators = await openOperators(config, { store, source, log, poster, transport, now })
+  const notices = laneOf('notices', (signal) => tellOperators(operators, letters.poke, signal))
+  const schedules = schedulesIn(config, templates, work, publishing)
+  let wake = (): void => undefined
+  const follower = createFollower({
+    ...{ source, store, log, now },
+    wantsDetails: config.details !== null,
+    concurrency: config.details?.concurrency ?? EVENTS_AT_ONCE,
+    perTenSeconds: EVENTS_PER_TEN_SECONDS,
+    syncs: source.hasUpdatedSince ? changeSyncsOf(work, schedules, () => wake()) : null,
+  })
+  const events = queue === null ? follower : laneOf('events', follower.followAll)
+  const inbox = createInbox({ store, now, poke: queue === null ? follower.nudge : events.poke })
+  const monotonicMs = () => performance.now()
+  const post = joinLanes([notices, letters])
+  const daemon = { store, log, now, monotonicMs, schedules, post, events }
+  const tellAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
+  const own = joinLanes([snapshots, ...(crew ? [crew] : [])])
+  const opened = opening.move()
+  return {
+    async run(signal, onStarted, mayWaitForPort = false) {
+      const started = await (queue === null
+        ? startDaemon(daemon, signal)
+        : startWorker({ ...daemon, queue, own }, signal))
+      wake = started.poke
+      try {
+        await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
+        const served = { ...started, work, schedules, inbox }
+        const open = () => openConfiguredWeb(config, store, templates, served, log)
+        await using web = await openPages(open, mayWaitForPort, log)
+        await onStarted({ schedules, web: web.url, inHand: started.inHand })
+        const watched = {
+          ...started,
+          async tick() {
+            await started.tick()
+            await web.tryAgain()
+            tellAlive()
+          },
+        }
+        await (queue === null ? keepTicking(watched) : keepBeating(watched))
+      } finally {
+        await started.stop()
+      }
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+/** Null where no syncs of changes are scheduled. */
+function changeSyncsOf(
+  { store, now }: Pick<Work, 'store' | 'now'>,
+  schedules: readonly Schedule[],
+  wake: () => void,
+): ChangeSyncs | null {
+  const schedule = schedules.find(({ name }) => name === 'sync')
+  if (schedule === undefined) return null
+  return {
+    isOpen: () => isAnyOpen(store.db, schedule.name, now().toISOString()),
+    async ask() {
+      try {
+        await askSync(store, schedule, now)
+      } catch (thrown) {
+        if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return false
+        throw thrown
+      }
+      wake()
+      return true
+    },
+  }
+}
+
+function schedulesIn(
+  config: Config,
+  templates: Templates,
+  work: Work,
+  publishing: Parameters<typeof snapshotSchedule>[0],
+): Schedule[] {
+  return schedulesOf(config).map(({ report: settings, ...schedule }) => {
+    if (settings !== null) {
+      const { report, recipients } = reportOf(settings, config, templates)
+      return reportSchedule(work, report, { ...schedule, recipients })
+    }
+    return schedule.name === 'snapshot'
+      ? snapshotSchedule(publishing, schedule)
+      : syncSchedule(work, { ...schedule, full: schedule.name === 'sync-full' })
+  })
+}

@@ -1,0 +1,70 @@
+/** The mail settings, as the jobs and the transports take them. */
+import type { Config, MailConfig } from '../config/config.ts'
+import type { ReadyMail } from '../config/requirements.ts'
+import type { Sender } from '../jobs/outbox/message.ts'
+import type { Pace } from '../jobs/outbox/rate.ts'
+import { createPace } from '../jobs/outbox/rate.ts'
+import type { DeliveryPolicy } from '../jobs/outbox/send-batch.ts'
+import type { Log } from '../log.ts'
+import type { DkimKey } from '../mail/dkim.ts'
+import type { LinkSubject } from '../mail/link-token.ts'
+import { signLink } from '../mail/link-token.ts'
+import type { Transport } from '../mail/transport.ts'
+import { openTransport } from '../mail/transport.ts'
+import type { Store } from '../store/db/store.ts'
+import { takeMailTurn } from '../store/outbox/send-rate.ts'
+import { readOrCreateLinkKey } from '../store/reports/link-key.ts'
+import { subscriptionUrl } from '../web/preferences.ts'
+
+/** Of letters that are only looked at, where no sender is set. */
+const NOBODY = 'leadsheet@localhost.invalid'
+
+export function senderOf(
+  { from, replyTo, unsubscribe }: MailConfig,
+  pageOf: Sender['unsubscribe']['pageOf'],
+): Sender {
+  const sender = from ?? NOBODY
+  return { from: sender, replyTo, unsubscribe: { mailto: unsubscribe ?? replyTo ?? sender, pageOf } }
+}
+
+/** To be closed. */
+export function openMail(mail: ReadyMail, log: Log): Transport {
+  return openTransport(mail.url.reveal(), { log, dkim: dkimOf(mail) })
+}
+
+export function dkimOf({ dkim }: MailConfig): DkimKey | null {
+  return dkim && { domain: dkim.domain, selector: dkim.selector, privateKey: dkim.key.reveal() }
+}
+
+/**
+ * A folder takes letters as fast as they come.
+ * @param server its name as the transport has it
+ */
+export function deliveryPolicyOf(
+  { url, perMinute, inDoubt }: MailConfig,
+  store: Store,
+  { name: server }: Pick<Transport, 'name'>,
+): DeliveryPolicy {
+  const isServer = url?.reveal().startsWith('smtp') ?? false
+  if (!isServer) return { inDoubt, pace: createPace(Number.POSITIVE_INFINITY) }
+  return { inDoubt, pace: sharedPace(store, server, perMinute) ?? createPace(perMinute) }
+}
+
+/** Null where one process alone sends. */
+function sharedPace(store: Store, server: string, most: number): Pace | null {
+  if (store.place.kind === 'sqlite') return null
+  const limit = { most, withinMs: 60_000 }
+  return { tryTake: () => store.write((trx) => takeMailTurn(trx, server, limit)) }
+}
+
+/* The links in letters by which recipients reach their page. */
+
+/** Null where no pages are served. */
+export async function subscriptionLinks(
+  { web: { publicUrl } }: Pick<Config, 'web'>,
+  store: Store,
+): Promise<((subject: LinkSubject) => string) | null> {
+  if (publicUrl === null) return null
+  const key = await readOrCreateLinkKey(store, new Date())
+  return (subject) => subscriptionUrl(publicUrl, signLink(key, subject))
+}

@@ -1,0 +1,166 @@
+/** The configured reports with what their folders say, and all that is needed to make them. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import type { ReportConfig } from '../config/report-config.ts'
+import { draftReport } from '../config/report-config.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
+import type { MailingDeps } from '../jobs/reports/enqueue-report.ts'
+import { tryReport } from '../jobs/reports/preview.ts'
+import type { Reader, Recipient, Report } from '../jobs/reports/report-definition.ts'
+import { checkReport } from '../jobs/reports/report-definition.ts'
+import { readVersion } from '../leadsheet.ts'
+import { openArchivePages } from '../report/archive/pages.ts'
+import type { Templates } from '../report/render/templates.ts'
+import { openTemplates } from '../report/render/templates.ts'
+import type { Store } from '../store/db/store.ts'
+import { senderOf, subscriptionLinks } from './configured-mail.ts'
+import { openDataOrEmpty, pathsIn, storePlaceOf, TEMPLATES } from './installation.ts'
+
+const MEGABYTE = 1_000_000
+const STALLED_DAYS_DEFAULT = 7
+
+/**
+ * One of the settings, or one that has only a folder yet, which nobody gets.
+ * @throws LeadsheetError report_unknown, naming those that there are
+ */
+export function findReport(config: Config, name: string): ReportConfig {
+  const found = config.reports.find((report) => report.name === name)
+  if (found) return found
+  const draft = hasFolder(config, name) ? draftReport(name, config) : undefined
+  if (draft) return draft
+  const known = config.reports.map((report) => report.name).join(', ')
+  throw new LeadsheetError('report_unknown', `There is no report named ${JSON.stringify(name)}`, {
+    hint: known === '' ? 'The settings list no reports.' : `Reports in the settings: ${known}.`,
+  })
+}
+
+function hasFolder({ templatesDir }: Config, name: string): boolean {
+  return [templatesDir, TEMPLATES].some((folder) => existsSync(join(folder, name)))
+}
+
+/** @throws LeadsheetError report_unknown without its folder; config_invalid for what that folder does not have */
+export function reportOf(
+  settings: ReportConfig,
+  { leadUrl, holidays }: Pick<Config, 'leadUrl' | 'holidays'>,
+  templates: Templates,
+): { report: Report; recipients: readonly Recipient[] } {
+  const definition = templates.definition(settings.template)
+  const blocks = settings.blocks ?? definition.blocks
+  const report: Report = {
+    name: settings.name,
+    template: settings.template,
+    title: settings.title ?? definition.title,
+    timeZone: settings.timeZone,
+    kind: settings.period ?? definition.period,
+    send: settings.send ?? definition.send,
+    gate: {
+      waitMinutes: settings.waitMinutes,
+      ifStale: settings.ifStale,
+      ifUnusual: settings.ifUnusual,
+    },
+    queries: definition.queries,
+    blocks,
+    ...{ leadUrl, holidays, filter: settings.filter, locale: settings.locale },
+    attachments: settings.attachments,
+    stalledDays: settings.stalledDays,
+    topScore: settings.topScore,
+  }
+  const recipients = settings.recipients.map((recipient) => ({
+    ...recipient,
+    blocks: recipient.blocks ?? blocks,
+  }))
+  checkReport(report, recipients)
+  return { report, recipients }
+}
+
+/**
+ * Whose eyes a report is looked at with; its own where no address is given.
+ * @throws LeadsheetError usage_invalid
+ */
+export function findReader(report: Report, recipients: readonly Recipient[], address: string | null): Reader {
+  const found =
+    address === null ? report : recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
+  if (found) return found
+  throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
+    hint: `${shellCommand('recipients')} lists who gets what.`,
+  })
+}
+
+/** @throws LeadsheetError report_template */
+export async function openMailing(config: Config, store: Store, templates: Templates): Promise<MailingDeps> {
+  return {
+    store,
+    templates,
+    archive: { folder: pathsIn(config.dataDir).archive, pages: await openArchivePages(TEMPLATES) },
+    sender: senderOf(config.mail, await subscriptionLinks(config, store)),
+    // Without a token nobody gets in from outside.
+    windowUrl: config.web.token === null ? null : config.web.publicUrl,
+    maxBytes: config.mail.maxMb * MEGABYTE,
+    program: readVersion(),
+    now: () => new Date(),
+  }
+}
+
+/** Stalled leads are those of the first report of the settings. */
+export function stalledDaysOf(config: Config): number {
+  return config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT
+}
+
+/* The templates of the reports: an installation's own folder, where there is one, before those of the program. */
+
+/**
+ * @param only these reports; what is wrong in others is then not looked for
+ * @throws LeadsheetError report_template, config_invalid
+ */
+export async function openTemplatesOf(config: Config, only?: readonly string[]): Promise<Templates> {
+  const templates = await openTemplates(TEMPLATES, { own: ownFolder(config), ...(only && { only }) })
+  refuseWithoutFolder(config, templates.names(), only)
+  return templates
+}
+
+/** A report of the settings whose folder there is not is a mistake there, at a line. */
+function refuseWithoutFolder(
+  { reports, sources, templatesDir }: Config,
+  names: readonly string[],
+  only: readonly string[] | undefined,
+): void {
+  for (const [index, { name, template }] of reports.entries()) {
+    if (only?.includes(template) === false || names.includes(template)) continue
+    const setting = [`reports[${index}].template`, `reports[${index}].name`].find((each) => each in sources)
+    const place = setting === undefined ? 'reports' : `${sources[setting]}  ${setting}`
+    throw new LeadsheetError(
+      'config_invalid',
+      `${place}: found "${template}", expected a folder of ${templatesDir}, or one of ${names.join(', ')}`,
+      { hint: `${shellCommand(`report new ${name}`)} makes one; or name the one that it takes as template.` },
+    )
+  }
+}
+
+/** Null where the settings name none and none lies beside them. */
+export function ownFolder({ templatesDir, sources }: Config): string | null {
+  if (templatesDir === TEMPLATES) return null
+  return sources.templates_dir !== undefined || existsSync(templatesDir) ? templatesDir : null
+}
+
+/* Whether the reports of the settings could be sent, told before anything is. */
+
+/**
+ * Compiles the templates of every report, fills them in with made-up figures, and has the database read their SQL,
+ * where it changes nothing.
+ * @throws LeadsheetError report_template, report_unknown, query_failed, config_invalid: the first mistake
+ */
+export async function tryReports(config: Config, signal: AbortSignal): Promise<void> {
+  const templates = await openTemplatesOf(
+    config,
+    config.reports.map(({ template }) => template),
+  )
+  const reports = config.reports.map((settings) => reportOf(settings, config, templates))
+  const own = storePlaceOf(config)
+  const hasQueries = reports.some(({ report }) => report.queries.length > 0)
+  // A file that is there is not opened as a store, which might bring it to another version.
+  const isReady = !hasQueries || (own.kind === 'sqlite' && existsSync(own.file))
+  await using store = isReady ? null : await openDataOrEmpty(config)
+  const deps = { templates, place: store?.place ?? own, now: () => new Date() }
+  for (const { report, recipients } of reports) await tryReport(deps, report, recipients, signal)
+}

@@ -1,0 +1,61 @@
+/** The configured upstream, and what the settings say of a sync from it. */
+import type { Config } from '../config/config.ts'
+import { requireApi } from '../config/requirements.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
+import { SYNC_PARTS } from '../jobs/sync/run-sync.ts'
+import type { SyncOptions } from '../jobs/sync/sync-context.ts'
+import type { Log } from '../log.ts'
+import { openSource, type SourceOptions } from '../upstream/open.ts'
+import { type Profile, parseProfile, sendsKey } from '../upstream/profile/profile.ts'
+import { REFERENCE_PROFILE } from '../upstream/profile/reference-profile.ts'
+import type { Source } from '../upstream/source.ts'
+import { webhookSecretsOf } from './webhook-secrets.ts'
+
+/** Where somebody waits for the answer, and nothing is lost with it. */
+export const BRIEF_BACKOFF = { attempts: 2, baseMs: 300, maxMs: 1_000 }
+
+/**
+ * To be closed.
+ * @param options.backoff other than usual where somebody waits for the answer
+ * @param options.pacer of all processes that ask; one of its own by default
+ * @throws LeadsheetError config_missing, config_invalid
+ */
+export function openSourceOf(
+  config: Config,
+  log: Log,
+  options: Pick<SourceOptions, 'backoff' | 'pacer'> = {},
+): Source {
+  const profile = profileOf(config)
+  const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
+  const maxWaitMs = maxWaitSeconds * 1000
+  return openSource({
+    ...{ baseUrl: url, apiKey: key?.reveal() ?? '', profile, maxWaitMs, log },
+    ...{ otherSecrets: webhookSecretsOf(config), ...options },
+  })
+}
+
+/** @throws LeadsheetError config_invalid */
+export function profileOf({ api: { profile } }: Config): Profile {
+  if (profile === null) return REFERENCE_PROFILE
+  if (profile.problem === null) return parseProfile(profile.data, profile.nameOf)
+  throw new LeadsheetError('config_invalid', `The profile ${profile.origin} ${profile.problem}`, {
+    hint: `${shellCommand('probe URL --write FILE')} makes one; api.profile (LEADSHEET_API_PROFILE) names it.`,
+  })
+}
+
+export function needsKey(profile: Profile): boolean {
+  return sendsKey(profile.auth)
+}
+
+/** What the settings say of a sync; the signal also ends when the run has used up its time. */
+export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
+  return {
+    full: false,
+    parts: SYNC_PARTS,
+    pageSize: config.api.pageSize,
+    overlapMs: config.sync.overlapMinutes * 60_000,
+    pipelineIds: config.sync.pipelines,
+    ...(config.details && { details: config.details }),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(config.api.runMinutes * 60_000)]),
+  }
+}

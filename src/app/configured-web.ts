@@ -1,0 +1,184 @@
+/** The pages that the daemon serves, as the settings want them. */
+import type { Config } from '../config/config.ts'
+import { eventSecrets } from '../config/event-settings.ts'
+import { TOKEN_REMEDY, windowAccess } from '../config/web-access.ts'
+import { CALLED, errorText, LeadsheetError } from '../errors.ts'
+import type { StartedDaemon } from '../jobs/daemon.ts'
+import type { Inbox } from '../jobs/events/webhook-intake.ts'
+import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
+import { readHealth } from '../jobs/health.ts'
+import { createMeasuring } from '../jobs/measures.ts'
+import { openOverview } from '../jobs/overview.ts'
+import { openSubscriptionDesk } from '../jobs/recipients/preference-page.ts'
+import { readVersion } from '../leadsheet.ts'
+import type { Log } from '../log.ts'
+import { openWebPages } from '../report/preferences/web-pages.ts'
+import type { Templates } from '../report/render/templates.ts'
+import type { Store } from '../store/db/store.ts'
+import { createGuard } from '../web/auth/require-sign-in.ts'
+import { signInRoutes } from '../web/auth/sign-in.ts'
+import type { DeedDeps } from '../web/dashboard/actions/actions.ts'
+import { actionRoutes } from '../web/dashboard/actions/routes.ts'
+import { agentsRoutes } from '../web/dashboard/agents.ts'
+import { editionRoutes } from '../web/dashboard/archive/edition.ts'
+import { editionFilesRoutes } from '../web/dashboard/archive/files.ts'
+import { editionsRoutes } from '../web/dashboard/archive/list.ts'
+import { pipelinesRoutes } from '../web/dashboard/pipelines/routes.ts'
+import { statusRoutes } from '../web/dashboard/status/page.ts'
+import { healthRoutes } from '../web/health.ts'
+import { openMetrics } from '../web/metrics/metrics.ts'
+import { subscriptionRoutes } from '../web/preferences.ts'
+import { createOwnNames } from '../web/server/allowed-hosts.ts'
+import { createRefuse } from '../web/server/error-page.ts'
+import type { WindowDeps } from '../web/server/frame.ts'
+import { assetRoutes, openWindowPages } from '../web/server/frame.ts'
+import { type AddRoutes, openWeb, type WebServer } from '../web/server/server.ts'
+import { type WebhookDeps, webhookRoutes } from '../web/webhooks.ts'
+import { dkimOf } from './configured-mail.ts'
+import { reportOf, stalledDaysOf } from './configured-reports.ts'
+import { schedulesOf } from './configured-schedules.ts'
+import { profileOf } from './configured-upstream.ts'
+import { installationOf } from './health-installation.ts'
+import { pathsIn, TEMPLATES } from './installation.ts'
+
+export interface ServedDaemon
+  extends Pick<StartedDaemon, 'sinceTickMs' | 'poke' | 'signal'>,
+    Pick<DeedDeps, 'work' | 'schedules'> {
+  readonly inbox: Inbox
+}
+
+/**
+ * Null where the settings want none.
+ * @throws LeadsheetError web_port
+ */
+export async function openConfiguredWeb(
+  config: Config,
+  store: Store,
+  templates: Templates,
+  daemon: ServedDaemon,
+  log: Log,
+): Promise<WebServer | null> {
+  const { listen, publicUrl, hosts, trustedProxies, token } = config.web
+  if (listen === null) return null
+  const [pages, windowPages] = await Promise.all([openWebPages(TEMPLATES), openWindowPages(TEMPLATES)])
+  const now = () => new Date()
+  const reports = schedulesOf(config).flatMap(({ report, timing }) =>
+    report === null ? [] : [{ ...reportOf(report, config, templates), timing }],
+  )
+  const desk = openSubscriptionDesk({ store, reports, reader: config, log, now })
+  const installation = installationOf(config, store)
+  const metrics = openMetrics({ measure: createMeasuring(installation), now, version: readVersion() })
+  const health = { readHealth: () => readHealth(installation, now()), sinceTickMs: daemon.sinceTickMs, log }
+  const names = createOwnNames(publicUrl, hosts)
+  const refuse = createRefuse(windowPages)
+  const guard = createGuard({
+    ...{ names, refuse, log, now, remedy: TOKEN_REMEDY },
+    token: token?.reveal() ?? null,
+    isOpen: windowAccess({ listen, publicUrl, hosts, hasToken: token !== null }) === 'look',
+  })
+  const canAct = guard.desk !== null
+  const deps: WindowDeps = { store, pages: windowPages, now, timeZone: config.timeZone, canAct }
+  const status = {
+    ...{ ...deps, installation, log, version: readVersion() },
+    ...{ settingsFile: config.file, snapshotFile: pathsIn(config.dataDir).snapshot },
+  }
+  const actions = {
+    ...{ guard, names, refuse, pages: windowPages, reports, operators: config.operators.recipients },
+    ...daemon,
+  }
+  const dkim = dkimOf(config.mail)
+  await using opening = new AsyncDisposableStack()
+  const { dataDir, timeZone } = config
+  const overview = opening.use(
+    openOverview({
+      store,
+      now,
+      timeZone,
+      stalledDays: stalledDaysOf(config),
+      log,
+    }),
+  )
+  const counts = [
+    pipelinesRoutes({ ...deps, overview, files: pathsIn(dataDir), called: CALLED }),
+    agentsRoutes({ ...deps, overview }),
+  ]
+  const archive = [editionsRoutes(deps), editionRoutes(deps), editionFilesRoutes({ store, dkim })]
+  const server = await openWeb(
+    { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
+    [
+      ...[assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
+      signInRoutes({ guard, names, pages: windowPages, refuse, log }),
+    ],
+    { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },
+    [
+      healthRoutes(health),
+      ...receivers(config, { inbox: daemon.inbox, onOutcome: metrics.countMessage, now, log }),
+    ],
+  )
+  opening.use(server)
+  const opened = opening.move()
+  return { url: server.url, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** Of what the upstream tells by itself, where it does. */
+function receivers(
+  config: Config,
+  deps: Pick<WebhookDeps, 'inbox' | 'onOutcome' | 'now' | 'log'>,
+): readonly AddRoutes[] {
+  const { webhook, mapping } = profileOf(config)
+  if (webhook === undefined) return []
+  if (webhook.verify.scheme === 'none')
+    deps.log.warn('webhooks are not verified: whoever knows their address can have leads read anew')
+  const file = registrationFile(config.dataDir)
+  const secrets = watchSecrets(file, eventSecrets(config.events.secret), deps)
+  const { publicUrl } = config.web
+  return [webhookRoutes({ webhook, recordId: mapping.lead.id, publicUrl, secrets, ...deps })]
+}
+
+/* The pages of a daemon whose port another program may have: syncs and reports do not wait for it. */
+
+type Open = () => Promise<WebServer | null>
+
+export interface WaitingPages extends AsyncDisposable {
+  /** Null where no pages are served, or none yet. */
+  readonly url: string | null
+  /** Called each minute: serves the pages as soon as their port is free. */
+  tryAgain(): Promise<void>
+}
+
+/**
+ * @param mayWait whether a port that is taken is waited for
+ * @throws LeadsheetError web_port
+ */
+export async function openPages(open: Open, mayWait: boolean, log: Log): Promise<WaitingPages> {
+  let server: WebServer | null = null
+  let isWaiting = false
+  try {
+    server = await open()
+  } catch (thrown) {
+    if (!mayWait || !isTaken(thrown)) throw thrown
+    isWaiting = true
+    const code = 'web_port'
+    log.error({ code }, `${errorText(thrown)}; syncs and reports go on, and it is tried again each minute`)
+  }
+  return {
+    get url() {
+      return server?.url ?? null
+    },
+    async tryAgain() {
+      if (!isWaiting) return
+      try {
+        server = await open()
+        isWaiting = false
+        log.info({ listen: server?.url }, 'the pages are served now')
+      } catch (thrown) {
+        if (!isTaken(thrown)) throw thrown
+      }
+    },
+    [Symbol.asyncDispose]: async () => server?.[Symbol.asyncDispose](),
+  }
+}
+
+function isTaken(thrown: unknown): boolean {
+  return thrown instanceof LeadsheetError && thrown.code === 'web_port' && /EADDRINUSE/.test(thrown.message)
+}

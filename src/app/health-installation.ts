@@ -1,0 +1,62 @@
+/** What health is judged by, as the settings have it. */
+import type { Config } from '../config/config.ts'
+import { LeadsheetError } from '../errors.ts'
+import type { EventWay } from '../jobs/events/event-source.ts'
+import { readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'
+import type { Installation } from '../jobs/health/installation.ts'
+import type { Store } from '../store/db/store.ts'
+import type { Resource } from '../store/sync/last-read.ts'
+import { hasEndpoint } from '../upstream/client/address.ts'
+import type { Profile } from '../upstream/profile/profile.ts'
+import type { ConfiguredSchedule } from './configured-schedules.ts'
+import { schedulesOf } from './configured-schedules.ts'
+import { profileOf } from './configured-upstream.ts'
+import { pathsIn } from './installation.ts'
+
+export function installationOf(
+  config: Config,
+  store: Store,
+): Installation & { readonly schedules: readonly ConfiguredSchedule[] } {
+  return {
+    store,
+    schedules: schedulesOf(config),
+    resources: ['leads', ...besideLeads(config)],
+    snapshotAfterSync: config.snapshot.when === 'after_sync' ? pathsIn(config.dataDir).snapshot : null,
+    events: eventWayOf(config),
+  }
+}
+
+/** None for a profile that is none: what the copy holds of leads can be judged without it. */
+function besideLeads(config: Config): Resource[] {
+  try {
+    const profile = profileOf(config)
+    return (['stats', 'agents'] as const).filter((resource) => hasEndpoint(profile, resource))
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError) return []
+    throw thrown
+  }
+}
+
+/* How events of the upstream come to this installation, as its settings have it. */
+
+/** Null where the upstream has no webhooks, or no pages are served and so nothing listens to them. */
+export function eventWayOf(config: Config): EventWay | null {
+  const profile = findProfile(config)
+  if (profile?.webhook === undefined || config.web.listen === null) return null
+  const file = registrationFile(config.dataDir)
+  return {
+    readRegistration: () => readRegistration(file),
+    isByHand: config.events.secret !== null,
+    canRegister: hasEndpoint(profile, 'webhooks'),
+  }
+}
+
+/** One that is none says nothing of webhooks; what is wrong with it is told elsewhere. */
+function findProfile(config: Config): Profile | null {
+  try {
+    return profileOf(config)
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError) return null
+    throw thrown
+  }
+}

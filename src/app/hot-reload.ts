@@ -1,0 +1,184 @@
+/**
+ * A daemon through changes of its settings, in one process: the new ones are checked as at a start while the old ones
+ * are in force, and only then the work in hand is put down and taken up again by a daemon of the new ones.
+ */
+
+import { closeSync, openSync } from 'node:fs'
+import type { Config } from '../config/config.ts'
+import { changedSettings } from '../config/overview.ts'
+import { errorText, LeadsheetError } from '../errors.ts'
+import { createLane } from '../jobs/schedule/lane.ts'
+import { readVersion } from '../leadsheet.ts'
+import type { Log } from '../log.ts'
+import { nameOf } from '../store/db/place.ts'
+import type { Store } from '../store/db/store.ts'
+import type { SettingsReading } from '../store/schedule/settings-read.ts'
+import { addSettingsReading } from '../store/schedule/settings-read.ts'
+import type { ConfiguredDaemon, RunningDaemon } from './configured-daemon.ts'
+import { openConfiguredDaemon } from './configured-daemon.ts'
+import { tryReports } from './configured-reports.ts'
+import { storeAddressOf, storePlaceOf } from './installation.ts'
+
+export interface ReloadDeps {
+  readonly terminal: {
+    readonly signal: AbortSignal
+    /** @throws LeadsheetError config_invalid */
+    readConfigAnew(): Promise<Config>
+    /** Logs from now on as these settings want it. */
+    logAs(config: Config): Promise<void>
+  }
+  readonly store: Store
+  readonly log: Log
+  /** Is given what has the settings read anew; nothing before the first daemon is made, or once all is to stop. */
+  readonly takeReload: (reload: () => void) => void
+  /** Says what runs now. */
+  readonly tellStarted: (config: Config, running: RunningDaemon) => void
+}
+
+/** Settings that were found to be in order. */
+interface Reading {
+  readonly config: Config
+  /** Before any of their files was read. */
+  readonly at: Date
+  readonly daemon: ConfiguredDaemon
+}
+
+/**
+ * Until the signal of the terminal ends it.
+ * @param config read at that time
+ * @throws LeadsheetError what is wrong with the first settings; job_busy, web_port
+ */
+export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Date): Promise<void> {
+  const { terminal, log } = deps
+  /** Those that a daemon ran with, to go back to; null where there is nothing but the next ones. */
+  let before: Config | null = null
+  let next: Reading | null = await open(deps, config, at)
+  let change = new AbortController()
+  const reloading = createLane(log, async () => {
+    const readAt = new Date()
+    const found = await readAnew(deps, config, readAt).catch((thrown: unknown) =>
+      refuse(deps, thrown, readAt),
+    )
+    if (found === null) return
+    await next?.daemon[Symbol.asyncDispose]()
+    next = found
+    change.abort(new LeadsheetError('run_interrupted', 'put down to go over to new settings'))
+  })
+  reloading.open(terminal.signal)
+  deps.takeReload(reloading.poke)
+  try {
+    while (next !== null && !terminal.signal.aborted) {
+      const turn: Reading = next
+      ;[next, change] = [null, new AbortController()]
+      const hasRun = await runTurn(deps, turn, before, AbortSignal.any([terminal.signal, change.signal]))
+      await reloading.idle()
+      if (hasRun) before = turn.config
+      else if (next === null && before !== null) {
+        next = await open(deps, before, new Date())
+        before = null
+      }
+    }
+  } finally {
+    // It may have opened one that nobody runs any more.
+    await reloading.idle()
+    await next?.daemon[Symbol.asyncDispose]()
+  }
+}
+
+/**
+ * Returns false where a daemon could not start with these, but there are those of before.
+ * @throws what ended it, and what kept it from starting where nothing is left to go back to
+ */
+async function runTurn(
+  deps: ReloadDeps,
+  { config, at, daemon }: Reading,
+  before: Config | null,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let isStarted = false
+  try {
+    await using turn = daemon
+    const onStarted = async (running: RunningDaemon): Promise<void> => {
+      const changed = before && changedSettings(before, config)
+      await noteReading(deps.store, { at, refused: null, changed })
+      isStarted = true
+      if (changed !== null) {
+        await deps.terminal.logAs(config)
+        deps.log.info({ changed }, 'the settings are in force')
+      }
+      deps.tellStarted(config, running)
+    }
+    // Settings that were just changed are refused instead, since those of before have their port.
+    await turn.run(signal, onStarted, before === null)
+    return true
+  } catch (thrown) {
+    if (isStarted || before === null || !(thrown instanceof LeadsheetError)) throw thrown
+    await refuse(deps, thrown, at)
+    return false
+  }
+}
+
+async function readAnew({ terminal, ...deps }: ReloadDeps, first: Config, at: Date): Promise<Reading> {
+  deps.log.info('the settings are read anew')
+  const config = await terminal.readConfigAnew()
+  if (config.dataDir !== first.dataDir) {
+    throw new LeadsheetError(
+      'config_invalid',
+      `data_dir cannot change while the daemon runs: it is ${first.dataDir}, and would be ${config.dataDir}`,
+      { hint: 'Stop the daemon, move what is in it, and start the daemon again.' },
+    )
+  }
+  if (storeAddressOf(config) !== storeAddressOf(first)) {
+    throw new LeadsheetError(
+      'config_invalid',
+      `store cannot change while the daemon runs on ${nameOf(storePlaceOf(first))}`,
+      { hint: 'Stop the daemon, and start it again: then it runs on the other one.' },
+    )
+  }
+  return open({ terminal, ...deps }, config, at)
+}
+
+async function open({ terminal, store, log }: ReloadDeps, config: Config, at: Date): Promise<Reading> {
+  await tryReports(config, terminal.signal)
+  return { config, at, daemon: await openConfiguredDaemon(config, store, log) }
+}
+
+/** Notes why the settings are not gone over to, for who asked for it and for who looks later. */
+async function refuse({ terminal, store, log }: ReloadDeps, thrown: unknown, at: Date): Promise<null> {
+  if (terminal.signal.aborted) return null
+  const fields = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
+  log.error(fields, `the settings of before stay in force: ${errorText(thrown)}`)
+  await noteReading(store, { at, refused: errorText(thrown), changed: null })
+  return null
+}
+
+function noteReading(
+  store: Store,
+  { at, ...outcome }: Pick<SettingsReading, 'refused' | 'changed'> & { readonly at: Date },
+): Promise<void> {
+  const reading = { at: at.toISOString(), ...outcome, program: readVersion() }
+  return store.write((trx) => addSettingsReading(trx, reading))
+}
+
+/* SIGHUP, which has a daemon read its settings anew, and also says that the terminal was closed in which it runs. */
+
+/** @param reload called where nobody has closed the terminal; else the process is told to stop */
+export function onHangUp(reload: () => void): Disposable {
+  const listener = (): void => {
+    if (hasTerminalGone()) process.kill(process.pid, 'SIGTERM')
+    else reload()
+  }
+  process.on('SIGHUP', listener)
+  return { [Symbol.dispose]: () => void process.off('SIGHUP', listener) }
+}
+
+/** Nobody would look after the daemon then. */
+function hasTerminalGone(): boolean {
+  if (!process.stderr.isTTY) return false
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return false
+  } catch {
+    return true
+  }
+}

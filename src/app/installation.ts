@@ -1,0 +1,169 @@
+/** The store and what lies in the data directory, opened for one command. */
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../config/config.ts'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
+import { readVersion } from '../leadsheet.ts'
+import type { Log } from '../log.ts'
+import { upgradeIfOlder } from '../store/backup/upgrade.ts'
+import { refuseNetworkFileSystem } from '../store/db/file-system.ts'
+import { placeOf, type StorePlace } from '../store/db/place.ts'
+import type { Store } from '../store/db/store.ts'
+import { isStoreThere } from '../store/db/store-exists.ts'
+import { openStore } from '../store/open.ts'
+import { takePreferences } from '../store/reports/preference-copy.ts'
+
+export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.url))
+
+export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
+
+/** The ready queries of analysts. */
+export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
+
+/** What the settings say of where data are. */
+export type DataSettings = Pick<Config, 'dataDir' | 'store' | 'allowNetworkFs'>
+
+/** What an installation has left that has worked before. */
+const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']
+
+/** As the store is opened by: never to be shown, for there may be a password in it. */
+export function storeAddressOf({ dataDir, store }: Pick<DataSettings, 'dataDir' | 'store'>): string {
+  return store?.reveal() ?? join(dataDir, 'leadsheet.db')
+}
+
+export function storePlaceOf(settings: Pick<DataSettings, 'dataDir' | 'store'>): StorePlace {
+  return placeOf(storeAddressOf(settings))
+}
+
+/** What is under the data directory, wherever the store is. */
+export function pathsIn(dataDir: string) {
+  return {
+    snapshot: join(dataDir, 'snapshot.db'),
+    metadata: join(dataDir, 'metadata.json'),
+    archive: join(dataDir, 'archive'),
+    outbox: join(dataDir, 'outbox'),
+  }
+}
+
+/**
+ * The snapshot, for commands that read it.
+ * @throws LeadsheetError snapshot_missing
+ */
+export function requireSnapshot(dataDir: string): string {
+  const { snapshot } = pathsIn(dataDir)
+  if (existsSync(snapshot)) return snapshot
+  throw new LeadsheetError('snapshot_missing', `There is no snapshot ${snapshot} yet`, {
+    hint: `A complete sync makes it, and ${shellCommand('snapshot')} makes it now.`,
+  })
+}
+
+/** Who hears of what takes long when a database is opened, and can break it off. */
+export interface Opening {
+  readonly log: Log
+  readonly signal: AbortSignal
+  /** Whether a new database may be made where one was lost. */
+  readonly isNew?: boolean
+}
+
+/**
+ * Opens the store, making the data directory if there is none. What an older version has left is backed up and brought
+ * to the present schema.
+ * @throws LeadsheetError data_unwritable, data_network, job_busy, store_*, among them store_lost
+ */
+export async function openData(settings: DataSettings, opening: Opening | null = null): Promise<Store> {
+  const { dataDir, allowNetworkFs } = settings
+  await mkdir(dataDir, { recursive: true }).catch((cause: unknown) => {
+    throw new LeadsheetError(
+      'data_unwritable',
+      `The data directory ${dataDir} cannot be made: ${errorText(cause)}`,
+      {
+        hint: 'Set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to.',
+        cause,
+      },
+    )
+  })
+  const place = storePlaceOf(settings)
+  const isMissing = place.kind === 'sqlite' && !hasBytes(place.file)
+  if (place.kind === 'sqlite') {
+    if (isMissing && opening?.isNew !== true) refuseLost(place.file, dataDir)
+    if (!allowNetworkFs) await refuseNetworkFileSystem(dataDir)
+    await upgradeIfOlder(place.file, {
+      program: readVersion(),
+      now: () => new Date(),
+      tell: (step) => opening?.log.info(step),
+      signal: opening?.signal ?? new AbortController().signal,
+    })
+  }
+  const store = await openStore(storeAddressOf(settings), new Date())
+  if (isMissing) await takePreferences(store, dataDir)
+  return store
+}
+
+/** A file of no bytes is what a full disk or a careless copy leaves. */
+function hasBytes(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false })
+  return found?.isFile() === true && found.size > 0
+}
+
+/**
+ * A new database would send every report again, to people who have had it.
+ * @throws LeadsheetError store_lost
+ */
+function refuseLost(file: string, dataDir: string): void {
+  const traces = TRACES.filter((name) => hasBytes(join(dataDir, name)))
+  if (traces.length === 0) return
+  const found = existsSync(file) ? 'is empty' : 'is not there'
+  const backup = newestBackup(dataDir)
+  const restore =
+    backup === null
+      ? `Put a backup back by ${shellCommand('restore FILE')}`
+      : `${shellCommand(`restore ${backup}`)} puts back the newest backup that lies there`
+  throw new LeadsheetError(
+    'store_lost',
+    `The database ${file} ${found}, though ${dataDir} has ${traces.join(', ')}`,
+    {
+      hint: `${restore}; ${shellCommand('sync --new')} begins a new one, and reports may come a second time.`,
+    },
+  )
+}
+
+/** Of those that an upgrade or a restore has made; null where there is none. */
+function newestBackup(dataDir: string): string | null {
+  const folders = [dataDir, join(dataDir, 'backups')].filter((folder) => existsSync(folder))
+  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+  const backups = files
+    .filter((path) => /\/leadsheet-before-[^/]+\.db$|\.db\.before-restore-\w+$/.test(path) && hasBytes(path))
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+  return backups[0] ?? null
+}
+
+/**
+ * As {@link openData}, for commands that only look: where there is no database yet they find an empty one, and a
+ * mistyped data directory, or schema of PostgreSQL, is not made.
+ */
+export async function openDataIfThere(settings: DataSettings): Promise<Store> {
+  const place = storePlaceOf(settings)
+  if (await isStoreThere(place)) return openData(settings)
+  if (place.kind === 'sqlite') refuseLost(place.file, settings.dataDir)
+  return openStore(':memory:', new Date())
+}
+
+/**
+ * As {@link openDataIfThere}, but other processes too can open the empty one: it is a file while it is in use. In
+ * PostgreSQL it is made where it will be, since nothing else can tell whether SQL is understood there.
+ */
+export async function openDataOrEmpty(settings: DataSettings): Promise<Store> {
+  const place = storePlaceOf(settings)
+  if (place.kind === 'postgres' || existsSync(place.file)) return openData(settings)
+  refuseLost(place.file, settings.dataDir)
+  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-empty-'))
+  const store = await openStore(join(folder, 'leadsheet.db'), new Date())
+  const close = async (): Promise<void> => {
+    await store.close()
+    await rm(folder, { recursive: true })
+  }
+  return { ...store, close, [Symbol.asyncDispose]: close }
+}

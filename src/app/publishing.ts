@@ -1,0 +1,35 @@
+/** The snapshot as the settings want it, for the commands after which there may be something new to show. */
+import type { Config } from '../config/config.ts'
+import type { PublishDeps } from '../jobs/snapshot/publish.ts'
+import { readVersion } from '../leadsheet.ts'
+import type { Log } from '../log.ts'
+import type { Store } from '../store/db/store.ts'
+import type { Profile } from '../upstream/profile/profile.ts'
+import { profileOf } from './configured-upstream.ts'
+import { pathsIn, QUERIES } from './installation.ts'
+
+export function publishDeps(
+  { dataDir, profile, keep }: { dataDir: string; profile: Profile; keep: number },
+  store: Store,
+  log: Log,
+): PublishDeps {
+  const { snapshot, metadata } = pathsIn(dataDir)
+  return {
+    store,
+    log,
+    profile,
+    keep,
+    now: () => new Date(),
+    files: { snapshot, metadata, queries: QUERIES },
+    version: readVersion(),
+  }
+}
+
+/** What the settings say of it. */
+export function configuredPublishing(config: Config, store: Store, log: Log): PublishDeps {
+  return publishDeps(
+    { dataDir: config.dataDir, profile: profileOf(config), keep: config.snapshot.keep },
+    store,
+    log,
+  )
+}

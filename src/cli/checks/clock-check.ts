@@ -1,0 +1,35 @@
+/** Whether our clock can be believed: by that of the upstream, and by what the database has already lived through. */
+import { tellSpan } from '../../jobs/health/installation.ts'
+import { tellInstant } from '../../jobs/schedule/schedule.ts'
+import { CLOCK_AHEAD_MAX_MS } from '../../jobs/troubles/machine.ts'
+import type { Db } from '../../store/db/store.ts'
+import { findLastSpan } from '../../store/schedule/uptime.ts'
+import { findLastRun } from '../../store/sync/sync-run.ts'
+import { type Check, fail, ok } from '../../upstream/checkup.ts'
+
+const REMEDY = 'let the machine set its clock by NTP: due times, and what counts as changed since, hang on it'
+
+/** @param aheadMs by how much our clock is ahead of the upstream's; null where that did not say */
+export function compareClocks(aheadMs: number | null): Check {
+  if (aheadMs === null) return ok('clock', 'the upstream does not say what time it is')
+  const found = `${tellSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream`
+  return Math.abs(aheadMs) <= CLOCK_AHEAD_MAX_MS
+    ? ok('clock', found)
+    : fail('clock', `our clock is ${found}`, REMEDY)
+}
+
+/** Time only goes on: nothing that has happened can be still to come. */
+export async function checkPast(db: Db, now: Date): Promise<Check | null> {
+  const [beat, run] = [(await findLastSpan(db))?.last_tick_at, (await findLastRun(db))?.at]
+  const latest = [beat, run]
+    .filter((at) => at !== undefined)
+    .sort()
+    .at(-1)
+  if (latest === undefined || Date.parse(latest) - now.getTime() <= CLOCK_AHEAD_MAX_MS) return null
+  const ahead = tellSpan(Date.parse(latest) - now.getTime())
+  return fail(
+    'clock',
+    `the database has something of ${tellInstant(latest)}, which is still ${ahead} to come: the clock was set back`,
+    REMEDY,
+  )
+}

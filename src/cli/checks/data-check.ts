@@ -1,0 +1,138 @@
+/** What `leadsheet doctor` says of the data: the folder, the database and its rules, the copy, the work on it. */
+
+import { existsSync } from 'node:fs'
+import { access, constants, mkdir } from 'node:fs/promises'
+import { installationOf } from '../../app/health-installation.ts'
+import { openData, pathsIn, storePlaceOf } from '../../app/installation.ts'
+import type { Config } from '../../config/config.ts'
+import { isWorldReadable } from '../../config/settings-file.ts'
+import { errorText } from '../../errors.ts'
+import type { Life } from '../../jobs/health/beat.ts'
+import type { HealthCheck, Subject } from '../../jobs/health/installation.ts'
+import { readDaemon } from '../../jobs/health/work.ts'
+import { readHealth } from '../../jobs/health.ts'
+import { readSettingsInForce } from '../../jobs/schedule/config-reload-state.ts'
+import { readFileSystem } from '../../store/db/file-system.ts'
+import { nameOf } from '../../store/db/place.ts'
+import type { Store } from '../../store/db/store.ts'
+import { attempt, type Check, fail, ok, warn } from '../../upstream/checkup.ts'
+import { checkPast } from './clock-check.ts'
+import { checkNotices } from './notice-check.ts'
+import { checkServer } from './server-check.ts'
+import { checkInForce } from './settings-check.ts'
+import { checkSnapshot, checkStore } from './store-check.ts'
+
+export interface DataFindings {
+  readonly checks: readonly Check[]
+  readonly life: Life
+}
+
+/** What is said of these is said in more words beside it. */
+const TOLD_IN_FULL: readonly Subject[] = ['notices', 'snapshot']
+/** Of the copy: what the upstream has is told under the same words. */
+const CALLED: { readonly [What in Subject]?: string } = {
+  leads: 'copy of leads',
+  statistics: 'copy of stats',
+  agents: 'copy of agents',
+  schedules: 'due times',
+  log: 'database log',
+}
+
+/** @param options.whole read the database from one end to the other, however large it is */
+export async function checkData(
+  config: Config,
+  options: { readonly whole: boolean; readonly now: Date },
+): Promise<DataFindings> {
+  const folder = await checkFolder(config)
+  if (folder.verdict === 'fail') return { checks: [folder], life: 'none' }
+  const place = storePlaceOf(config)
+  const checks = place.kind === 'sqlite' ? [folder, await checkFileSystem(config)] : [folder]
+  let life: Life = 'none'
+  const remedy =
+    place.kind === 'sqlite'
+      ? 'see the README on a damaged database'
+      : 'check store (LEADSHEET_STORE), and that PostgreSQL runs there'
+  const opened = await attempt('database', remedy, async () => {
+    await using store = await openData(config)
+    for await (const check of checkInside(store, config, options)) checks.push(check)
+    life = (await readDaemon(store.db, options.now)).life
+    return ok('database', nameOf(place))
+  })
+  if (opened.verdict !== 'ok') checks.push(opened)
+  return { checks, life }
+}
+
+async function* checkInside(
+  store: Store,
+  config: Config,
+  { whole, now }: { readonly whole: boolean; readonly now: Date },
+): AsyncGenerator<Check> {
+  yield ok('database', nameOf(store.place))
+  if (store.place.kind === 'postgres') yield* checkServer(store.db)
+  yield* checkStore(store, { whole, now })
+  const past = await checkPast(store.db, now)
+  if (past !== null) yield past
+  const inForce = checkInForce(await readSettingsInForce(store.db, config.file, now))
+  if (inForce !== null) yield inForce
+  const { checks, freshness } = await readHealth(installationOf(config, store), now)
+  const isNew = freshness.every(({ asOf }) => asOf === null)
+  for (const check of checks.filter(({ what }) => !TOLD_IN_FULL.includes(what))) {
+    const isTold = check.what === 'database' && check.verdict === 'ok'
+    if (!isTold) yield toldAs(check, isNew)
+  }
+  const isWanted = config.snapshot.when === 'after_sync'
+  const snapshot = await checkSnapshot(store, pathsIn(config.dataDir).snapshot, isWanted)
+  if (snapshot !== null) yield snapshot
+  yield* checkNotices(store.db, config)
+}
+
+/** Before the first sync nothing is wrong yet. */
+function toldAs(check: HealthCheck, isNew: boolean): Check {
+  const { what, verdict, found, remedy } = check
+  return {
+    what: CALLED[what] ?? what,
+    verdict: what === 'leads' && isNew && verdict === 'fail' ? 'warn' : verdict,
+    ...{ found, remedy },
+  }
+}
+
+async function checkFolder(config: Config): Promise<Check> {
+  const { dataDir } = config
+  try {
+    await mkdir(dataDir, { recursive: true })
+    await access(dataDir, constants.W_OK)
+    const place = storePlaceOf(config)
+    if (place.kind === 'sqlite' && existsSync(place.file) && isWorldReadable(place.file)) {
+      return warn(
+        'data directory',
+        `every user of this machine can read ${place.file}, with recipients and the key of their links`,
+        `stop the daemon and run \`chmod 600 ${place.file}*\``,
+      )
+    }
+    return ok('data directory', `${dataDir} can be written`)
+  } catch (thrown) {
+    return fail(
+      'data directory',
+      errorText(thrown),
+      'set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to',
+    )
+  }
+}
+
+async function checkFileSystem({ dataDir, allowNetworkFs }: Config): Promise<Check> {
+  const { name, isLasting, isNetwork } = await readFileSystem(dataDir)
+  if (isNetwork) {
+    return (allowNetworkFs ? warn : fail)(
+      'file system',
+      `${name}: SQLite can lose data on a network`,
+      'set data_dir (LEADSHEET_DATA_DIR) to a local disk or volume',
+    )
+  }
+  return isLasting
+    ? ok('file system', name)
+    : warn(
+        'file system',
+        `${name}: what is on it is gone with the container or the machine`,
+        'set data_dir (LEADSHEET_DATA_DIR) to a disk, or mount a volume there',
+      )
+}

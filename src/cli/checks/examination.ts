@@ -1,0 +1,97 @@
+/** All that `leadsheet doctor` looks at, in the order in which one thing needs the other. */
+
+import { resolveTxt } from 'node:dns/promises'
+import { dkimOf } from '../../app/configured-mail.ts'
+import { tryReports } from '../../app/configured-reports.ts'
+import { scheduleWarnings } from '../../app/configured-schedules.ts'
+import { BRIEF_BACKOFF, openSourceOf, profileOf } from '../../app/configured-upstream.ts'
+import type { Config } from '../../config/config.ts'
+import { isOfWindow } from '../../config/web-access.ts'
+import { shellCommand } from '../../errors.ts'
+import { attempt, type Check, checkUpstream, ok, warn } from '../../upstream/checkup.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { compareClocks } from './clock-check.ts'
+import { checkData } from './data-check.ts'
+import { checkMailServer } from './mail-check.ts'
+import { checkRuntime, thisRuntime } from './runtime-check.ts'
+import { checkSignature } from './signature-check.ts'
+import { checkWayOut } from './way-out-check.ts'
+import { checkWebhook } from './webhook-check.ts'
+import { checkWindow } from './window-check.ts'
+
+/** What is looked into. */
+export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
+
+/** As the checks come in, so that they can be seen while the upstream is slow. */
+export async function* examine(
+  patient: Patient,
+  options: { readonly whole: boolean },
+): AsyncGenerator<Check> {
+  const settings = await attempt('settings', 'mend the settings', async () =>
+    ok('settings', (await patient.config()).file ?? 'from the environment alone'),
+  )
+  yield settings
+  if (settings.verdict === 'fail') return
+  const config = await patient.config()
+  // What it says of the window is told there.
+  for (const warning of config.warnings.filter((text) => !isOfWindow(text)))
+    yield warn('settings', warning, `${shellCommand('config check')} shows all of them`)
+  const now = new Date()
+  yield* checkRuntime(config, thisRuntime(), now)
+  const profile = await attempt('profile', 'mend the profile', async () =>
+    ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
+  )
+  yield profile
+  const { checks, life } = await checkData(config, { ...options, now })
+  yield* checks
+  if (profile.verdict === 'ok') {
+    yield* checkSource(patient, config)
+    const openSource = async () => openSourceOf(config, await patient.log(), { backoff: BRIEF_BACKOFF })
+    yield* checkWebhook(config, openSource, patient.signal)
+  }
+  yield checkTimes(config, now)
+  yield await attempt('reports', `mend it; ${shellCommand('report NAME --watch')} shows it`, async () => {
+    await tryReports(config, patient.signal)
+    const names = config.reports.map(({ name }) => name).join(', ')
+    return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
+  })
+  yield await checkMail(patient, config)
+  const key = dkimOf(config.mail)
+  if (key !== null) yield await checkSignature(key, resolveTxt)
+  if (config.reports.length > 0) yield checkWayOut(config)
+  yield await checkWindow(config, life === 'alive')
+}
+
+async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<Check> {
+  const checks: Check[] = []
+  const whole = await attempt('upstream', 'set api.url and api.key', async () => {
+    const source = openSourceOf(config, await log(), { backoff: BRIEF_BACKOFF })
+    try {
+      for await (const check of checkUpstream(source, signal)) checks.push(check)
+      const aheadMs = source.clockAheadMs()
+      if (aheadMs !== null || checks[0]?.verdict !== 'fail') checks.push(compareClocks(aheadMs))
+      return ok('upstream', `${source.usage.requests} requests`)
+    } finally {
+      await source.close()
+    }
+  })
+  yield* checks
+  if (whole.verdict !== 'ok') yield whole
+}
+
+function checkTimes(config: Config, now: Date): Check {
+  const [first] = scheduleWarnings(config, now)
+  return first === undefined
+    ? ok('schedules', 'the clocks of their zones show each of their times once')
+    : warn('schedules', first, `see ${shellCommand('schedule')}; another time of the day spares it`)
+}
+
+async function checkMail({ log, signal }: Patient, { mail, reports }: Config): Promise<Check> {
+  if (mail.url === null) {
+    return reports.length === 0
+      ? ok('mail', 'no reports, no mail')
+      : warn('mail', 'no mail server is set: reports cannot be sent', 'set mail.url (LEADSHEET_SMTP_URL)')
+  }
+  const remedy = 'check mail.url (LEADSHEET_SMTP_URL)'
+  return checkMailServer(mail.url.reveal(), remedy, { log: await log(), signal })
+}

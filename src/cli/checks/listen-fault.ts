@@ -1,0 +1,26 @@
+/** Whether the window can be served at an address: it is listened on for a moment. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { ListenAddress } from '../../config/web-settings.ts'
+import { errorText } from '../../errors.ts'
+
+const WORDS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something listens there already',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'this user may not',
+}
+
+/** Why it cannot be listened on; null where it can. */
+export async function findListenFault(address: ListenAddress): Promise<string | null> {
+  const server = createServer()
+  try {
+    server.listen({ ...address, exclusive: true })
+    await once(server, 'listening')
+    return null
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+    return WORDS[code] ?? errorText(thrown)
+  } finally {
+    server.close()
+  }
+}

@@ -1,0 +1,36 @@
+/** What `leadsheet doctor` says of a PostgreSQL server: whether it is one that will do, and whether its clock is ours. */
+import { tellSpan } from '../../jobs/health/installation.ts'
+import { readServerFacts } from '../../store/db/postgres-server.ts'
+import type { Db } from '../../store/db/store.ts'
+import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
+
+/** The oldest that is tried. */
+const MAJOR_LEAST = 14
+/** Leases and due times of several machines are told apart by seconds. */
+const CLOCK_APART_MAX_MS = 5_000
+
+const UTF8 = 'UTF8'
+
+export async function* checkServer(db: Db): AsyncGenerator<Check> {
+  const askedAtMs = Date.now()
+  const { version, major, encoding, mayCreate, now } = await readServerFacts(db)
+  // In the middle of the way there and back.
+  const aheadMs = (askedAtMs + Date.now()) / 2 - now.getTime()
+  const found = `PostgreSQL ${version}, ${encoding}`
+  if (encoding !== UTF8)
+    yield fail('server', found, `make a database WITH ENCODING '${UTF8}', and name that in store`)
+  else if (major < MAJOR_LEAST)
+    yield warn('server', found, `leadsheet is tried with PostgreSQL ${MAJOR_LEAST} and later`)
+  else yield ok('server', found)
+  if (!mayCreate) {
+    yield warn(
+      'rights',
+      'the user may not make tables in the schema, which the next version of leadsheet may have to',
+      'GRANT CREATE ON SCHEMA … TO the user, or make it the owner',
+    )
+  }
+  const clock = `${tellSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the database`
+  yield Math.abs(aheadMs) <= CLOCK_APART_MAX_MS
+    ? ok('database clock', clock)
+    : warn('database clock', `our clock is ${clock}`, 'let all machines set their clocks by NTP')
+}

@@ -1,0 +1,28 @@
+/** What `leadsheet doctor` says of the settings that the daemon goes by. */
+import { shellCommand } from '../../errors.ts'
+import type { SettingsInForce } from '../../jobs/schedule/config-reload-state.ts'
+import { tellInstant } from '../../jobs/schedule/schedule.ts'
+import { type Check, ok, warn } from '../../upstream/checkup.ts'
+
+const WHAT = 'in force'
+
+/** @param inForce null where no daemon runs */
+export function checkInForce(inForce: SettingsInForce | null): Check | null {
+  if (inForce === null) return null
+  const { since, refused, changedAt } = inForce
+  const found = `the settings of ${tellInstant(since)}`
+  if (refused !== null) {
+    const why = refused.why.replaceAll(/\s+/g, ' ')
+    return warn(WHAT, `${found}; those of ${tellInstant(refused.at)} were refused: ${why}`, RELOAD)
+  }
+  if (changedAt !== null) {
+    return warn(
+      WHAT,
+      `${found}; the file was changed at ${tellInstant(changedAt)}, and not read since`,
+      RELOAD,
+    )
+  }
+  return ok(WHAT, found)
+}
+
+const RELOAD = `${shellCommand('config check')} tries those on the disk, ${shellCommand('reload')} has the daemon go over to them`

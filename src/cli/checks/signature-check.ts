@@ -1,0 +1,31 @@
+/** Whether receivers find the key that they need to believe the signatures of our mails, and what to do where not. */
+import { errorText } from '../../errors.ts'
+import { type DkimKey, dnsRecordOf } from '../../mail/dkim.ts'
+import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
+
+/** As `resolveTxt` of node:dns: each record in the pieces that it came in. */
+export type FindRecords = (name: string) => Promise<readonly (readonly string[])[]>
+
+const NOTHING_THERE = ['ENOTFOUND', 'ENODATA']
+
+export async function checkSignature(key: DkimKey, findRecords: FindRecords): Promise<Check> {
+  const { name, text } = dnsRecordOf(key)
+  const remedy = `give the DNS this TXT record at ${name}: ${text}`
+  try {
+    const found = (await findRecords(name)).map((pieces) => pieces.join(''))
+    if (found.some((record) => publicKeyIn(record) === publicKeyIn(text))) {
+      return ok('signature', `${name} has the key`)
+    }
+    return fail('signature', `${name} has another key than mail.dkim`, remedy)
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException
+    return code !== undefined && NOTHING_THERE.includes(code)
+      ? fail('signature', `the DNS has nothing at ${name}`, remedy)
+      : warn('signature', `the DNS cannot be asked for ${name}: ${errorText(thrown)}`, `see that ${remedy}`)
+  }
+}
+
+/** RFC 6376, 3.6.1: the tag `p`, in which spaces mean nothing. */
+function publicKeyIn(record: string): string | undefined {
+  return /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, '')
+}

@@ -1,0 +1,57 @@
+/**
+ * What `leadsheet doctor` says of the store: whether its rules hold, and whether the snapshot beside it is its own.
+ * A large one is not read through unless that is asked for, since it would take minutes.
+ */
+
+import { existsSync } from 'node:fs'
+import { shellCommand } from '../../errors.ts'
+import { readSize } from '../../store/backup/store-size.ts'
+import type { Store } from '../../store/db/store.ts'
+import { findViolations, invariantsOf } from '../../store/invariants/invariants.ts'
+import { readSnapshotInfo } from '../../store/snapshot/snapshot.ts'
+import { findLastWholeRun, hasRun } from '../../store/sync/sync-run.ts'
+import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
+
+/** About a second. */
+const READ_THROUGH_MAX_BYTES = 100_000_000
+
+/** @param options.whole read it from one end to the other, however large it is */
+export async function* checkStore(
+  store: Store,
+  options: { readonly whole: boolean; readonly now: Date },
+): AsyncGenerator<Check> {
+  const { database: bytes } = await readSize(store)
+  const isWhole = options.whole || bytes <= READ_THROUGH_MAX_BYTES
+  const violations = await findViolations(store.db, options.now.toISOString(), isWhole ? 'all' : 'few')
+  for (const { rule, count, examples, remedy } of violations) {
+    yield fail('consistency', `${rule}: not so for ${count}, such as ${examples.join(', ')}`, remedy)
+  }
+  if (violations.length > 0) return
+  const megabytes = Math.round(bytes / 1e6).toLocaleString('en')
+  yield isWhole
+    ? ok('consistency', `${invariantsOf(store.db).length} rules hold, ${megabytes} MB read through`)
+    : ok('consistency', `bookkeeping holds; ${megabytes} MB not read through, which \`doctor --whole\` does`)
+}
+
+/**
+ * @param file of the snapshot
+ * @param isWanted whether one follows each sync; where none is wanted, nothing is said of none
+ */
+export async function checkSnapshot(store: Store, file: string, isWanted: boolean): Promise<Check | null> {
+  const info = readSnapshotInfo(file)
+  const remedy = `${shellCommand('snapshot')} makes it now, and says what keeps it from being made`
+  if (info === null) {
+    if (existsSync(file))
+      return fail('snapshot', `${file} cannot be read: it is damaged, or of an older leadsheet`, remedy)
+    const isDue = isWanted && (await findLastWholeRun(store.db)) !== undefined
+    return isDue ? warn('snapshot', `there is no ${file}, though a sync has read all leads`, remedy) : null
+  }
+  if (info.runId === null) return ok('snapshot', `without leads, made ${info.madeAt}`)
+  return (await hasRun(store.db, info.runId))
+    ? ok('snapshot', `of the run ${info.runId}, made ${info.madeAt}`)
+    : fail(
+        'snapshot',
+        `shows the run ${info.runId}, of which the database knows nothing`,
+        `run ${shellCommand('snapshot')}; after a restore that is to be expected`,
+      )
+}

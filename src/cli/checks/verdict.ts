@@ -1,0 +1,22 @@
+/** How the verdict of a check is told: by its colour, and by how a command ends. */
+import type { Check } from '../../upstream/checkup.ts'
+import type { Ending } from '../exit-status.ts'
+
+type Verdict = Check['verdict']
+
+export const VERDICT_COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const satisfies Record<
+  Verdict,
+  string
+>
+
+/** What fails ends with 1, what only warns with 3. */
+export const VERDICT_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const satisfies Record<
+  Verdict,
+  Ending
+>
+
+export function worstOf(checks: readonly Check[]): Verdict {
+  return (
+    (['fail', 'warn'] as const).find((verdict) => checks.some((check) => check.verdict === verdict)) ?? 'ok'
+  )
+}

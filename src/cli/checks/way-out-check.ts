@@ -1,0 +1,28 @@
+/** Whether recipients find a way out of their reports, and what it asks for; nothing is sent for it. */
+
+import { senderOf } from '../../app/configured-mail.ts'
+import type { Config } from '../../config/config.ts'
+import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
+
+export function checkWayOut({ web, mail }: Pick<Config, 'web' | 'mail'>): Check {
+  const { publicUrl, listen } = web
+  if (publicUrl === null) {
+    return ok('unsubscribing', `by a mail to ${senderOf(mail, null).unsubscribe.mailto}; no pages are served`)
+  }
+  if (publicUrl.startsWith('http:')) {
+    return warn(
+      'unsubscribing',
+      `${publicUrl} is only for this machine, so that mail programs show no button for it`,
+      'set web.public_url to an https:// address that recipients reach',
+    )
+  }
+  if (listen === null) {
+    return fail(
+      'unsubscribing',
+      `mails lead to ${publicUrl}, but web.listen is none: no pages are served`,
+      'give web.listen an address, or take web.public_url away',
+    )
+  }
+  const signed = mail.dkim === null ? '; the mail server has to sign the mails for its button' : ''
+  return ok('unsubscribing', `at ${publicUrl}, which has to lead to ${listen.host}:${listen.port}${signed}`)
+}

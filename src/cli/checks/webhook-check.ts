@@ -1,0 +1,150 @@
+/** What is said of the webhook of this installation: what had better be otherwise, and how it stands at the upstream. */
+import { existsSync } from 'node:fs'
+import { profileOf } from '../../app/configured-upstream.ts'
+import type { Config } from '../../config/config.ts'
+import { eventSecrets } from '../../config/event-settings.ts'
+import { isWorldReadable } from '../../config/settings-file.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { isSameUrl } from '../../jobs/events/register-webhook.ts'
+import {
+  type Registration,
+  type RegistrationState,
+  readState,
+  registrationFile,
+} from '../../jobs/events/webhook-registration.ts'
+import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
+import type { Source } from '../../upstream/source.ts'
+import type { WireWebhook } from '../../upstream/webhooks/registered-webhooks.ts'
+import { isReadableSecret } from '../../upstream/webhooks/verify-signature.ts'
+import { otherAtAddress, otherText, receiverUrl, webhookState } from '../commands/data/own-webhook.ts'
+import { formatInstant } from '../terminal/table.ts'
+
+const WHAT = 'webhook'
+const REGISTER = shellCommand('webhooks register --self')
+const ROTATE = shellCommand('webhooks rotate')
+
+/** A sentence each, of the settings alone. @throws LeadsheetError config_invalid of the profile */
+export function webhookWarnings(config: Config): string[] {
+  const { name, webhook } = profileOf(config)
+  const hasSecret = config.events.secret !== null
+  if (webhook === undefined) {
+    return hasSecret ? [`events.secret is of no use: the profile ${name} has no part webhook`] : []
+  }
+  if (config.web.listen === null) {
+    return hasSecret ? ['events.secret is of no use: web.listen is none, so that no events are taken'] : []
+  }
+  if (webhook.verify.scheme === 'none') {
+    return [
+      `the profile ${name} verifies no events (webhook.verify.scheme is none): who knows the address can have leads read`,
+    ]
+  }
+  if (config.store !== null && config.web.publicUrl !== null && !hasSecret) {
+    return [
+      'events.secret is not set: of machines that share a store, only the one that has registered a webhook by itself knows its events',
+    ]
+  }
+  const secrets = eventSecrets(config.events.secret)
+  const unfit = secrets.filter((secret) => !isReadableSecret(webhook, secret)).length
+  if (unfit === 0) return []
+  const which = secrets.length === 1 ? 'events.secret' : `${unfit} of the ${secrets.length} secrets of events`
+  return [`${which} cannot be read as the profile ${name} says (webhook.verify), so that no message fits it`]
+}
+
+/**
+ * Nothing where no webhook is wanted.
+ * @param openSource only asked for where one is registered
+ */
+export async function* checkWebhook(
+  config: Config,
+  openSource: () => Promise<Source>,
+  signal: AbortSignal,
+): AsyncGenerator<Check> {
+  const warnings = webhookWarnings(config)
+  for (const warning of warnings) yield warn(WHAT, warning, 'mend the profile or the settings')
+  const kept = readKept(config)
+  if ('verdict' in kept) return yield kept
+  const { registration, pending } = kept
+  const file = registrationFile(config.dataDir)
+  if (existsSync(file) && isWorldReadable(file)) {
+    yield warn(WHAT, `every user of this machine can read ${file}`, `chmod 600 it, then ${ROTATE}`)
+  }
+  if (pending !== null) {
+    const again = pending.action === 'register' ? REGISTER : ROTATE
+    const found = `asked to ${pending.action} at ${formatInstant(pending.at)}, and not known to be done`
+    yield warn(WHAT, found, `${again} finishes it`)
+  }
+  if (registration !== null) {
+    yield checkAddress(config, registration) ?? (await checkAtUpstream(registration, openSource, signal))
+  } else if (config.events.secret !== null && warnings.length === 0) {
+    const secrets = eventSecrets(config.events.secret).length
+    yield ok(WHAT, `registered by hand: ${secrets === 1 ? 'its secret is' : `${secrets} secrets are`} set`)
+  }
+}
+
+function readKept({ dataDir }: Config): RegistrationState | Check {
+  try {
+    return readState(registrationFile(dataDir))
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    return fail(WHAT, thrown.message, thrown.hint ?? REGISTER)
+  }
+}
+
+/** Null where it is that of the settings. */
+function checkAddress(config: Config, { url }: Registration): Check | null {
+  const wanted = receiverUrl(config)
+  if (wanted === null) {
+    return warn(
+      WHAT,
+      `${url} is registered, but web.public_url is not set`,
+      `set it, or ${shellCommand('webhooks remove')}`,
+    )
+  }
+  if (isSameUrl(wanted, url)) return null
+  return warn(WHAT, `${url} is registered, but web.public_url says ${wanted}`, `${REGISTER} registers that`)
+}
+
+async function checkAtUpstream(
+  own: Registration,
+  openSource: () => Promise<Source>,
+  signal: AbortSignal,
+): Promise<Check> {
+  const source = await openSource()
+  try {
+    return judge(own, await source.webhooks.list(signal))
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+    const what = `${own.id}, registered at ${formatInstant(own.registeredAt)}`
+    return thrown.code === 'api_not_found'
+      ? ok(WHAT, `${what}; the upstream does not tell how it stands`)
+      : warn(WHAT, `${what}; how it stands cannot be asked: ${thrown.message}`, thrown.hint ?? REGISTER)
+  } finally {
+    await source.close()
+  }
+}
+
+function judge(own: Registration, webhooks: readonly WireWebhook[]): Check {
+  const found = webhooks.find(({ id }) => id === own.id)
+  if (found === undefined)
+    return warn(WHAT, `the upstream does not know ${own.id} any more`, `${REGISTER} anew`)
+  const stands = `${own.id} is ${webhookState(found)}`
+  if (found.status === 'disabled') {
+    return warn(
+      WHAT,
+      stands,
+      `mend the way to it, then ${shellCommand('webhooks enable')}; until then syncs bring changes`,
+    )
+  }
+  if (!isSameUrl(found.url, own.url)) {
+    return warn(
+      WHAT,
+      `${own.id} sends to ${found.url}, not to ${own.url}`,
+      `${shellCommand('webhooks remove')}, then register`,
+    )
+  }
+  const other = otherAtAddress(webhooks, own)
+  if (other !== undefined) return warn(WHAT, otherText(other), shellCommand(`webhooks remove ${other.id}`))
+  return found.failing_since === null
+    ? ok(WHAT, `${stands}, at ${own.url}`)
+    : warn(WHAT, stands, `${shellCommand('webhooks show')} says why`)
+}

@@ -1,0 +1,52 @@
+/** `leadsheet snapshot`: makes the file that analysts open, now. */
+import type { Command } from 'commander'
+import { openDataIfThere } from '../../../app/installation.ts'
+import { configuredPublishing } from '../../../app/publishing.ts'
+import { LeadsheetError } from '../../../errors.ts'
+import { type Published, publishIfDue, publishSnapshot } from '../../../jobs/snapshot/publish.ts'
+import type { Store } from '../../../store/db/store.ts'
+import { addExamples } from '../../command.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+export function defineSnapshot(command: Command, terminal: Terminal): void {
+  command.action(() => runSnapshot(terminal))
+  addExamples(command, ['snapshot', 'snapshot --json | jq -r .file'])
+}
+
+async function runSnapshot(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  await using store = await openDataIfThere(config)
+  const published = await publishSnapshot(
+    configuredPublishing(config, store, await terminal.log()),
+    terminal.signal,
+  )
+  const { file, bytes, durationMs, leadsAsOf } = published
+  if (terminal.json) {
+    terminal.printJson({ file, bytes, duration_ms: durationMs, leads_as_of: leadsAsOf })
+  } else {
+    terminal.print(`${file}: ${publishedLine(published)}, leads as of ${formatInstant(leadsAsOf)}`)
+  }
+}
+
+/**
+ * After a command that has done its own work: a snapshot that cannot be made is a warning beside it, and the command
+ * ends as done in part. Null where none was due.
+ */
+export async function publishAfterwards(terminal: Terminal, store: Store): Promise<Published | null> {
+  const config = await terminal.config()
+  if (config.snapshot.when !== 'after_sync') return null
+  try {
+    return await publishIfDue(configuredPublishing(config, store, await terminal.log()), terminal.signal)
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError) || terminal.signal.aborted) throw thrown
+    terminal.note(`warning: ${thrown.message}`)
+    terminal.end('partly')
+    return null
+  }
+}
+
+/** `5.8 MB in 0.1 s` */
+export function publishedLine({ bytes, durationMs }: Published): string {
+  return `${(bytes / 1e6).toFixed(1)} MB in ${(durationMs / 1000).toFixed(1)} s`
+}

@@ -1,0 +1,127 @@
+/** What `figures` and `explain` are asked about: a period of whole days, pipelines, and what was known when. */
+import type { Command } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import { stalledDaysOf } from '../../../app/configured-reports.ts'
+import type { Config } from '../../../config/config.ts'
+import { nearest } from '../../../config/nearest.ts'
+import { FILTER_COLUMNS } from '../../../domain/choices.ts'
+import type { FilterCondition } from '../../../domain/figures.ts'
+import { daysBefore, periodBetween } from '../../../domain/period.ts'
+import { LeadsheetError } from '../../../errors.ts'
+import type { Period } from '../../../model.ts'
+import type { FigureScope } from '../../../store/figures/query.ts'
+import { collect, day, instant } from '../../command.ts'
+
+export interface ScopeOptions {
+  readonly from?: string
+  readonly to?: string
+  readonly pipeline?: readonly string[]
+  readonly where?: readonly GivenCondition[]
+  readonly asKnownAt?: string
+}
+
+const DAYS_DEFAULT = 7
+
+export function addScopeOptions(command: Command): void {
+  command
+    .option('--from <date>', 'first day of the period, in the time zone of the settings', day)
+    .option('--to <date>', 'the day after its last one (default: the last 7 whole days)', day)
+    .option('--pipeline <id>', 'only this pipeline; may be given several times', collect)
+    .option(
+      '--where <condition>',
+      "only leads that now meet it: source=crawl, 'score>=60'; may be given several times",
+      condition,
+    )
+    .option('--as-known-at <time>', 'leave out what was read after this time', instant)
+}
+
+/** @throws LeadsheetError usage_invalid */
+export function periodOf({ from, to }: ScopeOptions, timeZone: string, now: Date): Period {
+  if (from === undefined && to === undefined) return daysBefore(now, DAYS_DEFAULT, timeZone)
+  if (from === undefined || to === undefined) {
+    throw new LeadsheetError('usage_invalid', '--from and --to are given together or not at all')
+  }
+  if (from >= to) {
+    throw new LeadsheetError('usage_invalid', `the period from ${from} up to ${to} has no day`, {
+      hint: '--to is the day after the last one: --from 2026-11-20 --to 2026-11-21 is one day.',
+    })
+  }
+  return periodBetween(from, to, timeZone)
+}
+
+/** @throws LeadsheetError usage_invalid for a pipeline that no lead has had */
+export function scopeOf(
+  { pipeline, where, asKnownAt }: ScopeOptions,
+  config: Config,
+  period: Period,
+  pipelines: readonly { readonly id: string }[],
+): FigureScope {
+  for (const id of pipeline ?? []) requirePipeline(id, pipelines)
+  return {
+    from: period.from,
+    to: period.to,
+    filter: { pipelineIds: pipeline ?? null, conditions: conditionsOf(where ?? []) },
+    stalledDays: stalledDaysOf(config),
+    asKnownAt: asKnownAt ?? null,
+  }
+}
+
+function requirePipeline(id: string, pipelines: readonly { readonly id: string }[]): void {
+  const ids = pipelines.map((each) => each.id)
+  if (ids.includes(id)) return
+  const near = nearest(id, ids)
+  throw new LeadsheetError('usage_invalid', `There is no pipeline ${JSON.stringify(id)} in the local copy`, {
+    hint: near === null ? `There are: ${ids.slice(0, 20).join(', ') || 'none'}.` : `Did you mean ${near}?`,
+  })
+}
+
+/* Conditions on leads as the command line has them: `--where company_country=Germany --where 'score>=60'`. */
+
+export interface GivenCondition {
+  readonly field: string
+  readonly operator: '=' | '>=' | '<='
+  readonly value: string
+}
+
+/** Of one option, as commander calls it for each; gathers those before it. */
+export function condition(text: string, before: readonly GivenCondition[] = []): readonly GivenCondition[] {
+  const [, field = '', operator = '', value = ''] = /^\s*(\w+)\s*(>=|<=|=)\s*(.*?)\s*$/s.exec(text) ?? []
+  const kind = new Map<string, string>(Object.entries(FILTER_COLUMNS)).get(field)
+  if (operator !== '=' && operator !== '>=' && operator !== '<=') {
+    throw new InvalidArgumentError(
+      'Expected a column of lead and a value: company_country=Germany, or score>=60.',
+    )
+  }
+  if (kind === undefined) throw new InvalidArgumentError(unknownColumn(field))
+  if (kind === 'number' && !Number.isFinite(value === '' ? Number.NaN : Number(value))) {
+    throw new InvalidArgumentError(`Expected a number for ${field}, not ${JSON.stringify(value)}.`)
+  }
+  if (kind !== 'number' && operator !== '=') {
+    throw new InvalidArgumentError(`${field} is text: ${field}=VALUE.`)
+  }
+  return [...before, { field, operator, value }]
+}
+
+/** Several values of one column: one of them; several bounds: all of them. */
+export function conditionsOf(given: readonly GivenCondition[]): FilterCondition[] {
+  return [...Map.groupBy(given, ({ field }) => field)].map(([field, ofField]) => {
+    if (FILTER_COLUMNS[field as keyof typeof FILTER_COLUMNS] !== 'number') {
+      return { field, in: ofField.map(({ value }) => value) }
+    }
+    const bounds = (...operators: string[]) =>
+      ofField.filter(({ operator }) => operators.includes(operator)).map(({ value }) => Number(value))
+    const [least, most] = [bounds('>=', '='), bounds('<=', '=')]
+    return {
+      field,
+      min: least.length > 0 ? Math.max(...least) : null,
+      max: most.length > 0 ? Math.min(...most) : null,
+    }
+  })
+}
+
+function unknownColumn(field: string): string {
+  const near = nearest(field, Object.keys(FILTER_COLUMNS))
+  const known =
+    near === null ? `There are ${Object.keys(FILTER_COLUMNS).join(', ')}.` : `Did you mean ${near}?`
+  return `Leads cannot be chosen by ${JSON.stringify(field)}. ${known}`
+}

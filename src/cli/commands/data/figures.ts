@@ -1,0 +1,276 @@
+/** `leadsheet figures`: every figure of a period beside that of the period before, in all and by pipeline. */
+import type { Command } from 'commander'
+import { openDataIfThere } from '../../../app/installation.ts'
+import { nearest } from '../../../config/nearest.ts'
+import type { HistoryCoverage } from '../../../domain/figures.ts'
+import { periodBefore } from '../../../domain/period.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import type { Instant, Period } from '../../../model.ts'
+import type { Db } from '../../../store/db/store.ts'
+import { COVERAGES } from '../../../store/figures/coverage.ts'
+import type { FigureDefinition, FigureName, FigureUnit } from '../../../store/figures/definition.ts'
+import { FIGURES } from '../../../store/figures/definition.ts'
+import type { FigureRow } from '../../../store/figures/query.ts'
+import { explainFigure, explainQuery, readFigure } from '../../../store/figures/query.ts'
+import type { Coverages, Figures } from '../../../store/figures/read-figures.ts'
+import { listPipelines, readCoverages, readFigures } from '../../../store/figures/read-figures.ts'
+import { findLastWholeRun } from '../../../store/sync/sync-run.ts'
+import { addExamples } from '../../command.ts'
+import { plainText } from '../../terminal/plain-text.ts'
+import type { Column } from '../../terminal/table.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import type { ScopeOptions } from './figure-scope.ts'
+import { addScopeOptions, periodOf, scopeOf } from './figure-scope.ts'
+
+/** The figures of all pipelines together, or of one. */
+interface Group {
+  readonly id: string | null
+  readonly name: string
+  readonly current: Figures
+  readonly prior: Figures
+  readonly known: Coverages
+  readonly knownBefore: Coverages
+}
+
+interface Asked {
+  readonly period: Period
+  readonly prior: Period
+  readonly asKnownAt: Instant | null
+  readonly dataAsOf: Instant
+}
+
+/** A line of the table: a figure, or one of its currencies or statuses. */
+interface Line {
+  readonly figure: FigureDefinition & { readonly name: FigureName }
+  readonly of: string | null
+}
+
+export function defineFigures(command: Command, terminal: Terminal): void {
+  addScopeOptions(command)
+  command.action((options: ScopeOptions) => figures(terminal, options))
+  addExamples(command, [
+    'figures',
+    'figures --from 2026-11-01 --to 2026-12-01 --json',
+    'figures --pipeline pl_01 --as-known-at 2026-11-20T06:00:00Z',
+  ])
+}
+
+async function figures(terminal: Terminal, options: ScopeOptions): Promise<void> {
+  const config = await terminal.config()
+  const period = periodOf(options, config.timeZone, new Date())
+  const prior = periodBefore(period)
+  await using store = await openDataIfThere(config)
+  const dataAsOf = await requireData(store.db)
+  const pipelines = await listPipelines(store.db)
+  const scope = scopeOf(options, config, period, pipelines)
+  const wanted = pipelines.filter(({ id }) => scope.filter.pipelineIds?.includes(id) ?? true)
+  const scopes = [
+    scope,
+    ...wanted.map(({ id }) => ({ ...scope, filter: { ...scope.filter, pipelineIds: [id] } })),
+  ]
+  const asked = scopes.flatMap((each) => [each, { ...each, from: prior.from, to: prior.to }])
+  const read = await readFigures(store.db, asked)
+  const coverages = await readCoverages(store.db, asked)
+  const groups = [{ id: null, name: 'ALL' }, ...wanted].flatMap((group, index): Group[] => {
+    const [current, before] = read.slice(2 * index, 2 * index + 2)
+    const [known, knownBefore] = coverages.slice(2 * index, 2 * index + 2)
+    return current && before && known && knownBefore
+      ? [{ ...group, current, prior: before, known, knownBefore }]
+      : []
+  })
+  const facts = { period, prior, asKnownAt: scope.asKnownAt, dataAsOf }
+  if (terminal.json) printJson(terminal, facts, groups)
+  else await printTable(terminal, facts, groups)
+}
+
+/** @throws LeadsheetError report_no_data */
+async function requireData(db: Db): Promise<Instant> {
+  const whole = await findLastWholeRun(db)
+  if (whole) return whole.asOf
+  throw new LeadsheetError('report_no_data', 'There are no figures: no sync has read all leads yet', {
+    hint: `Run ${shellCommand('sync')} first.`,
+  })
+}
+
+function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): void {
+  const { period, prior, asKnownAt, dataAsOf } = asked
+  terminal.printJson({
+    period: { from: period.from, to: period.to, time_zone: period.timeZone },
+    prior: { from: prior.from, to: prior.to },
+    as_known_at: asKnownAt,
+    data_as_of: dataAsOf,
+    figures: FIGURES.map(({ name, title, unit, meaning }) => ({
+      ...{ name, title, unit, meaning },
+      values: groups.map((group) => ({
+        pipeline_id: group.id,
+        current: figureJson(unit, group.current.get(name) ?? []),
+        prior: figureJson(unit, group.prior.get(name) ?? []),
+        coverage: {
+          current: group.known.get(name) ?? null,
+          prior: group.knownBefore.get(name) ?? null,
+        },
+      })),
+    })),
+  })
+}
+
+async function printTable(terminal: Terminal, asked: Asked, groups: readonly Group[]): Promise<void> {
+  const lines = FIGURES.flatMap((figure) => ofsOf(figure, groups).map((of): Line => ({ figure, of })))
+  const cell =
+    (figures: Figures | undefined, known: Coverages | undefined) =>
+    ({ figure: { name, unit }, of }: Line): string =>
+      formatFigure(
+        unit,
+        figures?.get(name)?.find((row) => row.of === of),
+      ) + formatCoverage(known?.get(name))
+  const [all, ...rest] = groups
+  const columns: Column<Line>[] = [
+    {
+      title: 'FIGURE',
+      value: ({ figure, of }) => [figure.name, of].filter(Boolean).join(' '),
+      isWhole: true,
+    },
+    { title: 'ALL', value: cell(all?.current, all?.known), isWhole: true },
+    { title: 'BEFORE', value: cell(all?.prior, all?.knownBefore), isWhole: true },
+    ...rest.map(({ name, current, known }) => ({
+      title: name,
+      value: cell(current, known),
+      isOptional: true,
+    })),
+  ]
+  await terminal.printTable(columns, lines)
+  const { period, prior, dataAsOf } = asked
+  terminal.note(`${spanOf(period)}, and before: ${spanOf(prior)}, in ${period.timeZone}`)
+  if (dataAsOf < period.to) {
+    terminal.note(`The copy is of ${formatInstant(dataAsOf)}: what came later in the period is not in it.`)
+  }
+}
+
+/** What a figure has values for; a figure without any still has a line. */
+function ofsOf({ name }: Line['figure'], groups: readonly Group[]): (string | null)[] {
+  const ofs = groups.flatMap(({ current, prior }) =>
+    [...(current.get(name) ?? []), ...(prior.get(name) ?? [])].map((row) => row.of),
+  )
+  return ofs.length === 0 ? [null] : [...new Set(ofs)]
+}
+
+/** `2026-11-14 to 2026-11-20`, by the days of its zone. */
+function spanOf(period: Period): string {
+  const date = new Intl.DateTimeFormat('en-CA', { timeZone: period.timeZone, dateStyle: 'short' })
+  return `${date.format(Date.parse(period.from))} to ${date.format(Date.parse(period.to) - 1)}`
+}
+
+/* Figures as people and as programs read them. */
+
+/** `45 of 190 (24%)`, `12,500`, `3.5 days`; a dash where there is nothing to tell. */
+export function formatFigure(unit: FigureUnit, row: FigureRow | undefined): string {
+  if (row === undefined || row.value === null) return '-'
+  if (unit === 'share')
+    return `${count(row.part ?? 0)} of ${count(row.whole ?? 0)} (${Math.round(row.value * 100)}%)`
+  if (unit === 'days') return `${count(row.value)} days`
+  return count(row.value)
+}
+
+/** ` (known for 120 of 332 leads)`; empty where the history of all leads in question is known, or not needed. */
+export function formatCoverage(coverage: HistoryCoverage | undefined): string {
+  if (coverage === undefined || coverage.known === coverage.of) return ''
+  return ` (known for ${count(coverage.known)} of ${count(coverage.of)} leads)`
+}
+
+/** One number where a figure is one, its counts beside it for a share, and otherwise a list. */
+export function figureJson(unit: FigureUnit, rows: readonly FigureRow[]): unknown {
+  const [first] = rows
+  switch (unit) {
+    case 'leads':
+      return first?.value ?? null
+    case 'share':
+      return { value: first?.value ?? null, part: first?.part ?? 0, whole: first?.whole ?? 0 }
+    case 'money':
+    case 'money a day':
+      return rows.map(({ of, value }) => ({ currency: of, amount: value }))
+    case 'days':
+      return rows.map(({ of, value }) => ({ status: of, days: value }))
+  }
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 2 })
+}
+
+/*
+ * `leadsheet explain`: what a figure means, its value, and its SQL with the values in it. What it prints is SQL from
+ * the first line to the last, so that it can be piped into sqlite3 or pasted there as it is.
+ */
+
+export function defineExplain(command: Command, terminal: Terminal): void {
+  command.argument('[figure]', 'name of the figure; all of them are listed without')
+  addScopeOptions(command)
+  command.action((name: string | undefined, options: ScopeOptions) =>
+    name === undefined ? listFigures(terminal) : explain(terminal, name, options),
+  )
+  addExamples(command, [
+    'explain',
+    'explain win_rate',
+    'explain won --from 2026-11-20 --to 2026-11-21 | sqlite3 data/snapshot.db',
+    "explain open_value --where company_country=Germany --where 'score>=60'",
+  ])
+}
+
+async function listFigures(terminal: Terminal): Promise<void> {
+  if (terminal.json) {
+    terminal.printJson(FIGURES.map(({ name, title, unit, meaning }) => ({ name, title, unit, meaning })))
+    return
+  }
+  await terminal.printTable(
+    [
+      { title: 'FIGURE', value: ({ name }) => name, isWhole: true },
+      { title: 'UNIT', value: ({ unit }) => unit, isWhole: true },
+      { title: 'MEANING', value: ({ meaning }) => meaning },
+    ],
+    FIGURES,
+  )
+}
+
+async function explain(terminal: Terminal, given: string, options: ScopeOptions): Promise<void> {
+  const { name, title, meaning, unit, coverage: needed } = requireFigure(given)
+  const config = await terminal.config()
+  const period = periodOf(options, config.timeZone, new Date())
+  await using store = await openDataIfThere(config)
+  const scope = scopeOf(options, config, period, await listPipelines(store.db))
+  const sql = explainFigure(name, scope)
+  const rows = await readFigure(store.db, name, scope)
+  const known = (await readCoverages(store.db, [scope]))[0]?.get(name)
+  const query = needed === null ? null : COVERAGES[needed]
+  if (terminal.json) {
+    const { from, to, timeZone } = period
+    const value = figureJson(unit, rows)
+    const coverage = query && {
+      ...{ ...known, meaning: query.meaning, sql: explainQuery(query, scope, {}) },
+    }
+    terminal.printJson({
+      ...{ name, title, meaning, unit, period: { from, to, time_zone: timeZone }, value, coverage, sql },
+    })
+    return
+  }
+  const values = rows.map((row) => [row.of, formatFigure(unit, row)].filter(Boolean).join(' '))
+  terminal.print(
+    `-- ${title}: ${meaning}`,
+    `-- from ${period.from} up to ${period.to} (${period.timeZone}), in ${unit}: ${plainText(values.join(', ')).replaceAll('\n', ' ') || '-'}`,
+    ...(query === null ? [] : [`--${formatCoverage(known) || ' known for all leads'}: ${query.meaning}`]),
+    sql,
+  )
+}
+
+/** @throws LeadsheetError usage_invalid */
+function requireFigure(name: string): (typeof FIGURES)[number] {
+  const found = FIGURES.find((figure) => figure.name === name)
+  if (found) return found
+  const near = nearest(
+    name,
+    FIGURES.map((figure) => figure.name),
+  )
+  throw new LeadsheetError('usage_invalid', `There is no figure ${JSON.stringify(name)}`, {
+    hint: near === null ? `${shellCommand('explain')} lists them.` : `Did you mean ${near}?`,
+  })
+}

@@ -1,0 +1,113 @@
+/** `leadsheet leads show`: one lead, what was found out about its company, and what happened to it. */
+
+import { stringify } from 'yaml'
+import type { WireActivity, WireLeadDetail } from '../../../contract/lead.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import type { HeldRow, Lead } from '../../../model.ts'
+import { isHeld } from '../../../upstream/mapping/lead-mapping.ts'
+import type { Source } from '../../../upstream/source.ts'
+import { parseJson } from '../../../upstream/values/json.ts'
+import { plainText } from '../../terminal/plain-text.ts'
+import { type Column, formatInstant, formatMoney } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+const ACTIVITY: readonly Column<WireActivity>[] = [
+  { title: 'AT', value: ({ at }) => formatInstant(at), isWhole: true },
+  { title: 'EVENT', value: ({ type }) => type.replaceAll('_', ' ') },
+  {
+    title: 'CHANGE',
+    value: ({ from_status: from, to_status: to }) => (from || to) && `${from ?? ''} → ${to ?? ''}`.trim(),
+  },
+  { title: 'AGENT', value: ({ agent_id }) => agent_id },
+  { title: 'SUMMARY', value: ({ summary }) => summary },
+]
+
+export async function showLead(terminal: Terminal, source: Source, id: string): Promise<void> {
+  const { raw, detail: lead } = await source.fetchLead(id, terminal.signal).catch((thrown: unknown) => {
+    throw unlessUnknown(thrown, id)
+  })
+  if (terminal.json) {
+    terminal.printJson(lead ?? raw)
+    return
+  }
+  if (lead === null) {
+    await showForeign(terminal, source.mapLead(raw))
+    return
+  }
+  await terminal.printFields(fieldsOf(lead))
+  if (lead.enrichment !== null) {
+    terminal.print('', terminal.style('bold', 'ENRICHMENT'), stringify(lead.enrichment).trimEnd())
+  }
+  if (lead.activity.length > 0) {
+    terminal.print('')
+    await terminal.printTable(ACTIVITY, lead.activity)
+  }
+}
+
+/** Of another upstream what its profile maps, and the record as it came. */
+async function showForeign(terminal: Terminal, lead: Lead | HeldRow): Promise<void> {
+  if (isHeld(lead)) {
+    terminal.note(`this record could not be read: ${lead.reason}`)
+    terminal.end('partly')
+  } else {
+    await terminal.printFields(mappedFields(lead))
+  }
+  const raw = parseJson(lead.raw)
+  terminal.print('', terminal.style('bold', 'AS SENT'), plainText(stringify(raw)).trimEnd())
+}
+
+function mappedFields(lead: Lead) {
+  return {
+    Lead: lead.id,
+    Company: lead.companyName,
+    Domain: lead.companyDomain,
+    Industry: lead.companyIndustry,
+    Employees: lead.companyEmployees,
+    Place: joined(', ', lead.companyCity, lead.companyRegion, lead.companyCountry),
+    Contact: joined(', ', lead.contactName, lead.contactTitle, lead.contactEmail),
+    Status: lead.status,
+    Score: lead.score,
+    Value: formatMoney(lead.valueAmount, lead.valueCurrency),
+    Pipeline: lead.pipelineId,
+    Agent: lead.agentId,
+    Source: lead.source,
+    Tags: lead.tags.join(', '),
+    Created: formatInstant(lead.createdAt),
+    Updated: formatInstant(lead.updatedAt),
+  }
+}
+
+function fieldsOf({ company, contact, value, ...lead }: WireLeadDetail) {
+  return {
+    Lead: lead.id,
+    Company: company.name,
+    '': company.one_liner,
+    Domain: company.domain,
+    Industry: joined(' / ', company.industry, company.subindustry),
+    Employees: company.employees,
+    Place: joined(', ', company.city, company.region, company.country),
+    Contact: contact && joined(', ', contact.name, contact.title, contact.email),
+    Status: `${lead.status} since ${formatInstant(lead.status_changed_at)}`,
+    Score: lead.score,
+    Value: value && formatMoney(value.amount, value.currency),
+    Pipeline: lead.pipeline_id,
+    Agent: lead.agent_id,
+    Source: lead.source,
+    Tags: lead.tags.join(', '),
+    Created: formatInstant(lead.created_at),
+    Updated: formatInstant(lead.updated_at),
+  }
+}
+
+function joined(separator: string, ...parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part).join(separator)
+}
+
+/** That the id is wrong is likelier than that the address is, which other commands would tell. */
+function unlessUnknown(thrown: unknown, id: string): unknown {
+  if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') return thrown
+  return new LeadsheetError('api_not_found', thrown.message, {
+    hint: `Check the id ${id}: ${shellCommand('leads list --json')} shows those that there are.`,
+    cause: thrown,
+  })
+}

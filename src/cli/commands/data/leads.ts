@@ -1,0 +1,210 @@
+/** `leadsheet leads`: the leads as the service has them at this moment, past the local copy; or as they once were. */
+import type { Command } from 'commander'
+import { Option } from 'commander'
+import { openDataIfThere } from '../../../app/installation.ts'
+import { LEAD_SORTS, PAGE_LIMIT_MAX } from '../../../contract/lead.ts'
+import { LeadsheetError } from '../../../errors.ts'
+import type { Instant, Lead } from '../../../model.ts'
+import { startOfDay } from '../../../schedule/zone.ts'
+import type { Db } from '../../../store/db/store.ts'
+import type { PastFilter, PastLead } from '../../../store/leads/lead-as-of.ts'
+import { countUnknownAsOf, findHistoryStart, listLeadsAsOf } from '../../../store/leads/lead-as-of.ts'
+import type { RawRecord } from '../../../upstream/mapping/raw-record.ts'
+import type { RawPage, Source } from '../../../upstream/source.ts'
+import { addExamples, collect, dayOrInstant, instant, wholeNumber } from '../../command.ts'
+import { NO_PROGRESS } from '../../terminal/progress.ts'
+import type { Column } from '../../terminal/table.ts'
+import { formatInstant, formatMoney } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import { showLead } from './lead-detail.ts'
+import { keepReadable, withSource } from './with-source.ts'
+
+const PAGE_DEFAULT = 25
+
+interface ListOptions {
+  readonly pipeline?: string
+  readonly status?: readonly string[]
+  readonly updatedSince?: string
+  readonly createdSince?: string
+  readonly minScore?: number
+  readonly q?: string
+  readonly sort: string
+  readonly limit: number
+  readonly cursor?: string
+  readonly all?: boolean
+  readonly asOf?: string
+}
+
+const COLUMNS: readonly Column<Lead>[] = [
+  { title: 'ID', value: (lead) => lead.id, isWhole: true },
+  { title: 'COMPANY', value: (lead) => lead.companyName },
+  { title: 'STATUS', value: (lead) => lead.status, isWhole: true },
+  { title: 'SCORE', value: (lead) => lead.score },
+  { title: 'UPDATED', value: (lead) => formatInstant(lead.updatedAt), isWhole: true },
+  { title: 'VALUE', value: (lead) => formatMoney(lead.valueAmount, lead.valueCurrency), isOptional: true },
+  { title: 'PIPELINE', value: (lead) => lead.pipelineId, isOptional: true },
+  { title: 'COUNTRY', value: (lead) => lead.companyCountry, isOptional: true },
+  { title: 'CONTACT', value: (lead) => lead.contactName, isOptional: true },
+]
+
+export function defineLeads(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list')
+    .description('list leads, a page at a time')
+    .option('--pipeline <id>', 'only of this pipeline')
+    .option('--status <status>', 'only with this status; may be given several times', collect)
+    .option('--updated-since <time>', 'changed at or after this day or time', instant)
+    .option('--created-since <time>', 'created at or after this day or time', instant)
+    .option('--min-score <number>', 'with this score or more', wholeNumber(0, 100))
+    .option('--q <words>', 'with these words in company or contact')
+    .addOption(new Option('--sort <order>', 'their order').choices(LEAD_SORTS).default('-updated_at'))
+    .option('--limit <number>', 'leads on the page', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
+    .option('--cursor <cursor>', 'the page that the one before pointed to')
+    .option('--all', 'all pages, from the cursor on if there is one')
+    .addOption(
+      new Option('--as-of <time>', 'as they were at the end of this day, or at this time, by the local copy')
+        .argParser(dayOrInstant)
+        .conflicts(['updatedSince', 'createdSince', 'q', 'sort', 'cursor']),
+    )
+    .action((options: ListOptions) => runList(terminal, options))
+  addExamples(list, [
+    'leads list --status replied --status meeting --min-score 80',
+    'leads list --updated-since 2026-11-20 --sort=-score',
+    'leads list --q robotics --all --json > robotics.json',
+    'leads list --as-of 2026-11-15 --status contacted',
+  ])
+
+  const show = command
+    .command('show')
+    .description('show one lead with its enrichment and its history')
+    .argument('<id>', 'id of the lead')
+    .action((id: string) => withSource(terminal, (source) => showLead(terminal, source, id)))
+  addExamples(show, ['leads show ld_01', 'leads show ld_01 --json'])
+}
+
+async function runList(terminal: Terminal, options: ListOptions): Promise<void> {
+  const { asOf, pipeline, status, minScore, limit, all } = options
+  if (asOf === undefined) await withSource(terminal, (source) => listLeads(terminal, source, options))
+  else {
+    const filter = { pipelineId: pipeline, statuses: status, minScore }
+    await listPastLeads(terminal, { asOf, limit: all ? null : limit, ...filter })
+  }
+}
+
+async function listLeads(terminal: Terminal, source: Source, options: ListOptions): Promise<void> {
+  const { records, next, total } = await fetchPages(terminal, source, options)
+  if (terminal.json) {
+    const page = { next_cursor: next, has_more: next !== null, total }
+    terminal.printJson({ data: records.map((record) => record.value), page })
+    return
+  }
+  const leads = keepReadable(
+    terminal,
+    records.map((record) => source.mapLead(record.value, record.text)),
+  )
+  if (leads.length > 0) await terminal.printTable(COLUMNS, leads)
+  const count = total === null ? `${records.length} leads` : `${records.length} of ${total} leads`
+  terminal.note(next === null ? count : `${count}; more with --cursor ${next}, or --all`)
+}
+
+/** One page, or with `--all` that one and all after it, as a single one. */
+async function fetchPages(terminal: Terminal, source: Source, options: ListOptions): Promise<RawPage> {
+  const { pipeline, all, cursor = null, limit, ...filters } = options
+  const size = all ? (await terminal.config()).api.pageSize : limit
+  using progress = all ? await terminal.progress('Leads') : NO_PROGRESS
+  const records: RawRecord[] = []
+  let next: string | null = cursor
+  let total: number | null = null
+  do {
+    const page = await source.listLeads({ ...filters, pipelineId: pipeline }, next, size, {
+      signal: terminal.signal,
+    })
+    records.push(...page.records)
+    next = page.next
+    total = page.total
+    progress.update(records.length, total)
+  } while (all && next !== null)
+  return { records, next, total }
+}
+
+/* `leadsheet leads list --as-of`: the leads at a past moment, from the local copy; the service only knows the present. */
+
+const DAY_MS = 86_400_000
+
+const LEADS_AS_OF_COLUMNS: readonly Column<PastLead>[] = [
+  { title: 'ID', value: (lead) => lead.id, isWhole: true },
+  { title: 'COMPANY NOW', value: (lead) => lead.company_name },
+  { title: 'STATUS', value: (lead) => lead.status, isWhole: true },
+  { title: 'SCORE', value: (lead) => lead.score },
+  { title: 'SINCE', value: (lead) => formatInstant(lead.valid_from), isWhole: true },
+  { title: 'VALUE', value: (lead) => formatMoney(lead.value_amount, lead.value_currency), isOptional: true },
+  { title: 'PIPELINE', value: (lead) => lead.pipeline_id, isOptional: true },
+  { title: 'COUNTRY NOW', value: (lead) => lead.company_country, isOptional: true },
+  { title: 'CONTACT NOW', value: (lead) => lead.contact_name, isOptional: true },
+]
+
+export interface AsOfOptions extends PastFilter {
+  /** A day, or an instant. */
+  readonly asOf: string
+  /** Null for all. */
+  readonly limit: number | null
+}
+
+/** @throws LeadsheetError usage_invalid, history_missing, store_* */
+export async function listPastLeads(
+  terminal: Terminal,
+  { asOf, limit, ...filter }: AsOfOptions,
+): Promise<void> {
+  const config = await terminal.config()
+  const at = momentOf(asOf, config.timeZone, new Date())
+  await using store = await openDataIfThere(config)
+  const { firstSync } = await requireHistory(store.db, at)
+  const { leads, total } = await listLeadsAsOf(store.db, at, filter, limit)
+  const unknown = await countUnknownAsOf(store.db, at)
+  if (terminal.json) {
+    terminal.printJson({ as_of: at, first_sync: firstSync, data: leads, total, unknown })
+    return
+  }
+  if (leads.length > 0) await terminal.printTable(LEADS_AS_OF_COLUMNS, leads)
+  const day = isDay(asOf) ? `the end of ${asOf} in ${config.timeZone}, ` : ''
+  terminal.note(`${leads.length} of ${total} leads as of ${day}${formatInstant(at)}`)
+  if (unknown > 0) {
+    terminal.note(`Not listed: ${unknown} created by then, of which it is not known what they were.`)
+  }
+  if (firstSync !== null && at < firstSync) {
+    terminal.note(
+      `Before the first sync (${formatInstant(firstSync)}) a lead is known from its last change of status on.`,
+    )
+  }
+}
+
+/** The last moment of a day in the time zone, though never one to come; an instant as it is. */
+function momentOf(asOf: string, timeZone: string, now: Date): Instant {
+  const day = Date.parse(asOf) / DAY_MS
+  const begins = isDay(asOf) ? startOfDay(day, timeZone) : Date.parse(asOf)
+  if (begins > now.getTime()) {
+    throw new LeadsheetError('usage_invalid', `--as-of ${asOf} is still to come`)
+  }
+  const last = isDay(asOf) ? startOfDay(day + 1, timeZone) - 1 : begins
+  return new Date(Math.min(last, now.getTime())).toISOString()
+}
+
+function isDay(asOf: string): boolean {
+  return asOf.length === 'YYYY-MM-DD'.length
+}
+
+async function requireHistory(db: Db, at: Instant): Promise<{ firstSync: Instant | null }> {
+  const { firstState, firstSync } = await findHistoryStart(db)
+  if (firstState !== null && firstState <= at) return { firstSync }
+  const known =
+    firstState === null
+      ? 'no sync has read any yet'
+      : `the first state known is of ${formatInstant(firstState)}`
+  throw new LeadsheetError(
+    'history_missing',
+    `Nothing is known of the leads at ${formatInstant(at)}: ${known}`,
+    {
+      hint: 'History begins with the first sync, and reaches back to each lead’s last change of status before it.',
+    },
+  )
+}

@@ -1,0 +1,173 @@
+/** `leadsheet pipelines`: creating one by its criteria, and its statistics. */
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { parse } from 'yaml'
+import type { PipelineCreate } from '../../../contract/pipeline.ts'
+import { pipelineCreateSchema } from '../../../contract/pipeline.ts'
+import { errorText, LeadsheetError } from '../../../errors.ts'
+import type { PipelineStat, StageStat } from '../../../model.ts'
+import type { Source } from '../../../upstream/source.ts'
+import { addExamples, collect, instant, wholeNumber } from '../../command.ts'
+import type { Column } from '../../terminal/table.ts'
+import { formatInstant, formatMoney, formatShare } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import { keepReadable, withSource } from './with-source.ts'
+
+interface CreateOptions extends CriteriaOptions {
+  readonly idempotencyKey?: string
+}
+
+interface StatsOptions {
+  readonly from?: string
+  readonly to?: string
+}
+
+const STAGES: readonly Column<StageStat>[] = [
+  { title: 'STAGE', value: (stage) => stage.status },
+  { title: 'NOW', value: (stage) => stage.current },
+  { title: 'REACHED', value: (stage) => stage.reached },
+  { title: 'CONVERSION', value: (stage) => formatShare(stage.conversion) },
+  { title: 'MEDIAN HOURS', value: (stage) => stage.medianHours },
+]
+
+export function definePipelines(command: Command, terminal: Terminal): void {
+  const create = command
+    .command('create')
+    .description('create a discovery pipeline; leads must meet all criteria, and one value of each')
+    .requiredOption('--name <name>', 'what it is called')
+    .option('--industry <name>', 'may be given several times, like the next three', collect)
+    .option('--region <name>', 'such as Europe', collect)
+    .option('--country <name>', 'such as Germany', collect)
+    .option('--keyword <word>', 'in what the company says of itself', collect)
+    .option('--employees-min <number>', 'at least so many', wholeNumber(0, 10_000_000))
+    .option('--employees-max <number>', 'at most so many', wholeNumber(0, 10_000_000))
+    .option('--limit <number>', 'stop after so many leads', wholeNumber(1, 100_000))
+    .option('--file <file>', 'the criteria from a YAML or JSON file, in place of the options above')
+    .option('--idempotency-key <key>', 'the same key never creates a second pipeline (default: a new one)')
+    .action((options: CreateOptions) => createPipeline(terminal, options))
+  addExamples(create, [
+    'pipelines create --name "Robotics DACH" --industry Industrials --country Germany --employees-min 10',
+    'pipelines create --name "Robotics DACH" --file criteria.yaml',
+  ])
+
+  const stats = command
+    .command('stats')
+    .description('show the numbers of a pipeline, over its life or for the leads created in a period')
+    .argument('<id>', 'id of the pipeline')
+    .option('--from <time>', 'leads created at or after this day or time', instant)
+    .option('--to <time>', 'leads created before this day or time', instant)
+    .action((id: string, options: StatsOptions) =>
+      withSource(terminal, (source) => showStats(terminal, source, id, options)),
+    )
+  addExamples(stats, [
+    'pipelines stats pl_01',
+    'pipelines stats pl_01 --from 2026-10-01 --to 2026-11-01 --json',
+  ])
+}
+
+async function createPipeline(terminal: Terminal, options: CreateOptions): Promise<void> {
+  const body = pipelineFrom(options)
+  const key = options.idempotencyKey ?? randomUUID()
+  const pipeline = await withSource(terminal, (source) => source.createPipeline(body, key, terminal.signal))
+  if (terminal.json) {
+    terminal.printJson(pipeline)
+    return
+  }
+  await terminal.printFields({
+    Pipeline: pipeline.id,
+    Name: pipeline.name,
+    Status: pipeline.status,
+    Created: formatInstant(pipeline.created_at),
+    'Idempotency key': key,
+  })
+}
+
+async function showStats(
+  terminal: Terminal,
+  source: Source,
+  id: string,
+  period: StatsOptions,
+): Promise<void> {
+  const raw = await source.fetchPipelineStats(id, period, terminal.signal)
+  if (terminal.json) {
+    terminal.printJson(raw)
+    return
+  }
+  for (const stat of keepReadable(terminal, [source.mapPipelineStat(raw, id, new Date().toISOString())])) {
+    await terminal.printFields(fieldsOf(stat))
+    terminal.print('')
+    await terminal.printTable(STAGES, stat.stages)
+  }
+}
+
+function fieldsOf(stat: PipelineStat) {
+  return {
+    Pipeline: stat.pipelineId,
+    Name: stat.name,
+    Status: stat.status,
+    'As of': formatInstant(stat.asOf),
+    Leads: stat.leads,
+    Open: stat.open,
+    Won: stat.won,
+    Lost: stat.lost,
+    Disqualified: stat.disqualified,
+    'Win rate': formatShare(stat.winRate),
+    'Open value': stat.openValue && formatMoney(stat.openValue.amount, stat.openValue.currency),
+    'Won value': stat.wonValue && formatMoney(stat.wonValue.amount, stat.wonValue.currency),
+  }
+}
+
+/* The targeting criteria of a new pipeline, from options or from a file. */
+
+export interface CriteriaOptions {
+  readonly name: string
+  readonly industry?: readonly string[]
+  readonly region?: readonly string[]
+  readonly country?: readonly string[]
+  readonly keyword?: readonly string[]
+  readonly employeesMin?: number
+  readonly employeesMax?: number
+  readonly limit?: number
+  readonly file?: string
+}
+
+/** @throws LeadsheetError usage_invalid, with a line for each mistake */
+export function pipelineFrom({ name, file, ...options }: CriteriaOptions): PipelineCreate {
+  const given = Object.keys(options).filter((option) => option !== 'idempotencyKey')
+  if (file !== undefined && given.length > 0) {
+    throw new LeadsheetError(
+      'usage_invalid',
+      '--file holds all criteria; no option for them may stand beside it',
+    )
+  }
+  const criteria = file === undefined ? criteriaOf(options) : readCriteria(file)
+  const parsed = pipelineCreateSchema.safeParse({ name, criteria })
+  if (parsed.success) return parsed.data
+  const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`)
+  throw new LeadsheetError('usage_invalid', `this is no pipeline:\n${lines.join('\n')}`, {
+    hint: 'Criteria are industries, regions, countries, keywords (lists), employees (min, max) and limit.',
+  })
+}
+
+function criteriaOf(options: Omit<CriteriaOptions, 'name' | 'file'>): object {
+  const { employeesMin: min, employeesMax: max } = options
+  return {
+    industries: options.industry,
+    regions: options.region,
+    countries: options.country,
+    keywords: options.keyword,
+    employees: min === undefined && max === undefined ? undefined : { min, max },
+    limit: options.limit,
+  }
+}
+
+function readCriteria(file: string): unknown {
+  try {
+    return parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new LeadsheetError('usage_invalid', `cannot read criteria from ${file}: ${errorText(error)}`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,239 @@
+/** `leadsheet sync`: brings the local copy up to date, once. */
+import { type Command, Option } from 'commander'
+import { syncOptions } from '../../../app/configured-upstream.ts'
+import { openData } from '../../../app/installation.ts'
+import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand } from '../../../errors.ts'
+import { SYNC_PARTS, sync } from '../../../jobs/sync/run-sync.ts'
+import type { ScanReport, SyncPart, SyncProgress, SyncResult } from '../../../model.ts'
+import { counted } from '../../../report/words/numbers.ts'
+import type { Store } from '../../../store/db/store.ts'
+import { listWholeScans } from '../../../store/sync/scan-result.ts'
+import { addExamples } from '../../command.ts'
+import type { Ending } from '../../exit-status.ts'
+import { confirm } from '../../terminal/prompter.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import { publishAfterwards, publishedLine } from '../analysis/snapshot.ts'
+import { withSource } from './with-source.ts'
+
+interface Options {
+  readonly new?: boolean
+  readonly full?: boolean
+  readonly only?: SyncPart
+  readonly acceptRemovals?: boolean
+  readonly yes?: boolean
+}
+
+const ENDINGS = {
+  ok: 'done',
+  ok_no_change: 'done',
+  partial: 'partly',
+  deferred: 'deferred',
+  failed: 'failed',
+} as const
+
+export function defineSync(command: Command, terminal: Terminal): void {
+  command
+    .option('--full', 'read all leads, not only those changed since the last sync')
+    .addOption(new Option('--only <part>', 'only one part').choices(SYNC_PARTS))
+    .option('--accept-removals', 'with --full: the leads that the last whole scan missed are really gone')
+    .option('--new', 'begin a new database although one was here before and is lost')
+    .option('--yes', 'with --accept-removals: do not ask')
+    .action((options: Options) => {
+      refuseFullWithout(options)
+      return runSync(terminal, options)
+    })
+  addExamples(command, [
+    'sync',
+    'sync --full',
+    'sync --only agents',
+    'sync --full --accept-removals',
+    'sync --json | jq .leads.inserted',
+  ])
+}
+
+async function runSync(terminal: Terminal, options: Options): Promise<void> {
+  const config = await terminal.config()
+  const log = await terminal.log()
+  await withSource(terminal, async (source) => {
+    await using store = await openData(config, { log, signal: terminal.signal, isNew: options.new === true })
+    const acceptsRemovals = options.acceptRemovals === true
+    if (acceptsRemovals && !(await confirmRemovals(terminal, store, options))) return
+    const result = await withProgress(terminal, (onProgress) =>
+      sync(
+        { source, store, log, now: () => new Date() },
+        {
+          ...syncOptions(config, terminal.signal),
+          full: options.full === true,
+          acceptsRemovals,
+          parts: options.only === undefined ? SYNC_PARTS : [options.only],
+          onProgress,
+        },
+      ),
+    )
+    printResult(terminal, result)
+    const published = await publishAfterwards(terminal, store)
+    if (published && !terminal.json) terminal.print(`snapshot: ${publishedLine(published)}`)
+  })
+}
+
+/** @throws LeadsheetError usage_invalid where all leads are to be read, and no leads */
+function refuseFullWithout({ full, only }: Options): void {
+  if (full !== true || only === undefined || only === 'leads') return
+  throw new LeadsheetError('usage_invalid', `--full reads all leads, and --only ${only} reads none`, {
+    hint: `Leave out --full, or --only ${only}.`,
+  })
+}
+
+/** Runs a sync with its progress shown: pages, leads, rate and time left. */
+export async function withProgress<T>(
+  terminal: Pick<Terminal, 'progress'>,
+  work: (onProgress: (progress: SyncProgress) => void) => Promise<T>,
+): Promise<T> {
+  using bar = await terminal.progress('Syncing')
+  // Awaited here: returned as it is, the bar would be gone before the work begins.
+  return await work(({ part, pages, done, total }) => {
+    if (part === 'leads') bar.update(done, total, `leads, ${pages} pages`)
+    if (part === 'details') bar.update(done, total, 'details')
+  })
+}
+
+/** @throws LeadsheetError what kept the sync from reading anything */
+/** @throws LeadsheetError usage_invalid where there is nothing to confirm, or nobody to do so */
+async function confirmRemovals(terminal: Terminal, { db }: Store, options: Options): Promise<boolean> {
+  if (options.full !== true || options.only !== undefined) {
+    throw new LeadsheetError('usage_invalid', '--accept-removals needs a sync that reads all leads', {
+      hint: 'Add --full, and leave out --only.',
+    })
+  }
+  const [scan] = await listWholeScans(db, 1)
+  if (scan === undefined || scan.heldBack === 0) {
+    throw new LeadsheetError(
+      'usage_invalid',
+      'The last whole scan held no removals back: there is nothing to accept',
+      {
+        hint: `${shellCommand('sync --full')} marks leads removed that two whole scans in a row have missed.`,
+      },
+    )
+  }
+  const missed = scan.heldBack.toLocaleString('en')
+  const question = `${missed} of ${(scan.leads + scan.heldBack).toLocaleString('en')} leads were missing from the last whole scan; those that this one misses too are marked removed.`
+  if (await confirm(terminal, question, options.yes === true)) return true
+  terminal.note('nothing was done')
+  return false
+}
+
+function printResult(terminal: Terminal, result: SyncResult): void {
+  if (terminal.json) terminal.printJson(jsonOf(result))
+  const [first] = result.problems
+  if (first && (result.outcome === 'failed' || result.outcome === 'deferred')) {
+    const notBefore = result.notBefore === null ? {} : { notBefore: result.notBefore }
+    throw new LeadsheetError(codeOf(first.code), first.message, {
+      ...(first.hint !== null && { hint: first.hint }),
+      ...notBefore,
+    })
+  }
+  if (!terminal.json) terminal.print(...summary(result))
+  for (const { part, message, hint } of result.problems) {
+    terminal.note(`warning: ${part}: ${message}`)
+    if (hint !== null) terminal.note(`hint: ${hint}`)
+  }
+  for (const warning of result.scan?.warnings ?? []) terminal.note(`warning: leads: ${warning}`)
+  for (const drift of driftLines(result)) terminal.note(`drift: ${drift}`)
+  if (result.leads.held > 0)
+    terminal.note(`warning: ${result.leads.held} records could not be read; they are in the table held_row`)
+  terminal.end(endingOf(result))
+}
+
+export function endingOf(result: SyncResult): Ending {
+  return result.leads.held > 0 && result.complete ? 'partly' : ENDINGS[result.outcome]
+}
+
+function codeOf(code: string): ErrorCode {
+  return Object.keys(ERROR_CODES).find((known): known is ErrorCode => known === code) ?? 'api_unexpected'
+}
+
+export function summary(result: SyncResult): string[] {
+  const { leads } = result
+  const n = (count: number): string => count.toLocaleString('en')
+  const changes = [
+    `${n(leads.inserted)} new`,
+    `${n(leads.updated)} changed`,
+    `${n(leads.unchanged)} as before`,
+    leads.removed > 0 ? `${n(leads.removed)} gone` : '',
+    leads.held > 0 ? `${n(leads.held)} held` : '',
+  ].filter((text) => text !== '')
+  const seconds = (result.durationMs / 1000).toFixed(1)
+  const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
+  return [
+    `${counted(leads.seen, 'lead')} read: ${changes.join(', ')}`,
+    ...(result.scan === null ? [] : [scanLine(result.scan)]),
+    `${counted(result.stats, 'pipeline')} and ${counted(result.agents, 'agent')} read`,
+    ...detailLines(result.details),
+    `${counted(result.requests, 'request')}${retries} in ${seconds} s; run ${result.runId}${result.complete ? '' : ', not complete'}`,
+  ]
+}
+
+function detailLines({ read, gone, failed }: SyncResult['details']): string[] {
+  if (read + gone + failed === 0) return []
+  const others = [gone > 0 ? `${gone} gone` : '', failed > 0 ? `${failed} failed, to be tried again` : '']
+  const rest = others.filter((text) => text !== '').join(', ')
+  return [`details of ${counted(read, 'lead')} read${rest && `; ${rest}`}`]
+}
+
+/** `full scan complete: 3,009 leads on 31 pages, 3,009 by the service's own count` */
+function scanLine(scan: ScanReport): string {
+  const n = (count: number): string => count.toLocaleString('en')
+  const total = scan.reportedTotal === null ? '' : `, ${n(scan.reportedTotal)} by the service's own count`
+  const again = scan.passes > 1 ? `, read ${scan.passes} times since rows moved or were missing` : ''
+  return `${scan.mode} scan ${scan.verdict}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
+}
+
+/** Fields that came, went or changed, a line each way. */
+function driftLines(result: SyncResult): string[] {
+  const drift = result.scan?.drift ?? []
+  return (['new', 'vanished', 'retyped'] as const).flatMap((change) => {
+    const fields = drift.filter((field) => field.change === change)
+    const named = fields.map(({ path, types }) =>
+      change === 'retyped' ? `${path} (${types.join(', ')})` : path,
+    )
+    return fields.length === 0 ? [] : [`${change} fields: ${named.join(', ')}`]
+  })
+}
+
+function scanJson(scan: ScanReport) {
+  return {
+    mode: scan.mode,
+    started_at: scan.startedAt,
+    verdict: scan.verdict,
+    stop: scan.stop,
+    reported_total: scan.reportedTotal,
+    distinct: scan.distinct,
+    pages: scan.pages,
+    passes: scan.passes,
+    moved: scan.moved,
+    mended: scan.mended,
+    cut: scan.cut,
+    held_back: scan.heldBack,
+    warnings: scan.warnings,
+    drift: scan.drift,
+  }
+}
+
+function jsonOf(result: SyncResult) {
+  return {
+    run_id: result.runId,
+    outcome: result.outcome,
+    complete: result.complete,
+    leads: result.leads,
+    scan: result.scan && scanJson(result.scan),
+    stats: result.stats,
+    agents: result.agents,
+    details: result.details,
+    pages: result.pages,
+    requests: result.requests,
+    retries: result.retries,
+    duration_ms: result.durationMs,
+    problems: result.problems,
+    not_before: result.notBefore,
+  }
+}

@@ -1,0 +1,30 @@
+/** The configured upstream, opened for one command. */
+
+import { openSourceOf } from '../../../app/configured-upstream.ts'
+import type { HeldRow } from '../../../model.ts'
+import { isHeld } from '../../../upstream/mapping/lead-mapping.ts'
+import type { Source } from '../../../upstream/source.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+/** @throws LeadsheetError config_missing, api_*, and what `use` throws */
+export async function withSource<T>(terminal: Terminal, use: (source: Source) => Promise<T>): Promise<T> {
+  const source = openSourceOf(await terminal.config(), await terminal.log())
+  try {
+    return await use(source)
+  } finally {
+    await source.close()
+  }
+}
+
+/** The records that could be read. Of the others a note is made, and the command ends as done in part. */
+export function keepReadable<T extends object>(terminal: Terminal, mapped: readonly (T | HeldRow)[]): T[] {
+  const held = mapped.filter(isHeld)
+  for (const { resource, reason } of held.slice(0, 3)) terminal.note(`unreadable ${resource}: ${reason}`)
+  if (held.length > 0) {
+    terminal.note(
+      `${held.length} of ${mapped.length} records could not be read; --json shows them as they are`,
+    )
+    terminal.end('partly')
+  }
+  return mapped.filter((record): record is T => !isHeld(record))
+}

@@ -1,0 +1,173 @@
+/** `leadsheet backup`: the whole store as one file. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { openData, pathsIn, storePlaceOf } from '../../../app/installation.ts'
+import { configuredPublishing } from '../../../app/publishing.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { publishSnapshot } from '../../../jobs/snapshot/publish.ts'
+import { counted } from '../../../report/words/numbers.ts'
+import { makeBackup } from '../../../store/backup/backup.ts'
+import type { BackupContent } from '../../../store/backup/backup-check.ts'
+import type { Restored, Unknown } from '../../../store/backup/restore.ts'
+import { restoreBackup, settleRestored } from '../../../store/backup/restore.ts'
+import type { PostgresPlace } from '../../../store/db/postgres.ts'
+import { isStoreThere } from '../../../store/db/store-exists.ts'
+import { addExamples } from '../../command.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+export function defineBackup(command: Command, terminal: Terminal): void {
+  command
+    .argument('<file>', 'the file to write')
+    .option('--force', 'replace the file if it is there')
+    .action((file: string, options: { force?: boolean }) => backup(terminal, file, options.force === true))
+  addExamples(command, ['backup /backups/leadsheet-$(date +%F).db', 'backup leadsheet-backup.db --force'])
+}
+
+async function backup(terminal: Terminal, file: string, replaces: boolean): Promise<void> {
+  const place = storePlaceOf(await terminal.config())
+  if (place.kind === 'postgres') throw backupElsewhere(place)
+  const database = place.file
+  if (!existsSync(database)) {
+    throw new LeadsheetError('report_no_data', `there is no database ${database} to back up`, {
+      hint: `Set data_dir (LEADSHEET_DATA_DIR), or run ${shellCommand('sync')} first.`,
+    })
+  }
+  const content = await makeBackup(database, file, { replaces, signal: terminal.signal })
+  if (terminal.json) terminal.printJson({ file: resolve(file), ...contentJson(content) })
+  else terminal.print(`${resolve(file)}: ${contentLine(content)}; checked`)
+}
+
+export function contentJson({ schema, runId, leadsAsOf, rows }: BackupContent) {
+  return { run_id: runId, leads_as_of: leadsAsOf, schema, rows }
+}
+
+/** `3,003 leads, 9,120 versions, 12 reports, as of 2026-11-21 06:00Z` */
+export function contentLine({ leadsAsOf, rows }: BackupContent): string {
+  const rowsOf = (table: string, noun: string) => counted(rows[table] ?? 0, noun)
+  const asOf = leadsAsOf === null ? 'before the first whole sync' : `as of ${formatInstant(leadsAsOf)}`
+  return [
+    rowsOf('lead', 'lead'),
+    rowsOf('lead_version', 'version'),
+    rowsOf('report_edition', 'report'),
+    asOf,
+  ].join(', ')
+}
+
+/* `leadsheet restore`: a backup in the place of the store; in PostgreSQL what is left to do after its own programs. */
+
+export function defineRestore(command: Command, terminal: Terminal): void {
+  command
+    .argument('[file]', `a file that ${shellCommand('backup')} has made; none after pg_restore`)
+    .action((file: string | undefined) => restore(terminal, file))
+  addExamples(command, ['restore /backups/leadsheet-2026-11-20.db', 'restore'])
+}
+
+async function restore(terminal: Terminal, file: string | undefined): Promise<void> {
+  const config = await terminal.config()
+  const place = storePlaceOf(config)
+  if (place.kind === 'postgres') {
+    if (file !== undefined) throw restoreElsewhere(place)
+    return settle(terminal, place)
+  }
+  if (file === undefined) {
+    throw new LeadsheetError('usage_invalid', 'the file to restore is not named', {
+      hint: `Name a file that ${shellCommand('backup')} has made.`,
+    })
+  }
+  const database = place.file
+  const { snapshot } = pathsIn(config.dataDir)
+  const restored = await restoreBackup(file, database, new Date(), terminal.signal)
+  if (existsSync(snapshot)) await publishRestored(terminal)
+  if (terminal.json) terminal.printJson({ file: resolve(file), database, ...restoredJson(restored) })
+  else printRestored(terminal, database, restored)
+}
+
+/** What pg_restore has put there is made such that workers may be started. */
+async function settle(terminal: Terminal, place: PostgresPlace): Promise<void> {
+  if (!(await isStoreThere(place))) {
+    throw new LeadsheetError('report_no_data', `there is nothing yet in ${place.name}`, {
+      hint: restoreElsewhere(place).hint ?? '',
+    })
+  }
+  const config = await terminal.config()
+  await using store = await openData(config)
+  const unknown = await settleRestored(store, 'a dump', new Date())
+  if (existsSync(pathsIn(config.dataDir).snapshot)) await publishRestored(terminal)
+  if (terminal.json) terminal.printJson({ database: place.name, ...unknownJson(unknown) })
+  else {
+    terminal.print(`${place.name}: workers may be started`)
+    noteUnknown(terminal, unknown)
+  }
+}
+
+/** The snapshot that is there is of the database that is not there any more. */
+async function publishRestored(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  await using store = await openData(config)
+  try {
+    await publishSnapshot(configuredPublishing(config, store, await terminal.log()), terminal.signal)
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError) || terminal.signal.aborted) throw thrown
+    terminal.note(`warning: the snapshot is still that of before: ${thrown.message}`)
+    terminal.end('partly')
+  }
+}
+
+function restoredJson({ content, unknown, before }: Restored) {
+  return { before, ...contentJson(content), ...unknownJson(unknown) }
+}
+
+function unknownJson({ letters, schedules }: Unknown) {
+  return { letters_in_doubt: letters, schedules_from_now: schedules }
+}
+
+function printRestored(terminal: Terminal, database: string, { content, unknown, before }: Restored): void {
+  terminal.print(`${database}: ${contentLine(content)}`)
+  if (before !== null) terminal.note(`what was there before is ${before}`)
+  noteUnknown(terminal, unknown)
+}
+
+function noteUnknown(terminal: Terminal, unknown: Unknown): void {
+  if (unknown.schedules.length > 0) {
+    terminal.note('reports go on with their next due time: those since the backup may have been sent already')
+  }
+  if (unknown.letters > 0) {
+    terminal.note(
+      `letters that the backup had not sent are in doubt now, and stay unsent: ${unknown.letters}`,
+    )
+  }
+  terminal.note(`${shellCommand('sync')} brings it up to date`)
+}
+
+/* What PostgreSQL's own programs do, where it has the store: refused, with what to call in its place. */
+
+/** As one would type it; the password is asked for, or comes by PGPASSWORD or ~/.pgpass. */
+export function backupElsewhere(place: PostgresPlace): LeadsheetError {
+  return new LeadsheetError(
+    'store_elsewhere',
+    `${shellCommand('backup')} is for a store in a file; this one is ${place.name}`,
+    {
+      hint: `Call pg_dump --format=custom --schema=${place.schema} --file=leadsheet.dump '${addressOf(place)}'`,
+    },
+  )
+}
+
+export function restoreElsewhere(place: PostgresPlace): LeadsheetError {
+  return new LeadsheetError(
+    'store_elsewhere',
+    `${shellCommand('restore FILE')} is for a store in a file; this one is ${place.name}`,
+    {
+      hint: `Stop all workers, call pg_restore --clean --if-exists --single-transaction --dbname='${addressOf(place)}' leadsheet.dump, and then ${shellCommand('restore')} without a file, so that nothing is mailed twice.`,
+    },
+  )
+}
+
+/** For programs of PostgreSQL, which know of no schema in an address. */
+function addressOf({ url }: PostgresPlace): string {
+  const address = new URL(url)
+  address.password = ''
+  address.searchParams.delete('uselibpqcompat')
+  return address.href
+}

@@ -1,0 +1,51 @@
+/**
+ * `leadsheet health`: whether the daemon lives, in one line, for those who ask every half minute. It looks at the last
+ * beat in the database and at nothing else: data that are old are no reason to start a daemon again.
+ */
+import type { Command } from 'commander'
+import { storePlaceOf } from '../../../app/installation.ts'
+import { LeadsheetError } from '../../../errors.ts'
+import { type Life, lifeOf } from '../../../jobs/health/beat.ts'
+import { tellSpan } from '../../../jobs/health/installation.ts'
+import { type LastBeat, readLastBeat } from '../../../store/schedule/heartbeat.ts'
+import { addExamples } from '../../command.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+export function defineHealth(command: Command, terminal: Terminal): void {
+  command.action(() => tellHealth(terminal))
+  addExamples(command, ['health', 'health --json'])
+}
+
+async function tellHealth(terminal: Terminal): Promise<void> {
+  const { isHealthy, found, lastBeat } = await lookAtDaemon(terminal)
+  if (terminal.json) terminal.printJson({ healthy: isHealthy, found, last_beat: lastBeat })
+  else terminal.print(`${isHealthy ? 'healthy' : 'unhealthy'}: ${found}`)
+  if (!isHealthy) terminal.end('failed')
+}
+
+interface Found {
+  readonly isHealthy: boolean
+  readonly found: string
+  readonly lastBeat: string | null
+}
+
+/** Settings that cannot be read are no daemon, too: those who ask know of two answers only. */
+async function lookAtDaemon(terminal: Terminal): Promise<Found> {
+  try {
+    const beat = await readLastBeat(storePlaceOf(await terminal.config()))
+    const life = lifeOf(beat, new Date())
+    return { isHealthy: life === 'alive', found: tell(life, beat), lastBeat: beat?.last_tick_at ?? null }
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    return { isHealthy: false, found: thrown.message.replaceAll(/\s*\n\s*/g, ' '), lastBeat: null }
+  }
+}
+
+function tell(life: Life, beat: LastBeat | undefined): string {
+  if (beat === undefined) return 'no daemon has run on these data'
+  const since = tellSpan(Date.now() - Date.parse(beat.last_tick_at))
+  if (life === 'alive') return `the daemon gave a sign of life ${since} ago`
+  return life === 'stopped'
+    ? `the daemon was stopped ${since} ago`
+    : `the daemon has given no sign of life for ${since}`
+}

@@ -1,0 +1,105 @@
+/** `leadsheet notices test`: one message each way that the settings name, and what the far side says. */
+
+import { dkimOf } from '../../../app/configured-mail.ts'
+import { openDataIfThere } from '../../../app/installation.ts'
+import { channelsOf, mailedOperators, placeOf } from '../../../app/operators.ts'
+import type { Config } from '../../../config/config.ts'
+import { LeadsheetError } from '../../../errors.ts'
+import { lettersOf } from '../../../jobs/notify-operators.ts'
+import { sendTest } from '../../../jobs/outbox/send-due.ts'
+import { postMessage } from '../../../jobs/post-notices.ts'
+import { openTransport } from '../../../mail/transport.ts'
+import type { NoticeMessage } from '../../../notify/message.ts'
+import { pingUrl } from '../../../notify/ping.ts'
+import { openPoster } from '../../../notify/post.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+interface Tried {
+  /** `mail`, `webhook` or `ping`. */
+  readonly channel: string
+  /** Of a mail the address; of the others only where they are, for the rest is secret. */
+  readonly to: string
+  readonly isTaken: boolean
+  readonly said: string
+}
+
+/** @throws LeadsheetError config_missing where the settings name no way */
+export async function testChannels(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  const { operators } = config
+  if (operators.recipients.length === 0 && operators.webhook === null && operators.ping === null) {
+    throw new LeadsheetError('config_missing', 'Nobody is told of troubles', {
+      hint: 'Set operators.recipients (LEADSHEET_OPERATORS), operators.webhook.url or operators.ping.url.',
+    })
+  }
+  const tried: Tried[] = []
+  for await (const one of tryAll(terminal, config)) {
+    tried.push(one)
+    if (terminal.json) continue
+    const mark = terminal.style(one.isTaken ? 'green' : 'red', one.isTaken ? 'ok  ' : 'fail')
+    terminal.print(`${mark}  ${one.channel.padEnd(7)}  ${one.to}: ${one.said}`)
+  }
+  if (terminal.json) terminal.printJson({ data: tried.map(triedJson) })
+  if (tried.some(({ isTaken }) => !isTaken)) terminal.end('failed')
+}
+
+function triedJson({ channel, to, isTaken, said }: Tried) {
+  return { channel, to, taken: isTaken, response: said }
+}
+
+async function* tryAll(terminal: Terminal, config: Config): AsyncGenerator<Tried> {
+  const message = testMessage(config, new Date().toISOString())
+  yield* tryMail(terminal, config, message)
+  await using poster = openPoster()
+  const { webhook, ping } = channelsOf(config)
+  const { signal } = terminal
+  if (webhook !== null) {
+    const outcome = await postMessage(poster, webhook, message, signal)
+    yield { channel: 'webhook', to: new URL(webhook.url).origin, ...outcome }
+  }
+  if (ping !== null) {
+    // Kept by the switch without resetting it.
+    const url = pingUrl(ping.url, 'log', message.made_at)
+    yield {
+      channel: 'ping',
+      to: url.origin,
+      ...(await poster.post(url, 'text/plain', message.subject, signal)),
+    }
+  }
+}
+
+async function* tryMail(terminal: Terminal, config: Config, message: NoticeMessage): AsyncGenerator<Tried> {
+  const { recipients } = config.operators
+  const mail = await mailedOperators(config)
+  if (mail === null || config.mail.url === null) {
+    const said = 'mail.url or mail.from is not set'
+    for (const to of recipients) yield { channel: 'mail', to, isTaken: false, said }
+    return
+  }
+  await using store = await openDataIfThere(config)
+  const log = await terminal.log()
+  await using transport = openTransport(config.mail.url.reveal(), { log, dkim: dkimOf(config.mail) })
+  for (const letter of lettersOf(store, mail, message)) {
+    const outcome = await sendTest({ transport }, letter, terminal.signal).then(
+      (said) => ({ isTaken: true, said }),
+      (thrown: unknown) => {
+        if (!(thrown instanceof LeadsheetError)) throw thrown
+        return { isTaken: false, said: thrown.message }
+      },
+    )
+    yield { channel: 'mail', to: letter.to, ...outcome }
+  }
+}
+
+function testMessage(config: Config, at: string): NoticeMessage {
+  const line = {
+    ...{ id: 0, reason: 'test', title: 'a test', subject: '' },
+    message: 'This is how leadsheet tells you of a trouble. Nothing is wrong.',
+    hint: 'Nothing is to be done.',
+    ...{ since: at, until: null },
+  }
+  return {
+    ...{ subject: '1 trouble: a test', made_at: at, place: placeOf(config) },
+    ...{ raised: [line], reminded: [], recovered: [], open: 0 },
+  }
+}

@@ -1,0 +1,68 @@
+/** `leadsheet jobs`: what the workers have given up, and having it done again. */
+import type { Command } from 'commander'
+import { openData, openDataIfThere } from '../../../app/installation.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { type DeadJob, listDeadJobs, retryDeadJobs } from '../../../queue/look.ts'
+import type { Store } from '../../../store/db/store.ts'
+import { addExamples } from '../../command.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+export function defineJobs(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list', { isDefault: true })
+    .description('list the jobs that were given up, and why; `jobs` alone does it too')
+    .action(() => showDead(terminal))
+  addExamples(list, ['jobs', 'jobs --json'])
+
+  const retry = command
+    .command('retry')
+    .description('have those done again that were given up')
+    .argument('[id...]', 'which of them; all unless told')
+    .action((ids: string[]) => retryDead(terminal, ids))
+  addExamples(retry, ['jobs retry'])
+}
+
+async function showDead(terminal: Terminal): Promise<void> {
+  await using store = await openDataIfThere(await terminal.config())
+  const dead = (await listDeadJobs(store)) ?? noWorkers()
+  if (dead.length > 0) terminal.end('partly')
+  if (terminal.json) return terminal.printJson({ data: dead.map(jobJson) })
+  if (dead.length === 0) return terminal.note('No job was given up.')
+  await terminal.printTable<DeadJob>(
+    [
+      { title: 'JOB', value: ({ id }) => id, isWhole: true },
+      { title: 'QUEUE', value: ({ queue }) => queue, isWhole: true },
+      { title: 'GIVEN UP', value: ({ diedAt }) => formatInstant(diedAt.toISOString()), isWhole: true },
+      { title: 'TRIES', value: ({ tries }) => tries },
+      { title: 'ABOUT', value: ({ data }) => aboutOf(data) },
+      { title: 'PROBLEM', value: ({ problem }) => problem },
+    ],
+    dead,
+  )
+}
+
+async function retryDead(terminal: Terminal, ids: readonly string[]): Promise<void> {
+  await using store: Store = await openData(await terminal.config())
+  if (store.place.kind === 'sqlite') noWorkers()
+  const jobs = await retryDeadJobs(store, ids)
+  if (terminal.json) terminal.printJson({ retried: jobs })
+  else terminal.print(jobs === 1 ? '1 job is done again' : `${jobs} jobs are done again`)
+}
+
+function noWorkers(): never {
+  throw new LeadsheetError('usage_invalid', 'there are no jobs where the store is a file', {
+    hint: `There one daemon does everything itself: ${shellCommand('schedule')} and ${shellCommand('status')} show it.`,
+  })
+}
+
+/** Such as `lease sync`. */
+function aboutOf(data: object): string {
+  return Object.entries(data)
+    .map(([key, value]) => `${key} ${value}`)
+    .join(', ')
+}
+
+function jobJson({ id, queue, data, diedAt, tries, problem }: DeadJob) {
+  return { id, queue, data, given_up_at: diedAt.toISOString(), tries, problem }
+}

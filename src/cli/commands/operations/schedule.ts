@@ -1,0 +1,306 @@
+/** `leadsheet schedule`: what runs when, and what became of it last; how it is explained, and how it is let go. */
+import type { Command } from 'commander'
+import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
+import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
+import { findSchedule, schedulesOf, scheduleWarnings } from '../../../app/configured-schedules.ts'
+import { openData, openDataIfThere } from '../../../app/installation.ts'
+import type { Config } from '../../../config/config.ts'
+import { periodOf, tellDates } from '../../../domain/period.ts'
+import { shellCommand } from '../../../errors.ts'
+import type { Report } from '../../../jobs/reports/report-definition.ts'
+import { release } from '../../../jobs/schedule/approve-run.ts'
+import type { MissedSlots } from '../../../jobs/schedule/missed-runs.ts'
+import { GAP_MS, readMissedSlots } from '../../../jobs/schedule/missed-runs.ts'
+import { tellHours } from '../../../jobs/schedule/schedule.ts'
+import type { ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
+import { outcomeText, readScheduleStates } from '../../../jobs/schedule/schedule-state.ts'
+import { clockNote } from '../../../schedule/clock-change.ts'
+import { nextDueTime } from '../../../schedule/slots.ts'
+import type { CatchUp, Timing } from '../../../schedule/timing.ts'
+import { startOfDay } from '../../../schedule/zone.ts'
+import type { Slot } from '../../../store/schedule/scheduled-run.ts'
+import type { Gap } from '../../../store/schedule/uptime.ts'
+import { listGaps } from '../../../store/schedule/uptime.ts'
+import { addExamples, day, wholeNumber } from '../../command.ts'
+import { formatInstant, localTime } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+export function defineSchedule(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list', { isDefault: true })
+    .description('show what runs when; `schedule` alone does it too')
+    .action(() => listSchedules(terminal))
+  addExamples(list, ['schedule', 'schedule --json'])
+  defineExplainSchedule(command.command('explain'), terminal)
+
+  const release = command
+    .command('release')
+    .description('let a report go that is held, or waits')
+    .argument('<name>', 'of the report')
+    .action((name: string) => releaseReport(terminal, name))
+  addExamples(release, ['schedule release daily'])
+}
+
+async function listSchedules(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  const now = new Date()
+  await using store = await openDataIfThere(config)
+  const lines = await readScheduleStates(store.db, schedulesOf(config), now)
+  const warnings = scheduleWarnings(config, now)
+  if (terminal.json) return terminal.printJson({ data: lines.map(jsonOf), warnings })
+  await terminal.printTable<ScheduleState<ConfiguredSchedule>>(
+    [
+      { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
+      { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
+      { title: 'ZONE', value: ({ timing }) => timing.timeZone },
+      { title: 'LAST', value: ({ last }) => last && formatInstant(last.slot), isWhole: true },
+      { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
+      { title: 'NEXT', value: ({ next, timing }) => next && localTime(next, timing.timeZone), isWhole: true },
+      { title: 'IN UTC', value: ({ next }) => next && formatInstant(next.toISOString()), isWhole: true },
+      { title: 'IF MISSED', value: ({ catchUp }) => policyText(catchUp), isOptional: true },
+    ],
+    lines,
+  )
+  for (const held of lines.flatMap(heldText)) terminal.note(held)
+  for (const warning of warnings) terminal.note(`warning: ${warning}`)
+}
+
+function jsonOf({ name, timing, catchUp, last, next }: ScheduleState<ConfiguredSchedule>) {
+  return {
+    schedule: name,
+    when: timing.expression,
+    time_zone: timing.timeZone,
+    catch_up: catchUp.policy,
+    last: last && {
+      ...{ slot: last.slot, state: last.state, message: last.message, attempts: last.attempts },
+      ...{ started_at: last.started_at, finished_at: last.finished_at, not_before: last.not_before },
+    },
+    next: next?.toISOString() ?? null,
+    next_local: next && localTime(next, timing.timeZone),
+  }
+}
+
+/** @throws LeadsheetError usage_invalid where nothing of it is held or waits */
+async function releaseReport(terminal: Terminal, name: string): Promise<void> {
+  const config = await terminal.config()
+  const schedule = findSchedule(config, name)
+  await using store = await openData(config)
+  const { slot, message } = await release(store, schedule.name, new Date())
+  if (terminal.json) return terminal.printJson({ schedule: schedule.name, slot, message })
+  terminal.print(`${schedule.name} of ${formatInstant(slot)} is let go: the daemon runs it within a minute`)
+}
+
+/* `leadsheet schedule explain`: the next due times with what the clock does about them, and what was missed and why. */
+
+interface Options {
+  readonly next: number
+  readonly from?: string
+}
+
+interface ComingTime {
+  readonly slot: Date
+  /** The local dates that the report then covers; null of what is no report. */
+  readonly covers: string | null
+  /** What the clock does about it. */
+  readonly note: string | null
+}
+
+interface Explanation {
+  readonly schedule: ConfiguredSchedule
+  readonly coming: readonly ComingTime[]
+  readonly troubles: readonly MissedSlots[]
+}
+
+const DAY_MS = 86_400_000
+const DAYS_BACK = 30
+
+export function defineExplainSchedule(command: Command, terminal: Terminal): void {
+  command
+    .description('show the next due times in local and UTC, and what was missed, when and why')
+    .argument('[name]', 'of a report or schedule (default: all)')
+    .option('--next <number>', 'how many due times', wholeNumber(1, 1000), 10)
+    .option('--from <date>', 'from this local date on, such as 2026-11-20 (default: now)', day)
+    .action((name: string | undefined, options: Options) => explain(terminal, name, options))
+  addExamples(command, [
+    'schedule explain',
+    'schedule explain daily --next 20',
+    'schedule explain daily --from 2027-03-20',
+    'schedule explain sync --json',
+  ])
+}
+
+async function explain(terminal: Terminal, name: string | undefined, options: Options): Promise<void> {
+  const config = await terminal.config()
+  const now = new Date()
+  const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
+  const reports = await readReports(config, schedules)
+  await using store = await openDataIfThere(config)
+  const explanations: Explanation[] = []
+  for (const schedule of schedules) {
+    const coming = comingTimes(
+      schedule,
+      reports.get(schedule.name) ?? null,
+      startOf(options, schedule.timing, now),
+      options.next,
+    )
+    explanations.push({
+      schedule,
+      coming,
+      troubles: await readMissedSlots(store.db, schedule.name, { daysBack: DAYS_BACK, now }),
+    })
+  }
+  const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
+  const gaps = await listGaps(store.db, { since, now: now.toISOString(), leastMs: GAP_MS })
+  if (terminal.json) return terminal.printJson({ data: explanations.map(jsonOfOfScheduleExplain), gaps })
+  for (const explanation of explanations) await printExplanation(terminal, explanation)
+  if (gaps.length === 0) return
+  terminal.print(terminal.style('bold', `When the daemon did not run, in the last ${DAYS_BACK} days`))
+  await terminal.printTable<Gap>(
+    [
+      { title: 'FROM', value: ({ from }) => formatInstant(from), isWhole: true },
+      { title: 'TO', value: ({ to }) => formatInstant(to) ?? 'now', isWhole: true },
+      { title: 'WHY', value: ({ why, to }) => (to === null ? 'it gives no sign of life' : WHY[why]) },
+    ],
+    gaps,
+  )
+}
+
+const WHY: Readonly<Record<Gap['why'], string>> = {
+  down: 'it was not started',
+  blocked: 'the process was kept from its work',
+  clock: 'the clock was set, or the machine slept',
+}
+
+/** What the folders of the reports say of them too, such as the period. */
+async function readReports(
+  config: Config,
+  schedules: readonly ConfiguredSchedule[],
+): Promise<Map<string, Report>> {
+  const settings = schedules.flatMap(({ report }) => report ?? [])
+  const templates = await openTemplatesOf(
+    config,
+    settings.map(({ template }) => template),
+  )
+  return new Map(
+    settings.map((report) => [`report:${report.name}`, reportOf(report, config, templates).report]),
+  )
+}
+
+/** Just before the first instant that counts. */
+function startOf({ from }: Options, { timeZone }: Timing, now: Date): Date {
+  return from === undefined ? now : new Date(startOfDay(Date.parse(from) / DAY_MS, timeZone) - 1)
+}
+
+function comingTimes(
+  { timing }: ConfiguredSchedule,
+  report: Report | null,
+  after: Date,
+  count: number,
+): ComingTime[] {
+  const times: ComingTime[] = []
+  let previous = after
+  for (
+    let due = nextDueTime(timing, after);
+    due !== null && times.length < count;
+    due = nextDueTime(timing, due.slot)
+  ) {
+    const covers = report && coveredBy(report, due.slot)
+    times.push({ slot: due.slot, covers, note: clockNote(timing, due, previous) })
+    previous = due.slot
+  }
+  return times
+}
+
+function coveredBy({ kind, timeZone, holidays }: Report, slot: Date): string {
+  const period = periodOf(kind, slot, timeZone, { holidays, lastEnd: null })
+  return kind === 'since_last' ? 'since the last one' : tellDates(period)
+}
+
+async function printExplanation(
+  terminal: Terminal,
+  { schedule, coming, troubles }: Explanation,
+): Promise<void> {
+  const { name, timing, catchUp } = schedule
+  terminal.print(
+    terminal.style(
+      'bold',
+      `${name}: ${timing.expression}, ${timing.timeZone}; if missed: ${policyText(catchUp)}`,
+    ),
+  )
+  if (coming.length === 0) terminal.print('It is never due again.')
+  else {
+    await terminal.printTable<ComingTime>(
+      [
+        { title: 'NEXT', value: ({ slot }) => localTime(slot, timing.timeZone), isWhole: true },
+        { title: 'IN UTC', value: ({ slot }) => formatInstant(slot.toISOString()), isWhole: true },
+        ...(schedule.report
+          ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers, isWhole: true }]
+          : []),
+        ...(coming.some(({ note }) => note !== null)
+          ? [{ title: 'CLOCK', value: ({ note }: ComingTime) => note ?? '' }]
+          : []),
+      ],
+      coming,
+    )
+  }
+  terminal.print('')
+  if (troubles.length === 0) return
+  terminal.print(`Of the last ${DAYS_BACK} days:`)
+  await terminal.printTable<MissedSlots>(
+    [
+      { title: 'DUE', value: ({ first }) => localTime(new Date(first.slot), timing.timeZone), isWhole: true },
+      {
+        title: 'UP TO',
+        value: ({ last, count }) => (count === 1 ? null : localTime(new Date(last.slot), timing.timeZone)),
+        isOptional: true,
+      },
+      { title: 'TIMES', value: ({ count }) => count },
+      { title: 'STATE', value: ({ first }) => stateText(first) },
+      { title: 'WHY', value: ({ first }) => first.message },
+    ],
+    troubles,
+  )
+  terminal.print('')
+}
+
+function stateText(slot: Slot): string {
+  if (slot.state !== 'done' || slot.started_at === null) return outcomeText(slot)
+  const minutes = Math.round((Date.parse(slot.started_at) - Date.parse(slot.slot)) / 60_000)
+  return `done, ${minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`} late`
+}
+
+function jsonOfOfScheduleExplain({ schedule: { name, timing, catchUp }, coming, troubles }: Explanation) {
+  return {
+    schedule: name,
+    when: timing.expression,
+    time_zone: timing.timeZone,
+    catch_up: catchUp.policy,
+    next: coming.map(({ slot, covers, note }) => ({
+      slot: slot.toISOString(),
+      local: localTime(slot, timing.timeZone),
+      covers,
+      note,
+    })),
+    missed: troubles.map(({ first, last, count }) => ({
+      ...{ from: first.slot, to: last.slot, slots: count, state: first.state },
+      ...{ started_at: first.started_at, message: first.message },
+    })),
+  }
+}
+
+/* How schedules are shown. */
+
+/** A sentence where a report is held or waits; none otherwise. */
+export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedule>): string[] {
+  if (last === null || report === null) return []
+  const outcome = outcomeText(last)
+  if (outcome !== 'held' && outcome !== 'waits') return []
+  const how = outcome === 'held' ? ' is held' : ''
+  const release = `${shellCommand(`schedule release ${report.name}`)} lets it go.`
+  return [`${name} of ${formatInstant(last.slot)}${how}: ${last.message}. ${release}`]
+}
+
+/** What is made up for of what was missed, and for how long. */
+export function policyText({ policy, windowHours }: CatchUp): string {
+  return Number.isFinite(windowHours) && policy !== 'none' ? `${policy}, ${tellHours(windowHours)}` : policy
+}

@@ -1,0 +1,240 @@
+/** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
+
+import type { Command } from 'commander'
+import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
+import { installationOf } from '../../../app/health-installation.ts'
+import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
+import { requireSettings } from '../../../config/requirements.ts'
+import { tellDates } from '../../../domain/period.ts'
+import { shellCommand } from '../../../errors.ts'
+import { editionState } from '../../../jobs/archive/archive-index.ts'
+import type { HealthCheck } from '../../../jobs/health/installation.ts'
+import { factsOf } from '../../../jobs/notice-reasons.ts'
+import { outcomeText, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
+import type { RunningWorker } from '../../../jobs/schedule/worker-list.ts'
+import type { Status as StatusOf } from '../../../jobs/status.ts'
+import { readStatus } from '../../../jobs/status.ts'
+import type { QueueCounts } from '../../../queue/look.ts'
+import { nameOf } from '../../../store/db/place.ts'
+import type { Store } from '../../../store/db/store.ts'
+import type { ListedEdition } from '../../../store/reports/issue-list.ts'
+import type { RunSummary } from '../../../store/sync/sync-run.ts'
+import { checkStore } from '../../checks/store-check.ts'
+import { VERDICT_COLORS } from '../../checks/verdict.ts'
+import { addExamples } from '../../command.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import { editionJson } from '../reports/editions.ts'
+import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
+import { noticeJson } from './notices.ts'
+import { heldText } from './schedule.ts'
+
+/** As of doctor: a cron or a script that asks is told too. */
+const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const
+const ROWS = { runs: 5, slots: 5, editions: 5, events: 5, notices: 100 }
+
+type Status = StatusOf<ConfiguredSchedule>
+
+export function defineStatus(command: Command, terminal: Terminal): void {
+  command.action(() => showStatus(terminal))
+  addExamples(command, ['status', 'status --json | jq .data_as_of'])
+}
+
+async function showStatus(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  requireSettings(config)
+  await using store = await openDataIfThere(config)
+  const database = nameOf(storePlaceOf(config))
+  const now = new Date()
+  const status = await readStatus(
+    { ...installationOf(config, store), found: await findDamage(store, now) },
+    ROWS,
+    now,
+  )
+  if (terminal.json) terminal.printJson(statusJson(database, status))
+  else await printStatus(terminal, database, status)
+  terminal.end(ENDINGS[status.health.verdict])
+}
+
+/** As doctor does, of a database that is quickly read through. */
+async function findDamage(store: Store, now: Date): Promise<HealthCheck[]> {
+  // There is no database yet.
+  if (store.place.kind === 'sqlite' && store.place.file === ':memory:') return []
+  const found = await Array.fromAsync(checkStore(store, { whole: false, now }))
+  return found.flatMap((check) => (check.verdict === 'ok' ? [] : [{ ...check, what: 'database' as const }]))
+}
+
+function statusJson(database: string, { health, ...status }: Status) {
+  return {
+    verdict: health.verdict,
+    sentence: health.sentence,
+    checks: health.checks,
+    freshness: health.freshness.map(({ resource, asOf, isFresh }) => ({
+      ...{ resource, as_of: asOf, is_fresh: isFresh },
+    })),
+    database,
+    leads: status.leads,
+    held_rows: status.heldRows,
+    data_as_of: status.dataAsOf,
+    last_failure: status.lastFailure,
+    notices: status.notices.map(noticeJson),
+    runs: status.runs.map(runJson),
+    schedules: status.schedules.map(scheduleJson),
+    slots: status.slots,
+    deliveries: status.deliveries,
+    servers_away: status.serversAway.map(outageJson),
+    editions: status.editions.map(editionJson),
+    events: status.events && eventsJson(status.events),
+    workers:
+      status.workers?.map(({ host, pid, since, lastBeat, inHand }) => ({
+        ...{ host, pid, since, last_beat: lastBeat, in_hand: inHand },
+      })) ?? null,
+    jobs: status.jobs,
+  }
+}
+
+function runJson(run: RunSummary) {
+  return {
+    run_id: run.id,
+    started_at: run.startedAt,
+    finished_at: run.finishedAt,
+    mode: run.mode,
+    outcome: run.outcome,
+    leads_as_of: run.leadsAsOf,
+    leads: {
+      seen: run.seen,
+      inserted: run.inserted,
+      updated: run.updated,
+      removed: run.removed,
+      held: run.held,
+    },
+    requests: run.requests,
+    retries: run.retries,
+    duration_ms: run.durationMs,
+    problems: run.problems,
+  }
+}
+
+function scheduleJson({ name, timing, last, next }: ScheduleState<ConfiguredSchedule>) {
+  return {
+    schedule: name,
+    when: timing.expression,
+    time_zone: timing.timeZone,
+    last: last && { slot: last.slot, state: last.state, message: last.message },
+    next: next?.toISOString() ?? null,
+  }
+}
+
+function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
+  return {
+    last_24_hours: Object.fromEntries(recent.map(({ outcome, events }) => [outcome, events])),
+    waiting: waiting.toRead,
+    waiting_since: waiting.since,
+    last: last.map((event) => ({
+      ...{ id: event.id, type: event.type, resource: event.resource, resource_id: event.resourceId },
+      ...{ occurred_at: event.occurredAt, received_at: event.receivedAt, done_at: event.doneAt },
+      ...{ outcome: event.outcome, problem: event.problem },
+    })),
+  }
+}
+
+/** `2 open: sync failing, disk nearly full`; null where nothing is wrong. */
+function troublesText(notices: Status['notices']): string | null {
+  if (notices.length === 0) return null
+  const titles = [...new Set(notices.map(({ reason }) => factsOf(reason).title))]
+  return `${notices.length} open: ${titles.join(', ')} (${shellCommand('notices')})`
+}
+
+/** `3 waiting, 1 in hand, 2 given up`. */
+function jobsText(jobs: readonly QueueCounts[]): string {
+  const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
+  const dead = sum('dead')
+  const given = dead === 0 ? '' : `, ${dead} given up (${shellCommand('jobs')} says why)`
+  return `${sum('waiting')} waiting, ${sum('active')} in hand${given}`
+}
+
+async function printStatus(terminal: Terminal, database: string, status: Status): Promise<void> {
+  const letters = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
+  const failure = status.lastFailure
+  const { verdict, sentence } = status.health
+  terminal.print(terminal.style(VERDICT_COLORS[verdict], sentence), '')
+  await terminal.printFields({
+    Database: database,
+    Leads: status.leads.toLocaleString('en'),
+    'Data as of': formatInstant(status.dataAsOf) ?? 'no sync has read all leads yet',
+    'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
+    Troubles: troublesText(status.notices),
+    'Held rows': status.heldRows > 0 ? status.heldRows : null,
+    'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
+    Events: status.health.checks.find(({ what }) => what === 'events')?.found,
+    Letters: letters.join(', ') || 'none',
+    'Mail server': status.serversAway.map(outageText).join('; ') || null,
+    Jobs: status.jobs && jobsText(status.jobs),
+  })
+  if (status.workers !== null && status.workers.length > 0) {
+    terminal.print('')
+    await terminal.printTable<RunningWorker>(
+      [
+        { title: 'WORKER', value: ({ host }) => host, isWhole: true },
+        { title: 'PROCESS', value: ({ pid }) => String(pid) },
+        { title: 'SINCE', value: ({ since }) => formatInstant(since) },
+        { title: 'LAST BEAT', value: ({ lastBeat }) => formatInstant(lastBeat) },
+        { title: 'IN HAND', value: ({ inHand }) => inHand.join(', ') || null },
+      ],
+      status.workers,
+    )
+  }
+  if (status.runs.length > 0) {
+    terminal.print('')
+    await terminal.printTable<RunSummary>(
+      [
+        { title: 'SYNC', value: (run) => run.id, isWhole: true },
+        { title: 'MODE', value: (run) => run.mode },
+        { title: 'OUTCOME', value: (run) => run.outcome ?? 'running' },
+        { title: 'LEADS', value: (run) => run.seen },
+        { title: 'NEW', value: (run) => run.inserted },
+        { title: 'CHANGED', value: (run) => run.updated },
+        { title: 'GONE', value: (run) => run.removed },
+        { title: 'REQUESTS', value: (run) => run.requests },
+        { title: 'SECONDS', value: (run) => (run.durationMs === null ? null : run.durationMs / 1000) },
+      ],
+      status.runs,
+    )
+  }
+  if (status.slots.length > 0) {
+    terminal.print('')
+    await terminal.printTable(
+      [
+        { title: 'DUE', value: (slot) => formatInstant(slot.slot) },
+        { title: 'SCHEDULE', value: (slot) => slot.schedule },
+        { title: 'STATE', value: (slot) => slot.state },
+        { title: 'MESSAGE', value: (slot) => slot.message },
+      ],
+      status.slots,
+    )
+  }
+  if (status.editions.length > 0) {
+    terminal.print('')
+    await terminal.printTable<ListedEdition>(
+      [
+        { title: 'REPORT', value: ({ report }) => report, isWhole: true },
+        { title: 'PERIOD', value: ({ period }) => tellDates(period), isWhole: true },
+        { title: 'MAILS', value: editionState, isWhole: true },
+        { title: 'SUBJECT', value: ({ subject }) => subject },
+      ],
+      status.editions,
+    )
+  }
+  terminal.print('')
+  await terminal.printTable<ScheduleState<ConfiguredSchedule>>(
+    [
+      { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
+      { title: 'LAST', value: ({ last }) => last && formatInstant(last.slot) },
+      { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
+      { title: 'NEXT', value: ({ next }) => next && formatInstant(next.toISOString()) },
+      { title: 'WHEN', value: ({ timing }) => timing.expression },
+      { title: 'ZONE', value: ({ timing }) => timing.timeZone },
+    ],
+    status.schedules,
+  )
+}

@@ -1,0 +1,202 @@
+/** `leadsheet deliveries`: where each mail stands, what the server said, and when it is tried again. */
+import { type Command, Option } from 'commander'
+import { openDataIfThere } from '../../../app/installation.ts'
+import { tellDates } from '../../../domain/period.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import type { Store } from '../../../store/db/store.ts'
+import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
+import { findDeliveries, type ListedDelivery, listRefusing } from '../../../store/outbox/delivery-list.ts'
+import { type Finding, settleLetter } from '../../../store/outbox/message-requeue.ts'
+import { listMailOutages, type MailOutage, nextTry } from '../../../store/outbox/smtp-circuit.ts'
+import { addExamples, instant, wholeNumber } from '../../command.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+interface Options {
+  readonly report?: string
+  readonly since?: string
+  readonly state?: keyof typeof STATES
+  readonly recipient?: string
+  readonly limit: number
+}
+
+/** As a person asks for them. */
+const STATES = {
+  waiting: ['pending', 'sending', 'data'],
+  sent: ['sent'],
+  failed: ['failed'],
+  in_doubt: ['in_doubt'],
+  withdrawn: ['withdrawn'],
+} as const satisfies Record<string, readonly DeliveryRowState[]>
+
+const LIMIT_DEFAULT = 50
+/** So many editions in a row are worth a word. */
+const REFUSED_IN_ROW = 3
+
+export function defineDeliveries(command: Command, terminal: Terminal): void {
+  command
+    .option('--report <name>', 'only those of this report')
+    .option('--recipient <address>', 'only those to this address')
+    .addOption(new Option('--state <state>', 'only those that stand so').choices(Object.keys(STATES)))
+    .option('--since <time>', 'only those that were written since', instant)
+    .option('--limit <number>', 'how many, the newest first', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
+    .action((options: Options) => listDeliveries(terminal, options))
+  addExamples(command, [
+    'deliveries',
+    'deliveries --report daily --state failed',
+    'deliveries --recipient dana@example.com --since 2026-11-01 --json',
+  ])
+  defineSettle(command.command('settle'), terminal)
+}
+
+async function listDeliveries(terminal: Terminal, options: Options): Promise<void> {
+  const { report = null, since = null, state, recipient = null, limit } = options
+  await using store = await openDataIfThere(await terminal.config())
+  const question = { report, since, recipient, states: state === undefined ? null : STATES[state] }
+  const deliveries = await findDeliveries(store.db, question, limit)
+  const outages = await listMailOutages(store.db)
+  if (terminal.json) {
+    const refusing = await listRefusing(store.db, REFUSED_IN_ROW)
+    return terminal.printJson({
+      deliveries: deliveries.map((one) => deliveryJson(one, outages)),
+      servers_away: outages.map(outageJson),
+      refusing: refusing.map(({ recipient: to, report: of, editions, since: from, response }) => ({
+        ...{ recipient: to, report: of, editions_in_a_row: editions, since: from, response },
+      })),
+    })
+  }
+  if (deliveries.length === 0) terminal.note('There are no such mails.')
+  else await printDeliveries(terminal, deliveries, outages)
+  await tellTroubles(terminal, store, outages)
+}
+
+function printDeliveries(
+  terminal: Terminal,
+  deliveries: readonly ListedDelivery[],
+  outages: readonly MailOutage[],
+): Promise<void> {
+  return terminal.printTable<ListedDelivery>(
+    [
+      { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
+      { title: 'REPORT', value: ({ report }) => report ?? 'notice', isWhole: true },
+      { title: 'PERIOD', value: ({ period }) => period && tellDates(period), isWhole: true },
+      { title: 'STATE', value: stateText, isWhole: true },
+      { title: 'TRIES', value: ({ attempts }) => attempts },
+      { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt), isOptional: true },
+      { title: 'NEXT', value: (one) => formatInstant(nextTry(one.nextAttemptAt, outages)), isWhole: true },
+      { title: 'ANSWER', value: ({ response }) => response },
+    ],
+    deliveries,
+  )
+}
+
+/** What explains more than one of them, below. */
+async function tellTroubles(terminal: Terminal, store: Store, outages: readonly MailOutage[]): Promise<void> {
+  for (const outage of outages) terminal.note(outageText(outage))
+  for (const { recipient, report, editions, response } of await listRefusing(store.db, REFUSED_IN_ROW)) {
+    terminal.note(`${recipient} refused the last ${editions} editions of ${report}: ${response}`)
+  }
+}
+
+/** `smtp://mail.example.com:587 cannot be reached since …, next tried …: 421 too busy` */
+export function outageText({ server, kind, beganAt, nextAttemptAt, response }: MailOutage): string {
+  const trouble = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
+  return `${server} ${trouble} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
+}
+
+/** `sent (again)` of a later revision, `sent, perhaps twice` where the server took what may have arrived before. */
+function stateText({ state, revision, doubts, replyCode }: ListedDelivery): string {
+  const isPerhapsTwice = state === 'sent' && doubts > 0 && replyCode !== null
+  return `${wordOf(state)}${revision === 0 ? '' : ' (again)'}${isPerhapsTwice ? ', perhaps twice' : ''}`
+}
+
+/** How a person calls it. */
+export function wordOf(state: string): string {
+  return state === 'pending' ? 'waiting' : state === 'data' ? 'sending' : state.replace('_', ' ')
+}
+
+function deliveryJson(one: ListedDelivery, outages: readonly MailOutage[]) {
+  const { period } = one
+  return {
+    message_id: one.messageId,
+    recipient: one.recipient,
+    report: one.report,
+    period: period && { from: period.from, to: period.to, time_zone: period.timeZone },
+    revision: one.revision,
+    state: one.state,
+    attempts: one.attempts,
+    doubts: one.doubts,
+    queued_at: one.queuedAt,
+    state_at: one.stateAt,
+    next_attempt_at: nextTry(one.nextAttemptAt, outages),
+    reply_code: one.replyCode,
+    response: one.response,
+  }
+}
+
+export function outageJson({
+  server,
+  kind,
+  beganAt,
+  failures,
+  nextAttemptAt,
+  replyCode,
+  response,
+}: MailOutage) {
+  return {
+    ...{ server, kind, since: beganAt, failures, next_attempt_at: nextAttemptAt },
+    ...{ reply_code: replyCode, response },
+  }
+}
+
+interface SettleOptions {
+  readonly arrived?: boolean
+  readonly lost?: boolean
+}
+
+function defineSettle(command: Command, terminal: Terminal): void {
+  command
+    .description('say what became of mails in doubt, once somebody has looked')
+    .argument('<report>', 'of which report')
+    .argument('<address>', 'whose')
+    .option('--arrived', 'they have arrived')
+    .option('--lost', `they have not; ${shellCommand('resend')} sends such a one again`)
+    .action((report: string, address: string, options: SettleOptions) =>
+      settle(terminal, report, address, options),
+    )
+  addExamples(command, ['deliveries settle daily dana@example.com --arrived'])
+}
+
+/** @throws LeadsheetError usage_invalid, report_not_kept */
+async function settle(
+  terminal: Terminal,
+  report: string,
+  address: string,
+  { arrived, lost }: SettleOptions,
+): Promise<void> {
+  if (arrived === lost) {
+    throw new LeadsheetError('usage_invalid', 'either --arrived or --lost has to be given', {
+      hint: 'Ask the recipient which it is.',
+    })
+  }
+  const finding: Finding = arrived ? 'arrived' : 'lost'
+  await using store = await openDataIfThere(await terminal.config())
+  const question = { report, since: null, recipient: address, states: STATES.in_doubt }
+  const letters = await findDeliveries(store.db, question, Number.MAX_SAFE_INTEGER)
+  if (letters.length === 0) {
+    throw new LeadsheetError('report_not_kept', `No letter of ${report} to ${address} is in doubt`, {
+      hint: `${shellCommand('deliveries --state in_doubt')} lists those that are.`,
+    })
+  }
+  const at = new Date().toISOString()
+  await store.write(async (trx) => {
+    for (const { messageId } of letters) await settleLetter(trx, messageId, finding, at)
+  })
+  if (terminal.json) {
+    const settled = letters.map(({ messageId, period }) => ({ message_id: messageId, period }))
+    return terminal.printJson({ report, recipient: address, finding, settled })
+  }
+  for (const { period } of letters) {
+    terminal.print(`${report}, ${period && tellDates(period)}, to ${address}: ${arrived ? 'sent' : 'failed'}`)
+  }
+}

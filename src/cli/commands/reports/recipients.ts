@@ -1,0 +1,311 @@
+/** `leadsheet recipients`: who gets which report, what of it, which setting says so, and what they wish themselves. */
+import type { Command } from 'commander'
+import { subscriptionLinks } from '../../../app/configured-mail.ts'
+import { findReport } from '../../../app/configured-reports.ts'
+import { schedulesOf } from '../../../app/configured-schedules.ts'
+import { openData, openDataIfThere } from '../../../app/installation.ts'
+import type { Config } from '../../../config/config.ts'
+import { filterText } from '../../../config/lead-filter.ts'
+import type { RecipientConfig, ReportConfig } from '../../../config/report-config.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import type { ChangedSubscription } from '../../../jobs/recipients/change-preference.ts'
+import { changeSubscription } from '../../../jobs/recipients/change-preference.ts'
+import { subscriptionText } from '../../../jobs/reports/preferences.ts'
+import type { Wish } from '../../../report/preferences/page.ts'
+import { areMoreThanWeekly, listDueTimes } from '../../../report/preferences/page.ts'
+import type { Store } from '../../../store/db/store.ts'
+import type { RefusingRecipient } from '../../../store/outbox/delivery-list.ts'
+import { listRefusing } from '../../../store/outbox/delivery-list.ts'
+import { replaceLinkKey } from '../../../store/reports/link-key.ts'
+import type { Subscription } from '../../../store/reports/preference.ts'
+import { listSubscriptions } from '../../../store/reports/preference.ts'
+import { claimLease, listHeldLeases } from '../../../store/schedule/lease.ts'
+import { addExamples } from '../../command.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+interface Line {
+  readonly address: string
+  readonly report: string
+  /** What the settings give them; null where they do not name them any more. */
+  readonly recipient: RecipientConfig | null
+  readonly from: string
+  /** Null where nobody ever wished anything. */
+  readonly subscription: Subscription | null
+  /** Null where their mails are taken. */
+  readonly refusing: RefusingRecipient | null
+}
+
+/** So many editions in a row. */
+const REFUSED_IN_ROW = 3
+
+export function defineRecipients(command: Command, terminal: Terminal): void {
+  command
+    .option('--report <name>', 'only those of this report')
+    .action(({ report }: { report?: string }) => listRecipients(terminal, report))
+  addExamples(command, ['recipients', 'recipients --report weekly', 'recipients --json'])
+  defineWishes(command, terminal)
+  defineLinks(command, terminal)
+}
+
+async function listRecipients(terminal: Terminal, name: string | undefined): Promise<void> {
+  const config = await terminal.config()
+  const reports = name === undefined ? config.reports : [findReport(config, name)]
+  await using store = await openDataIfThere(config)
+  const lines = await readLines(store, config, reports, name)
+  if (terminal.json) return terminal.printJson({ data: lines.map(jsonOf) })
+  if (lines.length === 0) {
+    return terminal.note('Nobody gets a report: set recipients (LEADSHEET_RECIPIENTS) or recipients_file.')
+  }
+  await terminal.printTable<Line>(
+    [
+      { title: 'RECIPIENT', value: ({ address }) => address, isWhole: true },
+      { title: 'NAME', value: ({ recipient }) => recipient?.name ?? null, isOptional: true },
+      { title: 'REPORT', value: ({ report }) => report, isWhole: true },
+      { title: 'STATE', value: stateOf },
+      { title: 'LEADS', value: ({ recipient }) => recipient && (filterText(recipient.filter) ?? 'all') },
+      { title: 'LOCALE', value: ({ recipient }) => recipient?.locale ?? null },
+      { title: 'TIME ZONE', value: ({ recipient }) => recipient?.timeZone ?? null },
+      {
+        title: 'BLOCKS',
+        value: ({ recipient }) => recipient && (recipient.blocks?.join(', ') ?? 'as its folder says'),
+      },
+      {
+        title: 'ATTACHMENTS',
+        value: ({ recipient }) => recipient?.attachments.join(', ') ?? null,
+        isOptional: true,
+      },
+      { title: 'FROM', value: ({ from }) => from, isOptional: true },
+    ],
+    lines,
+  )
+}
+
+/** Of the settings first, then who is only in the store. */
+async function readLines(
+  store: Store,
+  config: Config,
+  reports: readonly ReportConfig[],
+  name: string | undefined,
+): Promise<Line[]> {
+  const keyOf = (address: string, report: string) => `${report} ${address.toLowerCase()}`
+  const wishes = new Map(
+    (await listSubscriptions(store.db, name)).map((one) => [keyOf(one.address, one.report), one]),
+  )
+  const refusing = new Map(
+    (await listRefusing(store.db, REFUSED_IN_ROW)).map((one) => [keyOf(one.recipient, one.report), one]),
+  )
+  const listed = reports.flatMap((report) =>
+    report.recipients.map((recipient) => {
+      const key = keyOf(recipient.address, report.name)
+      const about = { subscription: wishes.get(key) ?? null, refusing: refusing.get(key) ?? null }
+      wishes.delete(key)
+      return {
+        ...{ address: recipient.address, report: report.name, recipient },
+        ...{ from: sourceOf(config, report), ...about },
+      }
+    }),
+  )
+  const unlisted = [...wishes.values()].map((subscription) => {
+    const { address, report } = subscription
+    const from = 'no longer in the settings'
+    return { address, report, recipient: null, from, subscription, refusing: null }
+  })
+  return [...listed, ...unlisted]
+}
+
+function sourceOf({ reports, sources }: Config, report: ReportConfig): string {
+  return sources[`reports[${reports.indexOf(report)}].recipients`] ?? sources.recipients ?? 'default'
+}
+
+function stateOf({ subscription, refusing }: Line): string {
+  const state = subscription === null ? 'active' : subscriptionText(subscription)
+  return refusing === null ? state : `${state}, failing: ${refusing.editions} refused in a row`
+}
+
+function jsonOf({ recipient, subscription, refusing, ...line }: Line) {
+  const { filter, timeZone, ...rest } = recipient ?? {}
+  const { state = 'active', cadence = 'as_scheduled' } = subscription ?? {}
+  return {
+    ...{ ...rest, ...line, ...(timeZone === undefined ? {} : { time_zone: timeZone }) },
+    ...(filter && { filter: { pipeline_ids: filter.pipelineIds, conditions: filter.conditions } }),
+    in_settings: recipient !== null,
+    ...{ state, cadence },
+    changed_at: subscription?.changedAt ?? null,
+    changed_by: subscription?.changedBy ?? null,
+    reason: subscription?.reason ?? null,
+    refused_in_a_row: refusing?.editions ?? 0,
+  }
+}
+
+/* `leadsheet recipients pause` and the like: what recipients asked for by mail, done by an operator. */
+
+interface Options {
+  readonly report?: string
+  readonly reason?: string
+}
+
+const WISHES: readonly { readonly name: string; readonly wish: Wish; readonly summary: string }[] = [
+  { name: 'pause', wish: 'pause', summary: 'send a recipient nothing until they are resumed' },
+  { name: 'resume', wish: 'start', summary: 'send again to who was paused or unsubscribed' },
+  { name: 'unsubscribe', wish: 'stop', summary: 'send a recipient no more, mails that wait included' },
+  { name: 'weekly', wish: 'weekly', summary: 'send a recipient one report a week, of the week before' },
+  { name: 'as-scheduled', wish: 'as_scheduled', summary: 'send a recipient every report again' },
+]
+
+export function defineWishes(parent: Command, terminal: Terminal): void {
+  for (const { name, wish, summary } of WISHES) {
+    const command = parent
+      .command(name)
+      .description(summary)
+      .argument('<address>', 'of the recipient')
+      .option('--report <name>', 'only this report (default: all that they get)')
+      .option('--reason <text>', `why, for ${shellCommand('recipients')}`)
+      // The list of recipients has such an option too, and takes it for its own.
+      .action((address: string, _: Options, called: Command) =>
+        change(terminal, address, wish, called.optsWithGlobals<Options>()),
+      )
+    addExamples(command, [
+      `recipients ${name} dana@example.com`,
+      `recipients ${name} dana@example.com --report daily`,
+    ])
+  }
+}
+
+async function change(terminal: Terminal, address: string, wish: Wish, options: Options): Promise<void> {
+  const config = await terminal.config()
+  await using store = await openData(config)
+  const reason = options.reason ?? null
+  const changed: ChangedSubscription[] = []
+  const theirs = await reportsOf(store, config, address, options.report)
+  const reports = wish === 'weekly' ? onlyFrequent(config, theirs) : theirs
+  for (const report of reports) {
+    const by = { by: 'operator', reason } as const
+    changed.push(await changeSubscription(store, { address, report }, wish, by, new Date()))
+  }
+  if (terminal.json) return terminal.printJson({ data: changed.map(changedJson) })
+  await terminal.printTable<ChangedSubscription>(
+    [
+      { title: 'RECIPIENT', value: ({ subscription }) => subscription.address, isWhole: true },
+      { title: 'REPORT', value: ({ subscription }) => subscription.report, isWhole: true },
+      { title: 'STATE', value: ({ subscription }) => subscriptionText(subscription) },
+      { title: 'MAILS WITHDRAWN', value: ({ withdrawn }) => withdrawn },
+    ],
+    changed,
+  )
+}
+
+/**
+ * What somebody gets, or once got and has wished something of.
+ * @throws LeadsheetError usage_invalid where that is nothing
+ */
+export async function reportsOf(
+  { db }: Pick<Store, 'db'>,
+  config: Config,
+  address: string,
+  name: string | undefined,
+): Promise<string[]> {
+  const isTheirs = (one: { readonly address: string }) => one.address.toLowerCase() === address.toLowerCase()
+  const asked = name === undefined ? config.reports : [findReport(config, name)]
+  const listed = asked.filter(({ recipients }) => recipients.some(isTheirs)).map((report) => report.name)
+  const wished = (await listSubscriptions(db, name)).filter(isTheirs).map(({ report }) => report)
+  const reports = [...new Set([...listed, ...wished])]
+  if (reports.length > 0) return reports
+  const of = name === undefined ? 'any report' : `the report ${name}`
+  throw new LeadsheetError('usage_invalid', `${address} is no recipient of ${of}`, {
+    hint: `${shellCommand('recipients')} lists who gets what.`,
+  })
+}
+
+/** @throws LeadsheetError usage_invalid where none of them comes more than once a week */
+function onlyFrequent(config: Config, names: readonly string[]): readonly string[] {
+  const frequent = schedulesOf(config).flatMap(({ report, timing }) =>
+    report !== null && areMoreThanWeekly(listDueTimes(timing, new Date()), timing.timeZone)
+      ? report.name
+      : [],
+  )
+  const found = names.filter((name) => frequent.includes(name))
+  if (found.length > 0) return found
+  throw new LeadsheetError(
+    'usage_invalid',
+    `${names.join(' and ')} comes no more than once a week as it is`,
+    {
+      hint: `${shellCommand('schedule')} lists what is sent when.`,
+    },
+  )
+}
+
+function changedJson({ subscription, withdrawn }: ChangedSubscription) {
+  const { address, report, state, cadence, changedAt, changedBy, reason } = subscription
+  return {
+    ...{ address, report, state, cadence, changed_at: changedAt, changed_by: changedBy, reason },
+    mails_withdrawn: withdrawn,
+  }
+}
+
+/* `leadsheet recipients link` and `revoke-links`: the links by which recipients reach their page, by hand. */
+
+export function defineLinks(parent: Command, terminal: Terminal): void {
+  const link = parent
+    .command('link')
+    .description('print the page of a recipient, for them alone')
+    .argument('<address>', 'of the recipient')
+    .option('--report <name>', 'only of this report (default: all that they get)')
+    // The list of recipients has such an option too, and takes it for its own.
+    .action((address: string, _: object, called: Command) =>
+      printLinks(terminal, address, called.optsWithGlobals<{ report?: string }>().report),
+    )
+  addExamples(link, ['recipients link dana@example.com', 'recipients link dana@example.com --report daily'])
+  const revoke = parent
+    .command('revoke-links')
+    .description('make every link worthless that was ever sent')
+    .option('--yes', 'do it; without this nothing is changed')
+    .action(({ yes }: { yes?: boolean }) => revokeLinks(terminal, yes === true))
+  addExamples(revoke, ['recipients revoke-links --yes'])
+}
+
+/** @throws LeadsheetError config_missing, usage_invalid */
+async function printLinks(terminal: Terminal, address: string, report: string | undefined): Promise<void> {
+  const config = await terminal.config()
+  await using store = await openData(config)
+  const linkOf = await subscriptionLinks(config, store)
+  if (linkOf === null) {
+    throw new LeadsheetError('config_missing', 'web.public_url is not set: recipients have no pages', {
+      hint: `Set it, or do it for them: ${shellCommand('recipients unsubscribe ADDRESS')}.`,
+    })
+  }
+  const lines = (await reportsOf(store, config, address, report)).map((name) => ({
+    ...{ address, report: name, url: linkOf({ address, report: name }) },
+  }))
+  if (terminal.json) return terminal.printJson({ data: lines })
+  for (const { report: name, url } of lines) terminal.print(`${name}  ${url}`)
+  terminal.note('Whoever has such a link can change what they get.')
+}
+
+/**
+ * Under the lease of the daemon, which signs letters with the key that it began with.
+ * @throws LeadsheetError job_busy while the daemon runs
+ */
+async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> {
+  await using store = await openData(await terminal.config())
+  if (!isMeant) {
+    terminal.note(
+      `Links in all mails sent so far would lead nowhere; ${shellCommand('recipients revoke-links --yes')} does it.`,
+    )
+  } else {
+    const now = () => new Date()
+    const lease = await claimLease(store, 'daemon', now)
+    const worker = (await listHeldLeases(store.db, now())).find(({ name }) => name.startsWith('daemon:'))
+    if (worker !== undefined) {
+      await lease.release()
+      throw new LeadsheetError(
+        'job_busy',
+        `A daemon is already running: process ${worker.pid} on ${worker.host}`,
+        { hint: 'Stop all workers first; they sign letters with the key that they began with.' },
+      )
+    }
+    await replaceLinkKey(store, now())
+    await lease.release()
+    terminal.note('Links in all mails sent so far lead nowhere from now on; new mails have new ones.')
+  }
+  if (terminal.json) terminal.printJson({ revoked: isMeant })
+}

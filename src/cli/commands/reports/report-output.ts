@@ -1,0 +1,118 @@
+/** What `leadsheet report` shows: what was made and what became of it, and previews as files. */
+import { writeFile } from 'node:fs/promises'
+import { extname, resolve } from 'node:path'
+import { tellDates } from '../../../domain/period.ts'
+import { faultText, LeadsheetError } from '../../../errors.ts'
+import { variantText } from '../../../jobs/archive/archive-index.ts'
+import type { DeliverySummary } from '../../../jobs/outbox/send-due.ts'
+import type { Mailing } from '../../../jobs/reports/enqueue-report.ts'
+import type { LeftOut } from '../../../jobs/reports/preferences.ts'
+import type { Report } from '../../../jobs/reports/report-definition.ts'
+import type { DkimKey } from '../../../mail/dkim.ts'
+import { buildMessage } from '../../../mail/message.ts'
+import type { Letter } from '../../../model.ts'
+import { withPictures } from '../../../report/archive/pages.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import { wordOf } from './outbox.ts'
+
+const PREVIEWS = ['.html', '.txt', '.eml'] as const
+type PreviewKind = (typeof PREVIEWS)[number]
+
+interface Output {
+  readonly mailings: readonly Mailing[]
+  readonly preview: string | null
+  /** Null where nothing was to be sent. */
+  readonly deliveries: readonly DeliverySummary[] | null
+  readonly leftOut: readonly LeftOut[]
+}
+
+/** @throws LeadsheetError usage_invalid */
+export function previewKind(file: string): PreviewKind {
+  const kind = PREVIEWS.find((extension) => extension === extname(file).toLowerCase())
+  if (kind) return kind
+  throw new LeadsheetError('usage_invalid', `--preview ${file} does not say what to write`, {
+    hint: 'Let the file end in .html, .txt or .eml.',
+  })
+}
+
+/** @throws LeadsheetError data_unwritable */
+export async function writePreview(
+  file: string,
+  kind: PreviewKind,
+  letter: Letter,
+  dkim: DkimKey | null,
+): Promise<void> {
+  const content =
+    kind === '.eml' ? await buildMessage(letter, dkim) : kind === '.html' ? withPictures(letter) : letter.text
+  await writeFile(file, content).catch((cause: unknown) => {
+    throw new LeadsheetError('data_unwritable', `${resolve(file)} cannot be written: ${faultText(cause)}`, {
+      hint: 'Choose a file in a folder that is there and writable.',
+      cause,
+    })
+  })
+}
+
+export async function printMailings(terminal: Terminal, report: Report, output: Output): Promise<void> {
+  const { mailings, deliveries, leftOut } = output
+  const preview = output.preview === null ? null : resolve(output.preview)
+  noteFailed(terminal, mailings)
+  if (terminal.json) return terminal.printJson(jsonOf(report, { mailings, deliveries, preview, leftOut }))
+  for (const { edition, page, notSent } of mailings) {
+    const { period, variant, subject } = edition
+    await terminal.printFields({
+      Report: `${report.name}, ${tellDates(period)} (${period.timeZone})`,
+      Leads: variantText(variant),
+      Subject: subject,
+      Page: page,
+      Preview: preview,
+      'Not sent': notSent,
+    })
+  }
+  if (deliveries === null) {
+    terminal.note(
+      'Nothing was sent. `--test-to you@example.com` sends a test, `--send` sends it to its recipients.',
+    )
+    return
+  }
+  for (const { address, why } of leftOut) terminal.note(`${address} is left out: ${why}.`)
+  if (deliveries.length === 0) return
+  terminal.print('')
+  await terminal.printTable(
+    [
+      { title: 'RECIPIENT', value: (one) => one.recipient, isWhole: true },
+      { title: 'STATE', value: (one) => (one.isNew ? wordOf(one.state) : `${wordOf(one.state)} before`) },
+      { title: 'ANSWER', value: (one) => one.response },
+    ],
+    deliveries,
+  )
+}
+
+/** What the report itself says too; the command ends as done in part. */
+function noteFailed(terminal: Terminal, mailings: readonly Mailing[]): void {
+  const failed = mailings.flatMap((mailing) => mailing.failed)
+  for (const { block, query, message } of failed)
+    terminal.note(`warning: ${query ?? block} could not be made: ${message}`)
+  if (failed.length > 0) terminal.end('partly')
+}
+
+function jsonOf(report: Report, { mailings, preview, deliveries, leftOut }: Output) {
+  return {
+    report: report.name,
+    editions: mailings.map(({ edition: { period, variant, subject }, page, notSent, failed }) => ({
+      period,
+      leads: variantText(variant),
+      subject,
+      page,
+      not_sent: notSent,
+      failed,
+    })),
+    preview,
+    deliveries: (deliveries ?? []).map(({ recipient, state, response, isNew }) => ({
+      recipient,
+      state,
+      response,
+      is_new: isNew,
+    })),
+    left_out: leftOut.map(({ address, why }) => ({ recipient: address, why })),
+  }
+}

@@ -1,0 +1,181 @@
+/** `leadsheet resend`: mails of a report again, to those who did not get them, or as new ones to those who did. */
+import type { Command } from 'commander'
+import { deliveryPolicyOf, openMail } from '../../../app/configured-mail.ts'
+import { findReport, openMailing, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
+import { openDataIfThere } from '../../../app/installation.ts'
+import { requireMail } from '../../../config/requirements.ts'
+import { tellDates } from '../../../domain/period.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { writeArchiveIndex } from '../../../jobs/archive/archive-index.ts'
+import { type DeliverySummary, deliverEditions } from '../../../jobs/outbox/send-due.ts'
+import {
+  enqueueResend,
+  planResend,
+  type ResendChoice,
+  type ResendPlan,
+} from '../../../jobs/reports/resend.ts'
+import { addExamples, instant } from '../../command.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import { wordOf } from './outbox.ts'
+
+interface Options {
+  readonly at?: string
+  readonly failed?: boolean
+  readonly inDoubt?: boolean
+  readonly to?: string
+  readonly all?: boolean
+  readonly reason?: string
+  readonly yes?: boolean
+}
+
+export function defineResend(command: Command, terminal: Terminal): void {
+  command
+    .argument('<report>', 'report, as named in the settings')
+    .option('--failed', 'to those whose mail was refused or given up, under the same Message-ID')
+    .option('--in-doubt', 'to those who may have got it or not, under the same Message-ID')
+    .option('--to <address>', 'to this recipient alone; if they have it, as a new mail that says so')
+    .option('--all', 'to everybody: who has it gets a new mail that says so')
+    .option('--at <time>', 'the report as of then (default: the last one)', instant)
+    .option('--reason <text>', 'told to those who get it a second time: wrong currency in the first one')
+    .option('--yes', 'do it, also where several people have it or may have it; without this they are listed')
+    .action((name: string, options: Options) => resend(terminal, name, options))
+  addExamples(command, [
+    'resend daily --failed',
+    'resend daily --to dana@example.com',
+    'resend daily --at 2026-11-20T07:00:00Z --all --reason "wrong currency in the first one" --yes',
+  ])
+}
+
+async function resend(terminal: Terminal, name: string, options: Options): Promise<void> {
+  const choice = choiceIn(options)
+  requireNewMail(choice, options.reason)
+  const config = await terminal.config()
+  const mail = requireMail(config)
+  const settings = findReport(config, name)
+  const templates = await openTemplatesOf(config, [settings.template])
+  const { report, recipients } = reportOf(settings, config, templates)
+  await using store = await openDataIfThere(config)
+  const deps = await openMailing(config, store, templates)
+  const by = options.at === undefined ? deps.now() : new Date(options.at)
+  const plan = await planResend(deps, report, recipients, choice, by)
+  const count = plan.again.length + plan.anew.length
+  if (count === 0) return showPlan(terminal, plan, 'nothing')
+  const mayHaveIt = plan.anew.length + plan.again.filter(({ letter }) => letter.state === 'in_doubt').length
+  if (mayHaveIt > 1 && !options.yes) return showPlan(terminal, plan, 'asks')
+
+  const queued = await enqueueResend(deps, report, plan, options.reason ?? null)
+  const editions = new Set([...plan.again, ...plan.anew].map(({ edition }) => edition))
+  const log = await terminal.log()
+  await using transport = await openMail(mail, log)
+  const delivering = { ...deps, transport, log, policy: deliveryPolicyOf(mail, store, transport) }
+  const deliveries = await deliverEditions(delivering, [...editions], terminal.signal, queued)
+  await writeArchiveIndex(deps.archive, store.db)
+  await showSent(terminal, plan, deliveries)
+}
+
+/** @throws LeadsheetError usage_invalid */
+function choiceIn({ failed, inDoubt, to, all }: Options): ResendChoice {
+  const choices: ResendChoice[] = [
+    ...(failed ? [{ which: 'failed' } as const] : []),
+    ...(inDoubt ? [{ which: 'in_doubt' } as const] : []),
+    ...(all ? [{ which: 'all' } as const] : []),
+    ...(to === undefined ? [] : [{ which: 'one', address: to } as const]),
+  ]
+  const [choice] = choices
+  if (choice !== undefined && choices.length === 1) return choice
+  throw new LeadsheetError('usage_invalid', 'one of --failed, --in-doubt, --to and --all has to be given', {
+    hint: `${shellCommand('deliveries')} shows how each mail stands.`,
+  })
+}
+
+/** @throws LeadsheetError usage_invalid where nobody would read the reason */
+function requireNewMail({ which }: ResendChoice, reason: string | undefined): void {
+  if (reason === undefined || which === 'all' || which === 'one') return
+  const mail = which === 'failed' ? '--failed' : '--in-doubt'
+  throw new LeadsheetError(
+    'usage_invalid',
+    `${mail} sends the same mail again, in which no --reason can stand`,
+    {
+      hint: 'With --all or --to it is told to those who get a new mail.',
+    },
+  )
+}
+
+async function showPlan(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks'): Promise<void> {
+  terminal.end('usage')
+  if (terminal.json) return terminal.printJson({ sent: false, ...planJson(plan), deliveries: [] })
+  const rows = rowsOf(plan)
+  if (rows.length > 0) {
+    await terminal.printTable<Row>(
+      [
+        { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
+        { title: 'PERIOD', value: ({ period }) => period, isWhole: true },
+        { title: 'STATE', value: ({ state }) => state },
+        { title: 'WOULD GET', value: ({ what }) => what },
+      ],
+      rows,
+    )
+  }
+  terminal.note(
+    why === 'asks'
+      ? 'Nothing was sent: they have it, or may have it. --yes sends it all the same.'
+      : `Nothing was sent: there is no such mail to send again. ${shellCommand('deliveries')} shows how each stands.`,
+  )
+}
+
+async function showSent(
+  terminal: Terminal,
+  plan: ResendPlan,
+  deliveries: readonly DeliverySummary[],
+): Promise<void> {
+  const sent = deliveries.filter(({ state }) => state === 'sent').length
+  if (sent < deliveries.length) terminal.end(sent > 0 ? 'partly' : 'failed')
+  if (terminal.json) {
+    const told = deliveries.map(({ recipient, state, response }) => ({ recipient, state, response }))
+    return terminal.printJson({ sent: true, ...planJson(plan), deliveries: told })
+  }
+  await terminal.printTable<DeliverySummary>(
+    [
+      { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
+      { title: 'STATE', value: ({ state }) => wordOf(state) },
+      { title: 'ANSWER', value: ({ response }) => response },
+    ],
+    deliveries,
+  )
+  for (const { recipient, why } of plan.leftOut) terminal.note(`not to ${recipient}: ${why}`)
+}
+
+interface Row {
+  readonly recipient: string
+  readonly period: string | null
+  readonly state: string | null
+  readonly what: string
+}
+
+function rowsOf({ again, anew, leftOut }: ResendPlan): Row[] {
+  const row =
+    (what: string) =>
+    ({ edition, letter }: ResendPlan['again'][number]) => ({
+      ...{ recipient: letter.recipient, state: wordOf(letter.state), what },
+      period: tellDates(edition.period),
+    })
+  return [
+    ...again.map(row('the same mail')),
+    ...anew.map(row('a new mail')),
+    ...leftOut.map(({ recipient, why }) => ({
+      recipient,
+      period: null,
+      state: null,
+      what: `nothing: ${why}`,
+    })),
+  ]
+}
+
+function planJson({ again, anew, leftOut }: ResendPlan) {
+  const of = ({ edition, letter }: ResendPlan['again'][number]) => ({
+    recipient: letter.recipient,
+    state: letter.state,
+    period: { from: edition.period.from, to: edition.period.to, time_zone: edition.period.timeZone },
+  })
+  return { same_mail: again.map(of), new_mail: anew.map(of), left_out: leftOut }
+}

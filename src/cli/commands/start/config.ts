@@ -1,0 +1,61 @@
+/** `leadsheet config`: what the settings are and where each came from, and their JSON Schema. */
+import type { Command } from 'commander'
+import { tryReports } from '../../../app/configured-reports.ts'
+import { scheduleWarnings } from '../../../app/configured-schedules.ts'
+import { needsKey, profileOf } from '../../../app/configured-upstream.ts'
+import { settingsJsonSchema } from '../../../config/json-schema.ts'
+import { effectiveSettings } from '../../../config/overview.ts'
+import { lackOfDaemon, requireSettings } from '../../../config/requirements.ts'
+import { isOfWindow } from '../../../config/web-access.ts'
+import { shellCommand } from '../../../errors.ts'
+import { webhookWarnings } from '../../checks/webhook-check.ts'
+import { addExamples } from '../../command.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+export function defineConfig(command: Command, terminal: Terminal): void {
+  const check = command
+    .command('check')
+    .description('check the settings and print those in force, each with its origin; secrets stay hidden')
+    .action(() => checkSettings(terminal))
+  addExamples(check, ['config check', 'config check --config deploy/leadsheet.yaml --json'])
+
+  const schema = command
+    .command('schema')
+    .description('print the JSON Schema of the settings file, for editors')
+    .action(() => terminal.printJson(settingsJsonSchema()))
+  addExamples(schema, ['config schema > leadsheet.schema.json'])
+}
+
+async function checkSettings(terminal: Terminal): Promise<void> {
+  const config = await terminal.config()
+  requireSettings(config)
+  const settings = effectiveSettings(config)
+  const ofWebhooks = webhookWarnings(config)
+  await tryReports(config, terminal.signal)
+  const ofWindow = config.warnings.filter(isOfWindow)
+  const notLogged = [...ofWindow, ...ofWebhooks, ...scheduleWarnings(config, new Date())]
+  const warnings = [...config.warnings.filter((warning) => !isOfWindow(warning)), ...notLogged]
+  if (terminal.json) {
+    terminal.printJson({ file: config.file, settings, warnings })
+  } else {
+    await terminal.printTable(
+      [
+        { title: 'SETTING', value: ({ setting }) => setting, isWhole: true },
+        { title: 'VALUE', value: ({ value }) => valueText(value) },
+        { title: 'FROM', value: ({ source }) => source },
+      ],
+      settings,
+    )
+  }
+  // Those of the settings are logged as they are read.
+  for (const warning of notLogged) terminal.note(`warning: ${warning}`)
+  const lack = lackOfDaemon(config, needsKey(profileOf(config)))
+  // That is no mistake: who only reads the copy, or has crontabs, needs less than the daemon.
+  if (lack !== null) terminal.note(`${shellCommand('run')} needs more: ${lack}`)
+  if (warnings.length > 0) terminal.end('partly')
+}
+
+function valueText(value: unknown): string | null {
+  if (!Array.isArray(value)) return value === null ? null : String(value)
+  return value.length === 0 ? null : value.join(', ')
+}

@@ -1,0 +1,193 @@
+/** `leadsheet probe`: asks an unknown upstream how it works, and writes that down as a profile to be read. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { CALLED, errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
+import { type Auth, openAsker } from '../../../probe/ask.ts'
+import type { Finding } from '../../../probe/evidence.ts'
+import { type ProbeResult, probe } from '../../../probe/probe.ts'
+import { profileText } from '../../../probe/profile-text.ts'
+import { addExamples } from '../../command.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+interface Options {
+  readonly keyFile?: string
+  readonly auth?: string
+  readonly header?: readonly string[]
+  readonly path?: string
+  readonly write?: string
+  readonly force?: boolean
+}
+
+export function defineProbe(command: Command, terminal: Terminal): void {
+  command
+    .argument('[url]', 'base address of the API, or of its list of leads (default: api.url)')
+    .option('--key-file <file>', 'file that holds the key (default: api.key, or LEADSHEET_API_KEY)')
+    .option('--auth <header>', "how the key goes along, if you know it: 'Name: value {key}'")
+    .option(
+      '--header <header...>',
+      "a header for every request: 'Name: value'; it is written into the profile",
+    )
+    .option('--path <path>', 'the path of the list, if you know it')
+    .option('--write <file>', 'write the profile to this file, for api.profile')
+    .option('--force', 'write over a file that is there')
+    .action((url: string | undefined, options: Options) => runProbe(terminal, url, options))
+  addExamples(command, [
+    'probe https://crm.example.com/api --write profile.yaml',
+    'probe https://crm.example.com --path /v2/contacts --key-file ./key',
+    "probe https://crm.example.com/classes/Lead --auth 'X-App-Key: {key}' --header 'X-App-Id: 7'",
+  ])
+}
+
+async function runProbe(terminal: Terminal, argument: string | undefined, options: Options): Promise<void> {
+  refuseOverwriting(options)
+  const config = await terminal.config()
+  const url = urlOf(argument ?? config.api.url)
+  const key = keyOf(options) ?? config.api.key?.reveal() ?? ''
+  await using asker = openDisposable({
+    apiKey: key,
+    headers: Object.fromEntries((options.header ?? []).map((text) => headerOf('--header', text))),
+    maxWaitMs: config.api.maxWaitSeconds * 1000,
+    log: await terminal.log(),
+    signal: terminal.signal,
+  })
+  const started = performance.now()
+  const result = await probe(asker, {
+    base: url,
+    path: options.path ?? null,
+    key,
+    auth: options.auth === undefined ? null : authOf(options.auth),
+    onStep: (step) => terminal.note(`looking for ${step}`),
+  })
+  const text =
+    result.input === null
+      ? null
+      : profileText(result.input, result, url.href, new Date().toISOString().slice(0, 10))
+  if (options.write !== undefined && text !== null) writeProfile(options.write, text)
+  if (terminal.json) terminal.printJson(jsonOf(result, url, asker.requests))
+  else await printResult(terminal, result, options.write ?? null, text)
+  terminal.note(`${asker.requests} requests in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+  terminal.end(
+    result.input === null ? 'failed' : result.profile === null || needsHand(result) ? 'partly' : 'done',
+  )
+}
+
+function openDisposable(options: Parameters<typeof openAsker>[0]) {
+  const asker = openAsker(options)
+  return Object.assign(asker, { [Symbol.asyncDispose]: () => asker.close() })
+}
+
+/** @throws LeadsheetError usage_invalid, config_missing */
+function urlOf(text: string | null): URL {
+  if (text === null) {
+    throw new LeadsheetError('config_missing', 'there is no address to probe', {
+      hint: `Name it: ${shellCommand('probe https://crm.example.com/api')}`,
+    })
+  }
+  const url = URL.parse(text)
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '') return url
+  throw new LeadsheetError(
+    'usage_invalid',
+    `expected a URL with http:// or https:// and without a user: ${text.slice(0, 80)}`,
+  )
+}
+
+/** @throws LeadsheetError usage_invalid */
+function headerOf(option: string, text: string): [name: string, value: string] {
+  const [, name, value] = /^([\w!#$%&'*+.^|~-]+):\s*(\S.*)$/.exec(text) ?? []
+  if (name !== undefined && value !== undefined) return [name, value]
+  throw new LeadsheetError('usage_invalid', `${option}: found "${text.slice(0, 80)}", expected 'Name: value'`)
+}
+
+/** @throws LeadsheetError usage_invalid */
+function authOf(text: string): Auth {
+  const [header, value] = headerOf('--auth', text)
+  if (/\{(key|basic)\}/.test(value)) return { header, value, headers: {} }
+  throw new LeadsheetError(
+    'usage_invalid',
+    '--auth: found no {key}, expected where the key stands in the header',
+    {
+      hint: `Write --auth '${header}: {key}' and give the key by --key-file or LEADSHEET_API_KEY.`,
+    },
+  )
+}
+
+function keyOf({ keyFile }: Options): string | null {
+  if (keyFile === undefined) return null
+  try {
+    return readFileSync(keyFile, 'utf8').trim()
+  } catch (cause) {
+    throw new LeadsheetError('usage_invalid', `cannot read the key file ${keyFile}: ${errorText(cause)}`, {
+      cause,
+    })
+  }
+}
+
+function refuseOverwriting({ write, force = false }: Options): void {
+  if (write === undefined || force || !existsSync(write)) return
+  throw new LeadsheetError('usage_invalid', `${write} is there already`, {
+    hint: 'Name another file, or write over it with --force.',
+  })
+}
+
+function writeProfile(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (cause) {
+    throw new LeadsheetError('data_unwritable', `cannot write ${file}: ${errorText(cause)}`, { cause })
+  }
+}
+
+/** A gap without a remedy is to be known, no more. */
+function needsHand({ gaps }: ProbeResult): boolean {
+  return gaps.some(({ remedy }) => remedy !== null)
+}
+
+async function printResult(
+  terminal: Terminal,
+  result: ProbeResult,
+  file: string | null,
+  text: string | null,
+): Promise<void> {
+  if (result.findings.length > 0) {
+    await terminal.printTable<Finding>(
+      [
+        { title: 'WHAT', value: ({ place }) => place, isWhole: true },
+        { title: 'FOUND', value: ({ value }) => value, isWhole: true },
+        { title: 'SURE', value: ({ confidence }) => confidence, isWhole: true },
+        { title: 'EVIDENCE', value: ({ evidence }) => evidence },
+      ],
+      result.findings,
+    )
+  }
+  if (result.input === null && result.tried.length > 0)
+    terminal.print('Asked:', ...result.tried.map((line) => `  ${line}`))
+  if (result.gaps.length > 0) {
+    terminal.print('', terminal.style('bold', 'Not found out'))
+    for (const { place, problem, remedy } of result.gaps) {
+      terminal.print(`  ${place}: ${problem}`, ...(remedy === null ? [] : [`    by hand: ${remedy}`]))
+    }
+  }
+  if (text === null) return
+  terminal.print('')
+  if (file === null) terminal.print('--write FILE writes the profile.')
+  else {
+    terminal.print(
+      `The profile is in ${file}. Read it; then in leadsheet.yaml:`,
+      '  api:',
+      `    profile: ${file}`,
+      `  ${CALLED} doctor   # asks again whether it holds`,
+    )
+  }
+}
+
+function jsonOf(result: ProbeResult, url: URL, requests: number) {
+  return {
+    url: url.href,
+    complete: result.profile !== null && !needsHand(result),
+    findings: result.findings,
+    gaps: result.gaps,
+    tried: result.tried,
+    profile: result.input,
+    requests,
+  }
+}

@@ -1,0 +1,222 @@
+/** `leadsheet serve`: the reference service, until Ctrl-C or SIGTERM. */
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
+import { COMPANIES } from '../../../app/installation.ts'
+import { CALLED, LeadsheetError, shellCommand } from '../../../errors.ts'
+import type { Faults } from '../../../service/faults/rules.ts'
+import { readFaults } from '../../../service/faults/rules.ts'
+import type { ApiKey, Keyring } from '../../../service/keyring.ts'
+import { openKeyring } from '../../../service/keyring.ts'
+import type { Service } from '../../../service/open.ts'
+import { openService } from '../../../service/open.ts'
+import { findListenFault } from '../../checks/listen-fault.ts'
+import { addExamples, wholeNumber } from '../../command.ts'
+import type { Column } from '../../terminal/table.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+const DAY_MS = 86_400_000
+const SPEED_MAX = 100_000
+
+interface ServeOptions {
+  readonly port: number
+  readonly host: string
+  readonly data: string
+  readonly seed: number
+  readonly speed: number
+  readonly faults?: string
+  readonly webhooksToLoopback?: boolean
+}
+
+export function defineServe(command: Command, terminal: Terminal): void {
+  command
+    .option('--port <number>', 'where it listens; 0 takes a free port', wholeNumber(0, 65_535), 8484)
+    .option('--host <address>', 'the address it listens on', '127.0.0.1')
+    .option('--data <dir>', 'its data directory', SERVICE_DIR)
+    .option('--seed <number>', 'what a new history follows from', wholeNumber(0, 2 ** 31), 1)
+    .option('--speed <factor>', 'simulated seconds a second', speed, 1)
+    .option('--faults <file>', 'faults to have, for rehearsing what a client does: a YAML or JSON file')
+    .option('--webhooks-to-loopback', 'send webhooks to this machine too, over http, to try them out')
+    .action((options: ServeOptions) => serve(terminal, options))
+  addExamples(command, [
+    'serve',
+    'serve --speed 3600   # an hour a second',
+    'serve --port 0 --data /tmp/service --json',
+    'serve --faults faults.yaml',
+    'serve --webhooks-to-loopback --speed 3600   # what happens is sent to http://127.0.0.1 as well',
+  ])
+}
+
+async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
+  const file = serviceFile(options.data)
+  const faults = options.faults === undefined ? undefined : readFaults(options.faults)
+  await using service = await startService(terminal, file, options, faults)
+  const key = await service.createKey({ name: 'serve', scope: 'write' })
+  if (terminal.json) {
+    terminal.printJson({ url: service.url, key, scope: 'write', database: file })
+  } else {
+    await terminal.printFields({
+      Service: service.url,
+      Database: relative('', file),
+      Webhooks: options.webhooksToLoopback
+        ? 'sent to public addresses, and to this machine'
+        : 'sent to public addresses',
+      ...(faults && { Faults: `${faults.faults.length} of ${options.faults}` }),
+      'API key': `${key}  (read and write; shown this once)`,
+    })
+    terminal.print(
+      ...['', terminal.style('bold', 'Try it, in another terminal')],
+      `  export LEADSHEET_API_URL=${service.url} LEADSHEET_API_KEY=${key}`,
+      `  ${CALLED} leads list --min-score 90`,
+      `  ${CALLED} sync`,
+      `  ${CALLED} init      # or settings that stay, in a terminal without these variables`,
+      ...['', 'Ctrl-C stops it; its data stays.'],
+    )
+  }
+  if (!terminal.signal.aborted) await once(terminal.signal, 'abort')
+}
+
+async function startService(
+  terminal: Terminal,
+  file: string,
+  options: ServeOptions,
+  faults: Faults | undefined,
+): Promise<Service> {
+  const logger = await terminal.log()
+  const { host, port } = options
+  // Before a history is simulated, which takes a while.
+  const taken = port === 0 ? null : await findListenFault({ host, port })
+  if (taken !== null) {
+    throw new LeadsheetError('service_port', `The service cannot listen on ${host}:${port}: ${taken}.`, {
+      hint: 'Choose another --port, or 0 for any that is free.',
+    })
+  }
+  using progress = await terminal.progress('Simulating days')
+  return await openService({
+    file,
+    companiesFile: COMPANIES,
+    host,
+    port,
+    seed: options.seed,
+    speed: options.speed,
+    faults,
+    webhooksToLoopback: options.webhooksToLoopback ?? false,
+    logger,
+    onProgress: (done, total) => progress.update(Math.floor(done / DAY_MS), Math.ceil(total / DAY_MS)),
+    signal: terminal.signal,
+  })
+}
+
+function speed(value: string): number {
+  const factor = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0
+  if (factor > 0 && factor <= SPEED_MAX) return factor
+  throw new InvalidArgumentError(`Expected a number above 0 and up to ${SPEED_MAX}.`)
+}
+
+/* `leadsheet keys`: the API keys of the reference service, whether it runs or not. */
+
+interface DataOption {
+  readonly data: string
+}
+
+interface CreateOptions extends DataOption {
+  readonly name: string
+  readonly scope: 'read' | 'write'
+}
+
+const COLUMNS: readonly Column<ApiKey>[] = [
+  { title: 'ID', value: (key) => key.id, isWhole: true },
+  { title: 'NAME', value: (key) => key.name },
+  { title: 'SCOPE', value: (key) => key.scope },
+  { title: 'KEY', value: (key) => `${key.prefix}…` },
+  { title: 'CREATED', value: (key) => formatInstant(key.createdAt.toISOString()) },
+  { title: 'REVOKED', value: (key) => key.revokedAt && formatInstant(key.revokedAt.toISOString()) },
+]
+
+export function defineKeys(command: Command, terminal: Terminal): void {
+  const create = command
+    .command('create')
+    .description('create a key; it is shown this once')
+    .addOption(dataOption())
+    .option('--name <name>', 'who or what uses it', 'unnamed')
+    .addOption(new Option('--scope <scope>', 'what it may do').choices(['read', 'write']).default('read'))
+    .action((options: CreateOptions) => createKey(terminal, options))
+  addExamples(create, ['keys create --name sync', 'keys create --name admin --scope write --json'])
+
+  const list = command
+    .command('list')
+    .description('list the keys, revoked ones included')
+    .addOption(dataOption())
+    .action((options: DataOption) => listKeys(terminal, options))
+  addExamples(list, ['keys list', 'keys list --data ./data/service'])
+
+  const revoke = command
+    .command('revoke')
+    .description('revoke a key; it is refused from the next request on')
+    .argument('<key>', 'its id, or its beginning as the list shows it')
+    .addOption(dataOption())
+    .action((key: string, options: DataOption) => revokeKey(terminal, key, options))
+  addExamples(revoke, ['keys revoke key_0123456789ab'])
+}
+
+function dataOption(): Option {
+  return new Option('--data <dir>', 'data directory of the service').default(SERVICE_DIR)
+}
+
+async function createKey(terminal: Terminal, { data, name, scope }: CreateOptions): Promise<void> {
+  await using keyring = await openKeyring(serviceFile(data))
+  const key = await keyring.create({ name, scope })
+  if (terminal.json) terminal.printJson({ key, name, scope })
+  else terminal.print(key)
+}
+
+async function listKeys(terminal: Terminal, { data }: DataOption): Promise<void> {
+  await using keyring = await openExisting(data)
+  const keys = await keyring.list()
+  if (terminal.json) {
+    terminal.printJson({
+      data: keys.map(({ createdAt, revokedAt, ...key }) => ({
+        ...key,
+        created_at: createdAt,
+        revoked_at: revokedAt,
+      })),
+    })
+  } else if (keys.length === 0) {
+    terminal.note('There are no keys yet.')
+  } else {
+    await terminal.printTable(COLUMNS, keys)
+  }
+}
+
+async function revokeKey(terminal: Terminal, key: string, { data }: DataOption): Promise<void> {
+  await using keyring = await openExisting(data)
+  const revoked = await keyring.revoke(key.replace(/…$/, ''))
+  if (revoked === 0) {
+    throw new LeadsheetError('usage_invalid', `there is no key ${key} that could be revoked`, {
+      hint: `${shellCommand('keys list')} shows the keys and those that were revoked before.`,
+    })
+  }
+  if (terminal.json) terminal.printJson({ revoked })
+  else terminal.note(revoked === 1 ? 'Revoked.' : `Revoked ${revoked} keys.`)
+}
+
+/** Looking at keys must not make a service where there is none. */
+async function openExisting(data: string): Promise<Keyring> {
+  const file = serviceFile(data)
+  if (existsSync(file)) return openKeyring(file)
+  throw new LeadsheetError('usage_invalid', `there is no service in ${data}: ${file} does not exist`, {
+    hint: `Name its directory with --data, or make one with ${shellCommand('serve')}.`,
+  })
+}
+
+/* Where the reference service keeps its data. */
+
+/** Relative to the working directory; what `--data` is if it is not given. */
+export const SERVICE_DIR = './data/service'
+
+export function serviceFile(dataDir: string): string {
+  return resolve(dataDir, 'service.db')
+}

@@ -1,0 +1,312 @@
+/**
+ * `leadsheet demo`: the main job on embedded defaults. A reference service of its own, a sync, yesterday's
+ * report and its mail, all under data/demo; run again, it goes on from there. With `--store` the copy is in PostgreSQL.
+ */
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Command } from 'commander'
+import { Option } from 'commander'
+import { deliveryPolicyOf } from '../../app/configured-mail.ts'
+import { openMailing, openTemplatesOf, reportOf } from '../../app/configured-reports.ts'
+import { syncOptions } from '../../app/configured-upstream.ts'
+import { COMPANIES, openData, pathsIn } from '../../app/installation.ts'
+import { publishDeps } from '../../app/publishing.ts'
+import type { Config } from '../../config/config.ts'
+import { loadConfig } from '../../config/load.ts'
+import { CALLED, LeadsheetError, shellCommand } from '../../errors.ts'
+import { writeArchiveIndex } from '../../jobs/archive/archive-index.ts'
+import { deliverEditions } from '../../jobs/outbox/send-due.ts'
+import { enqueueReportNow } from '../../jobs/reports/enqueue-report.ts'
+import { publishIfDue } from '../../jobs/snapshot/publish.ts'
+import { sync } from '../../jobs/sync/run-sync.ts'
+import type { Log } from '../../log.ts'
+import { fileNameOf } from '../../mail/directory.ts'
+import { openTransport } from '../../mail/transport.ts'
+import type { SyncResult } from '../../model.ts'
+import type { Service } from '../../service/open.ts'
+import { openService } from '../../service/open.ts'
+import type { StorePlace } from '../../store/db/place.ts'
+import { nameOf } from '../../store/db/place.ts'
+import type { Store } from '../../store/db/store.ts'
+import { listDeliveries } from '../../store/outbox/delivery.ts'
+import { readLetter } from '../../store/outbox/message.ts'
+import { findLastRun } from '../../store/sync/sync-run.ts'
+import { openSource } from '../../upstream/open.ts'
+import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
+import { addExamples, wholeNumber } from '../command.ts'
+import { endingOf, summary, withProgress } from '../commands/data/sync.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { LIVE_SPEED, runLiveDemo } from './live.ts'
+
+const FOLDER = 'data/demo'
+const POSTGRES_FOLDER = 'data/demo/postgres'
+const SEED = 1
+/** Of the service that is the demo's alone: the details of all leads are read, one request each. */
+const REQUESTS_PER_MINUTE = 1_000_000
+const QUERIES = [
+  'SELECT name, leads, open, won, lost FROM pipeline_overview ORDER BY name',
+  "SELECT company_name, score, status FROM lead_now WHERE outcome = 'open' ORDER BY score DESC LIMIT 10",
+  'SELECT date(created_at) AS day, count(*) AS new_leads FROM lead GROUP BY day ORDER BY day DESC LIMIT 14',
+]
+
+const MADE_UP =
+  'The names are of real companies. All else is made up: contacts, scores, deals and what became of them.'
+
+type Step = readonly [command: string, what: string]
+const WHAT_IS_NEW = 'what is new since, without reading it all again'
+
+/** What one can do next, behind the name of the program; first what depends on where the copy is. */
+const GO_ON_IN = {
+  sqlite: [
+    ['demo', WHAT_IS_NEW],
+    ['demo --fresh', 'from the beginning'],
+  ],
+  postgres: [['demo --store …', WHAT_IS_NEW]],
+} satisfies Record<StorePlace['kind'], readonly Step[]>
+const GO_ON: readonly Step[] = [
+  ['serve', 'the service alone, with an API key to try the commands on'],
+  ['init', 'settings for a service and for readers of your own'],
+  ['--help', 'all commands; the README tells how to run it for real'],
+]
+
+/** As time passes, the present would never be reached. */
+const SPEED_MIN = 2
+const SPEED_MAX = 3600
+const LIVE_HELP = `
+With --live all of it is in data/demo/live, and begun anew each time: the service goes on from the afternoon of a past
+working day, ${LIVE_SPEED} times as fast unless --speed says otherwise, until it is at the present. Nothing polls it. With --json
+the first line says where everything is, and each other line is a lead that has changed in the copy.`
+
+interface DemoOptions {
+  readonly fresh?: boolean
+  readonly store?: string
+  readonly live?: boolean
+  readonly speed?: number
+}
+
+export function defineDemo(command: Command, terminal: Terminal): void {
+  command
+    .option('--fresh', 'start over: forget what the demo made before')
+    .addOption(
+      new Option('--store <url>', 'the copy is in PostgreSQL: postgres://user@host/database?schema=NAME').env(
+        'LEADSHEET_STORE',
+      ),
+    )
+    .addOption(
+      new Option('--live', 'a daemon that is told of each change by a webhook, until Ctrl-C').conflicts(
+        'fresh',
+      ),
+    )
+    .option(
+      '--speed <factor>',
+      `with --live: simulated seconds a second, ${SPEED_MIN} to ${SPEED_MAX}`,
+      wholeNumber(SPEED_MIN, SPEED_MAX),
+    )
+    .action((options: DemoOptions) => startDemo(terminal, options))
+  addExamples(command, [
+    ...['demo', 'demo --fresh', 'demo --store postgres://localhost/leads?schema=leadsheet_demo'],
+    ...['demo --live', 'demo --live --speed 600 --json'],
+  ])
+  command.addHelpText('after', LIVE_HELP)
+}
+
+async function startDemo(terminal: Terminal, { fresh = false, live = false, store, speed }: DemoOptions) {
+  if (store !== undefined && (fresh || live)) {
+    throw new LeadsheetError('usage_invalid', `--${fresh ? 'fresh' : 'live'} is for a demo in a file`, {
+      hint: 'Leave --store (LEADSHEET_STORE) away; in PostgreSQL another ?schema= begins afresh.',
+    })
+  }
+  if (live) return runLiveDemo(terminal, speed ?? LIVE_SPEED)
+  if (speed === undefined) return runDemo(terminal, store, fresh)
+  throw new LeadsheetError('usage_invalid', '--speed is for demo --live', { hint: 'Add --live.' })
+}
+
+async function runDemo(terminal: Terminal, address: string | undefined, isFresh: boolean): Promise<void> {
+  const name = address === undefined ? FOLDER : POSTGRES_FOLDER
+  const folder = resolve(name)
+  if (isFresh) await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  if (address !== undefined) await writeStoreFile(folder, address)
+  const file = join(folder, 'leadsheet.yaml')
+  if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })
+  const config = loadConfig({ file, cwd: folder, env: {} })
+  await using store = await openData({ ...config, allowNetworkFs: true })
+  if (store.place.kind === 'postgres') await requireOwnStore(store, folder)
+  await using service = await startService(terminal, folder)
+  // The summary tells what was done; only what is wrong needs a line beside it.
+  const log = (await terminal.log()).child({}, { level: 'warn' })
+  const { result, reports } = await syncAndReport(terminal, { config, store, service, log })
+  const database = nameOf(store.place)
+  const { snapshot } = pathsIn(folder)
+  if (terminal.json) terminal.printJson({ database, snapshot, settings: file, reports, leads: result.leads })
+  else printSummary(terminal, result, { reports, place: store.place, snapshot, settings: file })
+  terminal.end(endingOf(result))
+}
+
+async function startService(terminal: Terminal, folder: string): Promise<Service> {
+  using bar = await terminal.progress('Simulating 120 days')
+  return await openService({
+    file: join(folder, 'service.db'),
+    companiesFile: COMPANIES,
+    port: 0,
+    seed: SEED,
+    rateLimitPerMinute: REQUESTS_PER_MINUTE,
+    onProgress: (done, total) => bar.update(done, total),
+    signal: terminal.signal,
+  })
+}
+
+interface Demo {
+  readonly config: Config
+  readonly store: Store
+  readonly service: Service
+  readonly log: Log
+}
+
+async function syncAndReport(terminal: Terminal, { config, store, service, log }: Demo) {
+  const now = (): Date => new Date()
+  const apiKey = await service.createKey({ name: 'demo', scope: 'read' })
+  const source = openSource({ baseUrl: service.url, apiKey, maxWaitMs: 60_000, log })
+  try {
+    const result = await withProgress(terminal, (onProgress) =>
+      sync(
+        { source, store, log, now },
+        {
+          ...syncOptions(config, terminal.signal),
+          pageSize: 100,
+          onProgress,
+        },
+      ),
+    )
+    terminal.signal.throwIfAborted()
+    const reports = await mailReports(terminal, config, store, log)
+    await publishIfDue(
+      publishDeps({ dataDir: config.dataDir, profile: REFERENCE_PROFILE, keep: 0 }, store, log),
+      terminal.signal,
+    )
+    return { result, reports }
+  } finally {
+    await source.close()
+  }
+}
+
+/** Each report of the settings, and what became of it. */
+interface Mailed {
+  readonly subject: string
+  readonly page: string | null
+  readonly mails: readonly string[]
+  readonly isNew: boolean
+}
+
+async function mailReports(terminal: Terminal, config: Config, store: Store, log: Log): Promise<Mailed[]> {
+  const { signal } = terminal
+  const templates = await openTemplatesOf(config)
+  const deps = await openMailing(config, store, templates)
+  const { outbox } = pathsIn(config.dataDir)
+  await using transport = openTransport(pathToFileURL(outbox).href, { log })
+  const policy = deliveryPolicyOf(config.mail, store, transport)
+  const mailed: Mailed[] = []
+  for (const settings of config.reports) {
+    const { report, recipients } = reportOf(settings, config, templates)
+    const { mailings } = await enqueueReportNow(deps, report, recipients, deps.now(), signal)
+    for (const { edition, page } of mailings) {
+      const deliveries = await deliverEditions({ ...deps, transport, log, policy }, [edition], signal)
+      const mails: string[] = []
+      for (const { messageId } of await listDeliveries(store.db, edition.id))
+        mails.push(join(outbox, fileNameOf(await readLetter(store.db, messageId))))
+      mailed.push({ subject: edition.subject, page, mails, isNew: deliveries.some(({ isNew }) => isNew) })
+    }
+  }
+  await writeArchiveIndex(deps.archive, store.db)
+  return mailed
+}
+
+function printSummary(
+  terminal: Terminal,
+  result: SyncResult,
+  made: {
+    readonly reports: readonly Mailed[]
+    readonly place: StorePlace
+    readonly snapshot: string
+    readonly settings: string
+  },
+): void {
+  const title = (text: string): string => terminal.style('bold', text)
+  const shown = (path: string): string => relative(process.cwd(), path)
+  const snapshot = shown(made.snapshot)
+  const database = made.place.kind === 'sqlite' ? shown(made.place.file) : made.place.name
+  terminal.print(
+    ...[title('Synced'), ...summary(result).map((line) => `  ${line}`), ''],
+    title('Reported'),
+    ...made.reports.flatMap(({ subject, page, mails, isNew }) => [
+      `  ${subject}${isNew ? '' : ', mailed before, so not again'}`,
+      ...(page === null ? [] : [`    page  ${shown(page)}`]),
+      ...mails.map((mail) => `    mail  ${shown(mail)}`),
+    ]),
+    '',
+    title('Look at'),
+    `  database  ${database}`,
+    `  snapshot  ${snapshot}, for analysts`,
+    `  settings  ${shown(made.settings)}, for \`--config\``,
+    '',
+    MADE_UP,
+    '',
+    ...[title('Ask the snapshot'), ...QUERIES.map((query) => `  sqlite3 ${snapshot} "${query}"`), ''],
+    title('Go on'),
+    ...[...GO_ON_IN[made.place.kind], ...GO_ON].map(
+      ([command, what]) => `  ${`${CALLED} ${command}`.padEnd(40)}${what}`,
+    ),
+  )
+}
+
+/* Where the demo has its store, by its settings; a PostgreSQL is one that is the demo's own, and nobody else's. */
+
+/** In the folder of the demo: the address of its store, for the settings. */
+const STORE_FILE = 'store-url'
+/** And which installation it has made there. */
+const INSTALLATION_FILE = 'installation'
+
+/**
+ * The settings that the demo leaves beside what it makes, for trying the commands on.
+ * @param folder as people name it
+ */
+export function settingsOf(folder: string, isInPostgres: boolean): string {
+  return `# What the demo has made: ${shellCommand(`report weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
+data_dir: .
+${isInPostgres ? `store_file: ./${STORE_FILE}\n` : ''}\
+time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
+mail: { url: file:./outbox, from: leadsheet <reports@leadsheet.example> }
+recipients:
+  - you@example.com
+  - { address: sie@example.com, locale: de-DE }
+reports:
+  - name: daily
+    schedule: "0 7 * * 1-5"
+    attachments: [stalled.xlsx]
+  - name: weekly
+    schedule: "0 7 * * 1"
+`
+}
+
+/** So that other commands find it by the settings of the demo. */
+export async function writeStoreFile(folder: string, address: string): Promise<void> {
+  await writeFile(join(folder, STORE_FILE), `${address}\n`, { mode: 0o600 })
+}
+
+/**
+ * Real leads would be lost among those of the demo, and taken for gone.
+ * @throws LeadsheetError usage_invalid
+ */
+export async function requireOwnStore(store: Store, folder: string): Promise<void> {
+  const file = join(folder, INSTALLATION_FILE)
+  const own = existsSync(file) ? (await readFile(file, 'utf8')).trim() : null
+  if (own === store.installationId) return
+  if ((await findLastRun(store.db)) !== null) {
+    throw new LeadsheetError('usage_invalid', `${nameOf(store.place)} is in use, and not by this demo`, {
+      hint: 'Name a schema of its own, such as ?schema=leadsheet_demo.',
+    })
+  }
+  await writeFile(file, `${store.installationId}\n`)
+}

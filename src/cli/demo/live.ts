@@ -1,0 +1,204 @@
+/**
+ * `leadsheet demo --live`: events, on embedded defaults. The reference service plays a past working day in fast motion
+ * and sends webhooks; a daemon that never polls takes them, and each lead is told of as its change lands in the copy.
+ */
+import { existsSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join, relative, resolve } from 'node:path'
+import { openConfiguredDaemon } from '../../app/configured-daemon.ts'
+import { openSourceOf, syncOptions } from '../../app/configured-upstream.ts'
+import { COMPANIES, openData, storeAddressOf } from '../../app/installation.ts'
+import type { Config } from '../../config/config.ts'
+import { loadConfig } from '../../config/load.ts'
+import { EVENT_TYPES } from '../../contract/webhook.ts'
+import { CALLED, LeadsheetError, shellCommand } from '../../errors.ts'
+import { registerSelf } from '../../jobs/events/register-webhook.ts'
+import { registrationFile } from '../../jobs/events/webhook-registration.ts'
+import { sync } from '../../jobs/sync/run-sync.ts'
+import type { SyncResult } from '../../model.ts'
+import { openService, type Service } from '../../service/open.ts'
+import { DAY_MS, HOUR_MS, isWeekend, startOfDay } from '../../service/simulation/calendar.ts'
+import { openStore } from '../../store/open.ts'
+import { findHolder } from '../../store/schedule/lease.ts'
+import type { Source } from '../../upstream/source.ts'
+import { WEBHOOK_PATH } from '../../web/webhooks.ts'
+import { summary, withProgress } from '../commands/data/sync.ts'
+import { localTime } from '../terminal/table.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { createLiveChanges, type LiveChanges } from './live-changes.ts'
+
+/** Simulated seconds a second, with which a lead changes each second or two while offices are open. */
+export const LIVE_SPEED = 120
+
+const FOLDER = 'data/demo/live'
+const SEED = 1
+/** When offices on both sides of the Atlantic are open, in UTC. */
+const BUSY_HOUR = 14
+/** What is played must not be over at once. */
+const LEAST_PLAYED_MS = 8 * HOUR_MS
+const FIRST_PORT = 8090
+const PORTS = 100
+
+/** What it runs with lies beside its data, so that other commands can look at it meanwhile. */
+function settingsOf(serviceUrl: string, port: number): string {
+  return `# Of \`demo --live\`, while it runs: ${shellCommand('webhooks list --config data/demo/live/leadsheet.yaml')} and others look at it.
+api: { url: "${serviceUrl}", key_file: ./api-key }
+data_dir: .
+time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
+web: { listen: "127.0.0.1:${port}", public_url: "http://127.0.0.1:${port}" }
+# Once a year: what comes, comes by events.
+sync: { every: 0 4 1 1 *, full: 0 5 1 1 * }
+details: { per_run: 50 }
+snapshot: { when: never }
+reports: []
+`
+}
+
+/** @throws LeadsheetError job_busy where one runs already */
+export async function runLiveDemo(terminal: Terminal, speed: number): Promise<void> {
+  const folder = resolve(FOLDER)
+  await clear(folder)
+  const playFrom = lastBusyHour(new Date())
+  const changes = createLiveChanges(terminal)
+  await using service = await startService(terminal, folder, { playFrom, speed, changes })
+  const config = await writeSettings(folder, service)
+  const log = (await terminal.log()).child({}, { level: 'warn' })
+  await using store = await openData({ ...config, allowNetworkFs: true })
+  const source = openSourceOf(config, log)
+  try {
+    const result = await withProgress(terminal, (onProgress) =>
+      sync(
+        { source, store, log, now: () => new Date() },
+        { ...syncOptions(config, terminal.signal), onProgress },
+      ),
+    )
+    await using daemon = await openConfiguredDaemon(config, store, log)
+    const over = new AbortController()
+    let telling = Promise.resolve()
+    const running = daemon.run(terminal.signal, async ({ web }) => {
+      // A daemon begins with a sync, which brings what has changed since the first one and was told to nobody.
+      await register(config, source, terminal.signal)
+      printWhere(terminal, { result, config, service: service.url, web, playFrom, speed })
+      telling = changes.tell(store, over.signal)
+    })
+    await running.finally(async () => {
+      over.abort()
+      await telling
+    })
+  } finally {
+    await source.close()
+  }
+}
+
+/** Begun anew each time: a service that is where it stopped yesterday would have nothing to show at once. */
+async function clear(folder: string): Promise<void> {
+  const database = storeAddressOf({ dataDir: folder, store: null })
+  if (existsSync(database)) {
+    await using store = await openStore(database, new Date())
+    const holder = await findHolder(store.db, new Date())
+    if (holder !== undefined) {
+      throw new LeadsheetError('job_busy', `demo --live is already running: process ${holder.pid}`, {
+        hint: 'Stop it by Ctrl-C where it runs.',
+      })
+    }
+  }
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+}
+
+/** Of the last working day on which there is enough to be played since. */
+function lastBusyHour(now: Date): Date {
+  let at = startOfDay(now.getTime()) + BUSY_HOUR * HOUR_MS
+  while (isWeekend(at) || now.getTime() - at < LEAST_PLAYED_MS) at -= DAY_MS
+  return new Date(at)
+}
+
+async function startService(
+  terminal: Terminal,
+  folder: string,
+  {
+    playFrom,
+    speed,
+    changes,
+  }: { readonly playFrom: Date; readonly speed: number; readonly changes: LiveChanges },
+): Promise<Service> {
+  using bar = await terminal.progress('Simulating 120 days')
+  return await openService({
+    file: join(folder, 'service.db'),
+    companiesFile: COMPANIES,
+    ...{ seed: SEED, playFrom, speed, webhooksToLoopback: true, onPlayed: changes.notePlayed },
+    onProgress: (done, total) => bar.update(done, total),
+    signal: terminal.signal,
+  })
+}
+
+async function writeSettings(folder: string, service: Service): Promise<Config> {
+  const file = join(folder, 'leadsheet.yaml')
+  const key = await service.createKey({ name: 'demo --live', scope: 'write' })
+  await writeFile(join(folder, 'api-key'), `${key}\n`, { mode: 0o600 })
+  await writeFile(file, settingsOf(service.url, await findFreePort()), { mode: 0o600 })
+  return loadConfig({ file, cwd: folder, env: {} })
+}
+
+/** The settings have to name it before the pages are served; none of those that the system hands out meanwhile. */
+async function findFreePort(): Promise<number> {
+  for (let port = FIRST_PORT; port < FIRST_PORT + PORTS; port++) {
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
+  throw new LeadsheetError(
+    'web_port',
+    `None of the ports ${FIRST_PORT} to ${FIRST_PORT + PORTS - 1} is free`,
+    { hint: 'Stop what listens there.' },
+  )
+}
+
+/** As `webhooks register --self` does it. */
+async function register(config: Config, source: Source, signal: AbortSignal): Promise<void> {
+  const url = `${config.web.publicUrl}${WEBHOOK_PATH}`
+  const own = { source, file: registrationFile(config.dataDir), now: () => new Date() }
+  await registerSelf({ ...own, url, events: EVENT_TYPES }, signal)
+}
+
+interface Where {
+  readonly result: SyncResult
+  readonly config: Config
+  readonly service: string
+  readonly web: string | null
+  readonly playFrom: Date
+  readonly speed: number
+}
+
+function printWhere(terminal: Terminal, { result, config, service, web, playFrom, speed }: Where): void {
+  const database = storeAddressOf(config)
+  const webhook = `${config.web.publicUrl}${WEBHOOK_PATH}`
+  if (terminal.json) {
+    const where = { window: web, webhook, service, database, settings: config.file }
+    terminal.print(JSON.stringify({ ...where, play_from: playFrom.toISOString(), speed }))
+    return
+  }
+  const title = (text: string): string => terminal.style('bold', text)
+  const shown = (path: string): string => relative(process.cwd(), path)
+  const settings = shown(config.file ?? '')
+  const minutes = Math.ceil((Date.now() - playFrom.getTime()) / (speed - 1) / 60_000)
+  terminal.print(
+    ...[title('Synced'), ...summary(result).map((line) => `  ${line}`), ''],
+    title('Look at'),
+    `  window    ${title(web ?? '')}`,
+    `  database  ${shown(database)}`,
+    `  settings  ${settings}, for other commands in another terminal, such as`,
+    `            ${CALLED} webhooks list --config ${settings}`,
+    '',
+    title('Live'),
+    `  The service goes on from ${localTime(playFrom, config.timeZone)}, ${speed} times as fast as time passes, until`,
+    `  it is at the present in ${minutes} min. It tells of each change by a webhook, ${webhook};`,
+    '  nobody polls. Each line is a lead: when its change was in the copy, how long after the service had',
+    '  it, and what it is. Ctrl-C ends it.',
+    '',
+  )
+}

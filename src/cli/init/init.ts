@@ -1,0 +1,199 @@
+/**
+ * `leadsheet init`: settings for the first start, of five answers or as many options; tried before they are written,
+ * and by a test mail afterwards. Nothing is on disk before all of it is known.
+ */
+import { existsSync } from 'node:fs'
+import { access, constants } from 'node:fs/promises'
+import { dirname, relative } from 'node:path'
+import type { Command } from 'commander'
+import { schedulesOf, scheduleWarnings } from '../../app/configured-schedules.ts'
+import type { Config } from '../../config/config.ts'
+import { loadConfig, settingsPath } from '../../config/load.ts'
+import { refuseTaken } from '../../config/new-files.ts'
+import { CALLED, errorText, faultText, LeadsheetError } from '../../errors.ts'
+import { openLog } from '../../log.ts'
+import { nextSlot } from '../../schedule/slots.ts'
+import type { Check } from '../../upstream/checkup.ts'
+import { VERDICT_COLORS } from '../checks/verdict.ts'
+import { addExamples } from '../command.ts'
+import { plainText } from '../terminal/plain-text.ts'
+import type { Prompter } from '../terminal/prompter.ts'
+import { openPrompter } from '../terminal/prompter.ts'
+import { localTime } from '../terminal/table.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import type { AnswerOptions } from './answers.ts'
+import { completed, readGiven } from './answers.ts'
+import type { Written } from './files.ts'
+import { filesIn, writeFirstSettings } from './files.ts'
+import type { Asked } from './questions.ts'
+import { askAll } from './questions.ts'
+import type { TrialDeps } from './trials.ts'
+import { sendTestMail, tryListen, tryMail, tryService } from './trials.ts'
+
+interface Options extends AnswerOptions {
+  readonly yes?: boolean
+  readonly force?: boolean
+  /** Of the program. */
+  readonly config?: string
+}
+
+export function defineInit(command: Command, terminal: Terminal): void {
+  command
+    .option('--api-url <url>', 'address of the service that the leads come from')
+    .option('--key-file <file>', 'file that holds its API key')
+    .option('--profile <file>', 'how it is asked and read, where it is not the reference service')
+    .option('--smtp-url <url>', 'mail server, or folder for .eml files, without a password')
+    .option('--smtp-url-file <file>', 'file that holds the address of the mail server, with its password')
+    .option('--from <sender>', 'sender of the reports')
+    .option('--recipients <addresses>', 'who gets the report, with commas')
+    .option('--operators <addresses>', 'who is told of troubles, or none (default: the first recipient)')
+    .option('--time-zone <zone>', 'whose days and times count (default: that of this machine)')
+    .option('--schedule <when>', 'when the report comes (default: every weekday at 07:00)')
+    .option('--listen <address>', 'where the window is served, or none (default: 127.0.0.1:8080)')
+    .option('--test-mail <address>', 'send a test mail there')
+    .option('--yes', 'ask nothing')
+    .option('--force', 'put settings that are there aside as .bak')
+    .action(() => runInit(terminal, command.optsWithGlobals<Options>()))
+  addExamples(command, [
+    'init',
+    'init --config /etc/leadsheet/leadsheet.yaml',
+    'init --yes --api-url https://leads.example.com/api/v1 --key-file ./key --smtp-url smtp://mail.example.com:587 --from reports@example.com --recipients ana@example.com',
+  ])
+}
+
+async function runInit(terminal: Terminal, options: Options): Promise<void> {
+  const file = settingsPath(options.config)
+  await refuseUnwritable(file)
+  if (!options.force) refuseTaken(filesIn(file, options))
+  const given = readGiven(options, loadConfig({ file: null }))
+  const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
+  const trial: TrialDeps = { log, signal: terminal.signal }
+  const prompter = prompterOf(terminal, options)
+  const tell = (check: Check): void => prompter?.say(...checkLines(terminal, check))
+  const now = new Date()
+  const { testMail: testMailTo = null } = options
+
+  const { asked, trials } = await untilWritten(terminal, async () => {
+    if (prompter !== null) {
+      prompter.say(
+        `Five questions, and ${shownPath(file)} is written; until then Ctrl-C leaves nothing behind.`,
+        'Enter takes what stands in [brackets].',
+      )
+      return { asked: await askAll({ ...trial, prompter, given, tell, now }, testMailTo), trials: [] }
+    }
+    const asked = { answers: completed(given), probed: null, testMailTo }
+    return { asked, trials: await tryAll(asked, trial) }
+  })
+  const written = writeFirstSettings(file, asked, { keepsOld: options.force === true, now })
+  const sent = asked.testMailTo === null ? [] : [await sendTestMail(written.config, asked.testMailTo, trial)]
+  for (const check of sent) tell(check)
+  const checks = [...trials, ...sent]
+  const warnings = [...written.config.warnings, ...scheduleWarnings(written.config, now)]
+  const option = options.config === undefined ? '' : ` --config ${options.config}`
+  // Whoever was asked has seen the checks one by one.
+  tellResult(terminal, written, { checks: prompter === null ? checks : [], warnings, option, now })
+  if (warnings.length > 0 || checks.some(({ verdict }) => verdict !== 'ok')) terminal.end('partly')
+}
+
+/** Null where nobody can be asked, or wants to be. */
+function prompterOf({ json, signal }: Terminal, { yes }: Options): Prompter | null {
+  const { stdin: input, stderr: output } = process
+  return !yes && !json && input.isTTY && output.isTTY ? openPrompter({ input, output }, signal) : null
+}
+
+/** Whoever stops it hears that there is nothing to tidy up. */
+async function untilWritten<T>({ signal }: Terminal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    const isStopped = thrown instanceof LeadsheetError && thrown.code === 'run_interrupted'
+    if (!signal.aborted && !isStopped) throw thrown
+    throw new LeadsheetError('run_interrupted', errorText(signal.aborted ? signal.reason : thrown), {
+      hint: 'Nothing was written.',
+      cause: thrown,
+    })
+  }
+}
+
+async function refuseUnwritable(file: string): Promise<void> {
+  let folder = dirname(file)
+  while (!existsSync(folder)) folder = dirname(folder)
+  await access(folder, constants.W_OK).catch((cause: unknown) => {
+    throw new LeadsheetError('data_unwritable', `${folder} cannot be written: ${faultText(cause)}`, {
+      hint: 'Name a file in a folder that this user may write to with --config.',
+      cause,
+    })
+  })
+}
+
+async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<Check[]> {
+  const { apiUrl, key, profile, mailUrl, listen } = answers
+  const service = { url: apiUrl.value, key: key.value, profile: profile.value }
+  const { checks } = await tryService(service, trial)
+  return [...checks, await tryMail(mailUrl.value, trial), await tryListen(listen.value)]
+}
+
+/* What `leadsheet init` has done, and what to do next. */
+
+/** One of several checks: a line, and the remedy below it. */
+export function checkLines(terminal: Terminal, { what, verdict, found, remedy }: Check): string[] {
+  const mark = terminal.style(VERDICT_COLORS[verdict], verdict.padEnd(4))
+  const line = `  ${mark}  ${what}: ${plainText(found).replaceAll('\n', ' ')}`
+  return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
+}
+
+/** From here, where it is below. */
+export function shownPath(path: string): string {
+  const fromHere = relative('', path)
+  return fromHere.startsWith('..') ? path : fromHere
+}
+
+export interface Told {
+  /** Those that nobody has seen yet. */
+  readonly checks: readonly Check[]
+  readonly warnings: readonly string[]
+  /** `--config FILE` where the settings are not where commands look for them. */
+  readonly option: string
+  readonly now: Date
+}
+
+export function tellResult(
+  terminal: Terminal,
+  { config, files }: Written,
+  { checks, warnings, option, now }: Told,
+): void {
+  const next = nextCommands(config, option, now)
+  if (terminal.json) {
+    terminal.printJson({ files: files.map(({ path, what }) => ({ path, what })), checks, warnings, next })
+    return
+  }
+  const title = (text: string): string => terminal.style('bold', text)
+  terminal.print(
+    ...checks.flatMap((check) => checkLines(terminal, check)),
+    ...['', title('Written')],
+    ...columns(files.map(({ path, what }) => [shownPath(path), what])),
+    ...['', title('Next')],
+    ...columns(next.map(({ command, what }) => [command, what])),
+  )
+  for (const warning of warnings) terminal.note(`warning: ${warning}`)
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([first]) => first.length)) + 2
+  return rows.map(([first, second]) => `  ${first.padEnd(width)}${second}`)
+}
+
+function nextCommands(config: Config, option: string, now: Date) {
+  const [report] = schedulesOf(config).filter((schedule) => schedule.report !== null)
+  const due = report && nextSlot(report.timing, now)
+  const when = report && due ? `; first report ${localTime(due, report.timing.timeZone)}` : ''
+  const [reader = ''] = config.recipients
+  return [
+    { command: `${CALLED} sync${option}`, what: 'a first copy of the leads' },
+    {
+      command: `${CALLED} report ${report?.report?.name} --test-to ${reader}${option}`,
+      what: 'the report as a mail, to nobody else',
+    },
+    { command: `${CALLED} run${option}`, what: `the daemon${when}` },
+  ]
+}

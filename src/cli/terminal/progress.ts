@@ -1,0 +1,104 @@
+/** How far a long command is: a bar on a terminal, now and then a line in the log elsewhere. */
+import type { Log } from '../../log.ts'
+
+export interface Progress extends Disposable {
+  /**
+   * @param total null where nobody knows it
+   * @param detail a few words more, such as `12 pages`
+   */
+  update(done: number, total: number | null, detail?: string): void
+}
+
+/** Milliseconds, from any start. */
+export type Clock = () => number
+
+const LOG_EVERY_MS = 5_000
+const BAR_CELLS = 24
+
+/** Shown in place on `stream`, and cleared when it is disposed. */
+export async function openBar(label: string, stream: NodeJS.WritableStream, clock: Clock): Promise<Progress> {
+  const { SingleBar } = await import('cli-progress')
+  let line = label
+  const bar = new SingleBar({
+    stream,
+    format: () => line,
+    clearOnComplete: true,
+    // A log line may have come between.
+    forceRedraw: true,
+    // Signals are the business of main.
+    gracefulExit: false,
+    hideCursor: null,
+    linewrap: true,
+  })
+  bar.start(1, 0)
+  const pace = createPace(clock)
+  return {
+    update(done, total, detail) {
+      line = progressLine(label, done, total, pace(done), detail)
+      bar.update(0)
+    },
+    [Symbol.dispose]: () => bar.stop(),
+  }
+}
+
+export function openLoggedProgress(label: string, log: Log, clock: Clock): Progress {
+  let loggedAt = clock()
+  return {
+    update(done, total, detail) {
+      if (clock() - loggedAt < LOG_EVERY_MS) return
+      loggedAt = clock()
+      log.info({ done, total }, detail === undefined ? label : `${label}: ${detail}`)
+    },
+    [Symbol.dispose]: () => {},
+  }
+}
+
+export const NO_PROGRESS: Progress = { update: () => {}, [Symbol.dispose]: () => {} }
+
+/** `Leads  ████████░░░░  45%  4,500 of 10,000  12 pages  1,200/s  5 s left`; what is not known is left out. */
+export function progressLine(
+  label: string,
+  done: number,
+  total: number | null,
+  perSecond: number | null,
+  detail?: string,
+): string {
+  const share = total === null || total === 0 ? null : Math.min(done / total, 1)
+  const secondsLeft = total === null || !perSecond ? null : Math.max(total - done, 0) / perSecond
+  const filled = Math.round((share ?? 0) * BAR_CELLS)
+  return [
+    label,
+    share !== null && '█'.repeat(filled) + '░'.repeat(BAR_CELLS - filled),
+    share !== null && `${Math.floor(share * 100)}%`.padStart(4),
+    total === null ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`,
+    detail,
+    perSecond !== null && `${formatCount(perSecond)}/s`,
+    secondsLeft !== null && `${formatDuration(secondsLeft)} left`,
+  ]
+    .filter((part) => part)
+    .join('  ')
+}
+
+/** Things done a second since their counting began, which begins anew with others; null as long as that says little. */
+function createPace(clock: Clock): (done: number) => number | null {
+  let start: { readonly at: number; readonly done: number } | null = null
+  let last = 0
+  return (done) => {
+    if (start === null || done < last) start = { at: clock(), done }
+    last = done
+    const seconds = (clock() - start.at) / 1000
+    return seconds < 0.5 ? null : (done - start.done) / seconds
+  }
+}
+
+function formatCount(count: number): string {
+  return count.toLocaleString('en', { maximumFractionDigits: count < 10 ? 1 : 0 })
+}
+
+function formatDuration(seconds: number): string {
+  const whole = Math.ceil(seconds)
+  if (whole < 60) return `${whole} s`
+  return whole < 3600
+    ? `${Math.floor(whole / 60)} min ${whole % 60} s`
+    : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+}

@@ -1,0 +1,128 @@
+/**
+ * Questions to whoever sits at the terminal. An answer that will not do is asked for again with what was wrong; hidden
+ * ones are never shown, not even as stars. Ctrl-C, Ctrl-D and the signal end it with run_interrupted.
+ */
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { LeadsheetError } from '../../errors.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface Question {
+  readonly text: string
+  /** What Enter alone answers. */
+  readonly standard?: string | undefined
+  /** Why an answer will not do; null where it will. */
+  readonly fault?: (answer: string) => string | null | Promise<string | null>
+}
+
+export interface Prompter {
+  /** Texts from elsewhere have to be plain already. */
+  say(...lines: readonly string[]): void
+  /** The answer without spaces around it. */
+  ask(question: Question): Promise<string>
+  /** As it was typed; empty for Enter alone. */
+  askHidden(text: string): Promise<string>
+  confirm(text: string): Promise<boolean>
+  /** One of the words, of which the first letters are enough; Enter alone is the first. */
+  choose<Word extends string>(text: string, words: readonly [Word, ...Word[]]): Promise<Word>
+}
+
+/** What both ends of a terminal are. */
+export interface Console {
+  readonly input: NodeJS.ReadableStream
+  readonly output: NodeJS.WritableStream
+}
+
+const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' })
+
+interface Line {
+  readonly isHidden?: boolean
+}
+
+export function openPrompter({ input, output }: Console, signal: AbortSignal): Prompter {
+  const say = (...lines: readonly string[]) => void output.write(`${lines.join('\n')}\n`)
+
+  async function readLine(prompt: string, { isHidden = false }: Line = {}): Promise<string> {
+    signal.throwIfAborted()
+    let isShown = true
+    const screen = new Writable({
+      write(chunk, _encoding, done) {
+        if (isShown) output.write(chunk)
+        done()
+      },
+    })
+    const lines = createInterface({
+      input,
+      output: isHidden ? screen : output,
+      terminal: true,
+      historySize: 0,
+    })
+    const left = new Promise<never>((_, reject) => {
+      lines.once('SIGINT', () => lines.close())
+      lines.once('close', () => reject(new LeadsheetError('run_interrupted', 'stopped at a question')))
+    })
+    try {
+      const answer = lines.question(prompt, { signal })
+      isShown = !isHidden
+      const given = await Promise.race([answer, left])
+      if (isHidden) output.write('\n')
+      return given
+    } catch (thrown) {
+      // The next text begins on a line of its own.
+      output.write('\n')
+      throw thrown
+    } finally {
+      lines.close()
+    }
+  }
+
+  async function ask({ text, standard, fault = () => null }: Question): Promise<string> {
+    const prompt = `  ${text}${standard === undefined ? '' : ` [${standard}]`}: `
+    for (;;) {
+      const answer = (await readLine(prompt)).trim() || (standard ?? '')
+      const wrong = answer === '' ? 'an answer is needed' : await fault(answer)
+      if (wrong === null) return answer
+      say(`  ${wrong}`)
+    }
+  }
+
+  return {
+    say,
+    ask,
+    askHidden: (text) => readLine(`  ${text}: `, { isHidden: true }),
+    confirm: async (text) => {
+      const fault = (answer: string) => (/^(y|yes|n|no)$/i.test(answer) ? null : 'expected y or n')
+      return /^y/i.test(await ask({ text: `${text} y/n`, standard: 'y', fault }))
+    },
+    choose: async (text, words) => {
+      const meant = (answer: string) => words.filter((word) => word.startsWith(answer.toLowerCase()))
+      const fault = (answer: string) =>
+        meant(answer).length === 1 ? null : `expected ${oneOf.format(words)}`
+      return meant(await ask({ text, standard: words[0], fault }))[0] ?? words[0]
+    },
+  }
+}
+
+/* A question whose answer changes data. */
+
+/**
+ * @param isYes whether it was answered on the command line
+ * @returns whether to go on; anything but y or yes is a no
+ * @throws LeadsheetError usage_invalid where nobody can be asked
+ */
+export async function confirm(terminal: Terminal, question: string, isYes: boolean): Promise<boolean> {
+  if (isYes) {
+    terminal.note(question)
+    return true
+  }
+  if (!process.stdin.isTTY || terminal.json) {
+    throw new LeadsheetError('usage_invalid', question, { hint: 'Say --yes if you are sure.' })
+  }
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const answer = await lines.question(`${question} Go on? [y/N] `, { signal: terminal.signal })
+    return /^y(es)?$/i.test(answer.trim())
+  } finally {
+    lines.close()
+  }
+}

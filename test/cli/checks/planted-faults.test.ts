@@ -1,0 +1,289 @@
+/** Faults that are planted in an installation that is well, one at a time: doctor finds each, and says what to do. */
+import { execFile } from 'node:child_process'
+import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { examine } from '../../../src/cli/checks/examination.ts'
+import { checkRuntime } from '../../../src/cli/checks/runtime-check.ts'
+import { VERDICT_ENDINGS, worstOf } from '../../../src/cli/checks/verdict.ts'
+import { EXIT_STATUS } from '../../../src/cli/exit-status.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import type { Service } from '../../../src/service/open.ts'
+import type { Check } from '../../../src/upstream/checkup.ts'
+import { folderWith } from '../../support/folder.ts'
+import { runLeadsheet } from '../../support/leadsheet.ts'
+import { openMailServer } from '../../support/mail-server.ts'
+import { startService } from '../../support/service.ts'
+import { clockAt } from '../../support/shifted-clock.ts'
+import { SILENT } from '../../support/syncing.ts'
+import { body, startUpstream } from '../../support/upstream.ts'
+
+const HOUR_MS = 3_600_000
+const SETTINGS = `
+data_dir: data
+recipients: [ana@example.com]
+operators: { recipients: [ops@example.com] }
+mail: { url: "file:./outbox", from: reports@example.com }
+reports: [{ name: daily }]
+`
+
+let service: Service
+let env: Record<string, string>
+/** With a database that was synced, and its snapshot. */
+let well: string
+
+beforeAll(async () => {
+  well = mkdtempSync(join(tmpdir(), 'leadsheet-well-'))
+  writeFileSync(join(well, 'leadsheet.yaml'), SETTINGS, { mode: 0o600 })
+  service = await startService(well, new Date(), 3)
+  env = {
+    LEADSHEET_API_URL: service.url,
+    LEADSHEET_API_KEY: await service.createKey({ name: 'test', scope: 'read' }),
+    LEADSHEET_WEB_LISTEN: 'none',
+  }
+  await promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../../src/main.ts'), 'sync'], {
+    ...{ cwd: well, env: { ...env, PATH: process.env.PATH } },
+  })
+})
+afterAll(async () => {
+  await service.close()
+  rmSync(well, { recursive: true })
+})
+
+/** A copy of it, to be spoilt. */
+function installation(settings = SETTINGS): string {
+  const cwd = folderWith()
+  cpSync(join(well, 'data'), join(cwd, 'data'), { recursive: true })
+  writeFileSync(join(cwd, 'leadsheet.yaml'), settings, { mode: 0o600 })
+  return cwd
+}
+
+interface Diagnosis {
+  readonly status: number
+  /** All that is not well but for the file system, which is that of whoever runs the tests. */
+  readonly wrong: readonly Check[]
+}
+
+async function diagnose(cwd: string, change: Readonly<Record<string, string>> = {}): Promise<Diagnosis> {
+  const checks: Check[] = []
+  const patient = {
+    config: async () => loadConfig({ cwd, env: { ...env, ...change } }),
+    log: async () => SILENT,
+    signal: new AbortController().signal,
+  }
+  for await (const check of examine(patient, { whole: true })) checks.push(check)
+  const told = checks.filter(({ what }) => what !== 'file system')
+  return {
+    status: EXIT_STATUS[VERDICT_ENDINGS[worstOf(told)]].status,
+    wrong: told.filter(({ verdict }) => verdict !== 'ok'),
+  }
+}
+
+function exec(cwd: string, statements: string): void {
+  const database = new Database(join(cwd, 'data/leadsheet.db'))
+  database.exec(statements)
+  database.close()
+}
+
+function about(what: string, found: RegExp, remedy: RegExp) {
+  return { what, found: expect.stringMatching(found), remedy: expect.stringMatching(remedy) }
+}
+
+it('an installation that is well has nothing wrong', async () => {
+  expect(await diagnose(installation())).toEqual({ status: 0, wrong: [] })
+})
+
+it('a key that the upstream does not take', async () => {
+  expect(await diagnose(installation(), { LEADSHEET_API_KEY: 'wrong' })).toMatchObject({
+    status: 1,
+    wrong: [about('list of leads', /401|does not accept/, /LEADSHEET_API_KEY/)],
+  })
+})
+
+it('an upstream that is away', async () => {
+  expect(await diagnose(installation(), { LEADSHEET_API_URL: 'http://127.0.0.1:1' })).toMatchObject({
+    status: 1,
+    wrong: [about('list of leads', /ECONNREFUSED/, /api\.url \(LEADSHEET_API_URL\)/)],
+  })
+})
+
+it('an upstream that the profile no longer fits', async () => {
+  await using upstream = await startUpstream(0)
+  upstream.faults.push(body('{"items": [{"id": "1"}]}'))
+  expect(await diagnose(installation(), { LEADSHEET_API_URL: upstream.url })).toMatchObject({
+    status: 1,
+    wrong: [about('list of leads', /has no list of leads/, /leadsheet probe/)],
+  })
+})
+
+it('a mail server that does not let us in', async () => {
+  await using server = await openMailServer({
+    onAuth: (_auth, _session, done) => done(new Error('535 no')),
+    allowInsecureAuth: true,
+  })
+  const url = server.url.replace('//', '//dana:hunter22@')
+  const { status, wrong } = await diagnose(installation(), { LEADSHEET_SMTP_URL: url })
+  expect({ status, wrong }).toMatchObject({
+    status: 1,
+    wrong: [about('mail', /535/, /user|password|LEADSHEET_SMTP_URL/)],
+  })
+  expect(JSON.stringify(wrong)).not.toContain('hunter22')
+})
+
+it('a mail server without the TLS that is asked for', async () => {
+  await using server = await openMailServer()
+  const url = server.url.replace('127.0.0.1', '0.0.0.0')
+  expect(await diagnose(installation(), { LEADSHEET_SMTP_URL: url })).toMatchObject({
+    status: 1,
+    wrong: [about('mail', /has no TLS to offer/, /smtps:\/\/, mostly 465/)],
+  })
+})
+
+it('a data directory that cannot be made', async () => {
+  const cwd = installation()
+  writeFileSync(join(cwd, 'file'), '')
+  expect(await diagnose(cwd, { LEADSHEET_DATA_DIR: 'file/data' })).toMatchObject({
+    status: 1,
+    wrong: [
+      about('data directory', /ENOTDIR|EEXIST/, /LEADSHEET_DATA_DIR/),
+      // The folder that receives the mails is in it.
+      about('mail', /ENOTDIR/, /./),
+    ],
+  })
+})
+
+it('a row that breaks a rule of the database', async () => {
+  const cwd = installation()
+  exec(cwd, "UPDATE lead SET status = 'other' WHERE no = 1")
+  expect(await diagnose(cwd)).toMatchObject({
+    status: 1,
+    wrong: [about('consistency', /the open version says what the lead is: not so for 1/, /report it/)],
+  })
+})
+
+it('a database that is damaged', async () => {
+  const cwd = installation()
+  writeFileSync(join(cwd, 'data/leadsheet.db'), 'no database')
+  const { status, wrong } = await diagnose(cwd)
+  expect([status, wrong[0]]).toMatchObject([1, about('database', /damaged or not/, /leadsheet restore/)])
+})
+
+it('data that are old, and a daemon that is dead', async () => {
+  const cwd = installation()
+  const old = new Date(Date.now() - 30 * HOUR_MS).toISOString()
+  exec(
+    cwd,
+    `UPDATE sync_run SET started_at = '${old}', finished_at = '${old}', leads_as_of = '${old}';
+    INSERT INTO daemon_span (began_at, began_after, last_tick_at, host, pid) VALUES ('${old}', 'down', '${old}', 'h', 1)`,
+  )
+  const { status, wrong } = await diagnose(cwd)
+  expect(status).toBe(1)
+  expect(wrong).toEqual(
+    expect.arrayContaining([
+      { verdict: 'fail', ...about('daemon', /no sign of life for 30 h/, /start it again/) },
+      { verdict: 'fail', ...about('copy of leads', /for 30 h/, /leadsheet status/) },
+    ]),
+  )
+})
+
+it('a snapshot that is not there, or damaged', async () => {
+  const cwd = installation()
+  const file = join(cwd, 'data/snapshot.db')
+  rmSync(file)
+  const missing = { verdict: 'warn', ...about('snapshot', /there is no/, /leadsheet snapshot/) }
+  expect(await diagnose(cwd)).toMatchObject({ status: 3, wrong: [missing] })
+  writeFileSync(file, 'no database')
+  const damaged = { verdict: 'fail', ...about('snapshot', /cannot be read/, /leadsheet snapshot/) }
+  expect(await diagnose(cwd)).toMatchObject({ status: 1, wrong: [damaged] })
+})
+
+it('a clock that is wrong by that of the upstream, as the program itself says and leaves', async () => {
+  const cwd = installation()
+  const hour = new Date(Date.now() + HOUR_MS).toISOString()
+  const { status, stdout } = await runLeadsheet(['doctor', '--json'], {
+    cwd,
+    env: { ...env, ...clockAt(hour) },
+  })
+  expect(status).toBe(1)
+  expect(JSON.parse(stdout).checks).toContainEqual({
+    verdict: 'fail',
+    ...about('clock', /our clock is (60|59) min ahead of that of the upstream/, /NTP/),
+  })
+})
+
+it('a clock that was set back, by what the database has lived through', async () => {
+  const cwd = installation()
+  const ahead = new Date(Date.now() + 2.5 * HOUR_MS).toISOString()
+  exec(
+    cwd,
+    `INSERT INTO daemon_span (began_at, began_after, last_tick_at, ended_at, host, pid) VALUES ('${ahead}', 'down', '${ahead}', '${ahead}', 'h', 1)`,
+  )
+  const { wrong } = await diagnose(cwd)
+  expect(wrong).toContainEqual({ verdict: 'fail', ...about('clock', /still 2 h to come/, /NTP/) })
+})
+
+it('a secret in a file that everybody can read', async () => {
+  const cwd = installation()
+  writeFileSync(join(cwd, 'key'), env.LEADSHEET_API_KEY ?? '')
+  chmodSync(join(cwd, 'key'), 0o644)
+  const { LEADSHEET_API_KEY: _, ...others } = env
+  const patient = {
+    config: async () => loadConfig({ cwd, env: { ...others, LEADSHEET_API_KEY_FILE: 'key' } }),
+    log: async () => SILENT,
+    signal: new AbortController().signal,
+  }
+  const checks: Check[] = []
+  for await (const check of examine(patient, { whole: false })) checks.push(check)
+  expect(checks).toContainEqual({
+    verdict: 'warn',
+    ...about('settings', /every user of this machine can read .*key; chmod 600 it/, /config check/),
+  })
+})
+
+it('a window that could be reached from outside without a token', async () => {
+  const { status, wrong } = await diagnose(installation(), { LEADSHEET_WEB_LISTEN: '0.0.0.0:0' })
+  expect([status, wrong]).toMatchObject([
+    3,
+    [about('window', /can be reached from outside without a token/, /web\.token_file/)],
+  ])
+})
+
+it('a port that another program has', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await new Promise((resolve) => other.once('listening', resolve))
+  const address = other.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  expect(await diagnose(installation(), { LEADSHEET_WEB_LISTEN: `127.0.0.1:${port}` })).toMatchObject({
+    status: 1,
+    wrong: [about('window', /something listens there already/, /another web\.listen/)],
+  })
+})
+
+it('a due time that a change of the clocks jumps over', async () => {
+  const settings = SETTINGS.replace(
+    '{ name: daily }',
+    '{ name: daily, schedule: "30 2 * * *", time_zone: Europe/Berlin }',
+  )
+  expect(await diagnose(installation(settings))).toMatchObject({
+    status: 3,
+    wrong: [about('schedules', /Europe\/Berlin has no 02:30/, /another time of the day/)],
+  })
+})
+
+it('a Node without the data of zones, or with old ones', () => {
+  const config = { timeZone: 'UTC', reports: [] }
+  const now = new Date('2030-01-01T00:00:00Z')
+  const check = (change: object) =>
+    [...checkRuntime(config, { node: '24.0.0', tz: '2029a', hasLanguages: true, ...change }, now)].at(-1)
+  expect(check({})).toMatchObject({ verdict: 'ok' })
+  expect(check({ tz: '2026c' })).toMatchObject({
+    verdict: 'warn',
+    remedy: expect.stringContaining('newer Node'),
+  })
+  expect(check({ hasLanguages: false })).toMatchObject({ verdict: 'fail' })
+})

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { checkWayOut } from '../../../src/cli/checks/way-out-check.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import { folderWith } from '../../support/folder.ts'
+
+it.each([
+  ['mail: { unsubscribe: stop@example.com }', 'ok', 'by a mail to stop@example.com; no pages are served'],
+  [
+    'web: { public_url: https://reports.example.com/ }',
+    'ok',
+    'at https://reports.example.com, which has to lead to 127.0.0.1:8080; the mail server has to sign the mails for its button',
+  ],
+  [
+    'web: { public_url: "http://localhost:8080" }',
+    'warn',
+    'http://localhost:8080 is only for this machine, so that mail programs show no button for it',
+  ],
+])('the way out of a report is told of %s', (yaml, verdict, found) => {
+  const config = loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml }), env: {} })
+  expect(checkWayOut(config)).toMatchObject({ what: 'unsubscribing', verdict, found })
+})

@@ -1,0 +1,57 @@
+import { copyFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { folderWith } from '../../../support/folder.ts'
+import { runLeadsheet } from '../../../support/leadsheet.ts'
+import { snapshotWith } from '../../../support/snapshot.ts'
+
+const LEADS = `CREATE TABLE lead (id TEXT, score ANY); INSERT INTO lead VALUES ('1', 90), ('2', NULL);
+  CREATE VIEW best AS SELECT id FROM lead WHERE score >= 80`
+
+function run(args: readonly string[], statements: string | null = LEADS) {
+  const folder = folderWith()
+  if (statements !== null) copyFileSync(snapshotWith(statements), join(folder, 'snapshot.db'))
+  const running = runLeadsheet(args, { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
+  return running.then((finished) => ({ ...finished, folder }))
+}
+
+test('a table goes to standard output as CSV', async () => {
+  const { status, stdout, stderr } = await run(['export', 'lead'])
+  expect(stdout).toBe('id,score\n1,90\n2,\n')
+  expect(stderr).toBe('2 rows of lead, 17 bytes\n')
+  expect(status).toBe(0)
+})
+
+test('the ending of the file names the format, and --json tells what is in it', async () => {
+  const { status, stdout, folder } = await run(['export', 'best', '--out', 'best.ndjson', '--json'])
+  expect(readFileSync(join(folder, 'best.ndjson'), 'utf8')).toBe('{"id":"1"}\n')
+  expect(JSON.parse(stdout)).toMatchObject({ table: 'best', format: 'ndjson', rows: 1, bytes: 11, cut: 0 })
+  expect(status).toBe(0)
+})
+
+test('a text that no cell of Excel can hold is cut, and that is told', async () => {
+  const long = "CREATE TABLE lead (raw TEXT); INSERT INTO lead VALUES (printf('%.40000c', 'x'))"
+  const { status, stderr } = await run(['export', 'lead', '--out', 'lead.xlsx'], long)
+  expect(stderr).toContain('warning: texts cut to what a cell of Excel can hold: 1')
+  expect(status).toBe(3)
+})
+
+test.each([
+  [['export', 'leed'], 'the snapshot has no table or view leed', 'Did you mean lead?'],
+  [['export', 'delivery'], "delivery is not exported: it is the program's own", 'There are best, '],
+  [['export', 'lead', '--format', 'xlsx'], 'xlsx needs --out FILE', 'Only csv and ndjson'],
+  [['export', 'lead', '--out', 'lead.txt'], 'the ending of lead.txt names no format', 'say --format'],
+  [['export', 'lead', '--json'], '--json needs --out', '--format ndjson'],
+])('`%j` is refused with what to do', async (args, message, hint) => {
+  const { status, stdout, stderr } = await run(args)
+  expect(stderr).toContain(message)
+  expect(stderr).toContain(hint)
+  expect(stdout).toBe('')
+  expect(status).toBe(2)
+})
+
+test('without a snapshot it says how one is made', async () => {
+  const { status, stderr } = await run(['export', 'lead'], null)
+  expect(stderr).toMatch(/There is no snapshot .*\n.*leadsheet snapshot/)
+  expect(status).toBe(1)
+})

@@ -1,0 +1,129 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { folderWith } from '../../../support/folder.ts'
+import { ask } from '../../../support/publishing.ts'
+import { startUpstream } from '../../../support/upstream.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const LEADS = 30
+
+function envFor(url: string) {
+  return { LEADSHEET_API_URL: url, LEADSHEET_API_KEY: 'test-key', LEADSHEET_DATA_DIR: 'data' }
+}
+
+describe('leadsheet sync', () => {
+  it('publishes what it has brought, and tells of it, once', async () => {
+    await using upstream = await startUpstream(LEADS)
+    const cwd = folderWith()
+    const options = { cwd, env: envFor(upstream.url) }
+    const first = await runWarm(['sync', '--only', 'leads'], options)
+    expect(first.stdout).toMatch(/^snapshot: \d+\.\d MB in \d+\.\d s$/m)
+    expect(first.stderr).toBe('')
+    expect(ask(join(cwd, 'data/snapshot.db'), 'SELECT count(*) AS n FROM lead')).toEqual([{ n: LEADS }])
+    const second = await runWarm(['sync', '--only', 'leads'], options)
+    expect(second.stdout).not.toContain('snapshot')
+  })
+
+  it('publishes nothing where the settings say never', async () => {
+    await using upstream = await startUpstream(LEADS)
+    const cwd = folderWith({ 'leadsheet.yaml': 'snapshot: { when: never }' })
+    const sync = await runWarm(['sync', '--only', 'leads'], { cwd, env: envFor(upstream.url) })
+    expect(sync.status).toBe(0)
+    expect(existsSync(join(cwd, 'data/snapshot.db'))).toBe(false)
+  })
+
+  it('has done its own work also where the snapshot cannot be made, and says so', async () => {
+    await using upstream = await startUpstream(LEADS)
+    const cwd = folderWith({ 'data/metadata.json/in-the-way': '' })
+    const sync = await runWarm(['sync', '--only', 'leads'], { cwd, env: envFor(upstream.url) })
+    expect(sync).toMatchObject({
+      status: 3,
+      stdout: expect.stringContaining(`${LEADS} new`),
+      stderr: expect.stringContaining('metadata.json'),
+    })
+  })
+
+  it.each(['snapshot.db', 'metadata.json'])(
+    'tries again the next time where %s could not be written, though no lead has changed',
+    async (name) => {
+      await using upstream = await startUpstream(LEADS)
+      const cwd = folderWith({ [`data/${name}/in-the-way`]: '' })
+      const options = { cwd, env: envFor(upstream.url) }
+      // Because what lies in the way looks like an installation that has lost its database.
+      expect(await runWarm(['sync', '--only', 'leads', '--new'], options)).toMatchObject({ status: 3 })
+      rmSync(join(cwd, 'data', name), { recursive: true })
+      const next = await runWarm(['sync', '--only', 'leads'], options)
+      expect(next).toMatchObject({ status: 0, stdout: expect.stringContaining('snapshot: ') })
+    },
+  )
+})
+
+describe('leadsheet status', () => {
+  it('says when the next snapshot is due where the settings give it due times', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'snapshot: { when: "0 5 * * *" }' })
+    const { stdout } = await runWarm(['status', '--json'], { cwd })
+    expect(JSON.parse(stdout).schedules).toContainEqual(
+      expect.objectContaining({ schedule: 'snapshot', next: expect.stringMatching(/T05:00:00/) }),
+    )
+  })
+})
+
+describe('leadsheet snapshot', () => {
+  it('makes the file now, and says what it covers', async () => {
+    await using upstream = await startUpstream(LEADS)
+    const cwd = folderWith()
+    const options = { cwd, env: envFor(upstream.url) }
+    await runWarm(['sync', '--only', 'leads'], options)
+    rmSync(join(cwd, 'data/snapshot.db'))
+    const { status, stdout } = await runWarm(['snapshot', '--json'], options)
+    expect(status).toBe(0)
+    const { file, leads_as_of } = JSON.parse(stdout)
+    expect(ask(file, 'SELECT leads_as_of FROM snapshot_info')).toEqual([{ leads_as_of }])
+  })
+
+  it('tells to sync first where there is nothing to show, and makes no data directory', async () => {
+    const cwd = folderWith()
+    const run = await runWarm(['snapshot'], { cwd, env: { LEADSHEET_DATA_DIR: 'mistyped' } })
+    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('leadsheet sync')])
+    expect(existsSync(join(cwd, 'mistyped'))).toBe(false)
+  })
+})
+
+describe('leadsheet schema', () => {
+  it('lists the tables also before the first snapshot, and makes no data directory', async () => {
+    const cwd = folderWith()
+    const { status, stdout } = await runWarm(['schema'], {
+      cwd,
+      env: { LEADSHEET_DATA_DIR: 'mistyped' },
+    })
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^lead_now +view +- +leads that are there upstream/m)
+    expect(existsSync(join(cwd, 'mistyped'))).toBe(false)
+  })
+
+  it('shows the columns of a table with examples from the snapshot, as a table, Markdown or JSON', async () => {
+    await using upstream = await startUpstream(LEADS)
+    const options = { cwd: folderWith(), env: envFor(upstream.url) }
+    await runWarm(['sync', '--only', 'leads'], options)
+    const table = await runWarm(['schema', 'lead'], options)
+    expect(table.stdout).toMatch(/^status +TEXT +- +stage\.status +status +0% +\w/m)
+    const markdown = await runWarm(['schema', 'lead', '--markdown'], options)
+    expect(markdown.stdout).toContain('| `status` | TEXT |  | stage.status | status |')
+    const json = await runWarm(['schema', 'lead', '--json'], options)
+    const [lead] = JSON.parse(json.stdout)
+    expect(lead).toMatchObject({ table_name: 'lead', rows: LEADS })
+    expect(lead.columns[0]).toMatchObject({ column_name: 'no', examples: [1, 2, 3] })
+  })
+
+  it('names the nearest table where there is none of that name', async () => {
+    const run = await runWarm(['schema', 'leed'], { cwd: folderWith() })
+    expect([run.status, run.stderr]).toEqual([2, expect.stringContaining('Did you mean lead?')])
+  })
+
+  it('takes a file that is no snapshot for none', async () => {
+    const cwd = folderWith({ 'data/snapshot.db': 'text' })
+    writeFileSync(join(cwd, 'data/snapshot.db'), 'text')
+    expect((await runWarm(['schema'], { cwd })).status).toBe(0)
+  })
+})

@@ -1,0 +1,220 @@
+/** The six endpoints by hand: the real program against the reference service. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Service } from '../../../../src/service/open.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { startService } from '../../../support/service.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const NOW = new Date('2026-11-20T09:00:00Z')
+const folder = mkdtempSync(join(tmpdir(), 'leadsheet-service-'))
+let service: Service
+let env: Record<string, string>
+
+beforeAll(async () => {
+  service = await startService(folder, NOW, 20)
+  env = {
+    LEADSHEET_API_URL: service.url,
+    LEADSHEET_API_KEY: await service.createKey({ name: 'test', scope: 'write' }),
+  }
+})
+afterAll(async () => {
+  await service.close()
+  rmSync(folder, { recursive: true })
+})
+
+function run(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  return runWarm(args, { cwd: folderWith(files), env })
+}
+
+async function json(...args: readonly string[]) {
+  const { stdout, stderr } = await run([...args, '--json'])
+  expect(stderr.split('\n').filter((line) => line.includes('error'))).toEqual([])
+  return JSON.parse(stdout)
+}
+
+describe('leads list', () => {
+  test('shows a page as a table, and beside it how to go on', async () => {
+    const { status, stdout, stderr } = await run(['leads', 'list', '--limit', '3'])
+    expect(status).toBe(0)
+    expect(stdout.trim().split('\n')).toHaveLength(4)
+    expect(stdout).toMatch(/^ID +COMPANY +STATUS +SCORE +UPDATED +VALUE +PIPELINE +COUNTRY +CONTACT\nld_/)
+    expect(stderr).toMatch(/^3 of \d+ leads; more with --cursor \S+, or --all\n$/)
+  })
+
+  test('hands every filter to the service', async () => {
+    const args = [
+      '--status',
+      'qualified',
+      '--status',
+      'contacted',
+      '--min-score',
+      '60',
+      '--sort=-score',
+      '--limit',
+      '5',
+    ]
+    const { data } = await json(
+      'leads',
+      'list',
+      ...args,
+      '--created-since',
+      '2026-11-01',
+      '--updated-since',
+      '2026-11-02',
+    )
+    expect(data.length).toBeGreaterThan(1)
+    const scores = data.map((lead: { score: number }) => lead.score)
+    expect(scores).toEqual([...scores].sort((a, b) => b - a))
+    for (const lead of data) {
+      expect(['qualified', 'contacted']).toContain(lead.status)
+      expect(lead.score).toBeGreaterThanOrEqual(60)
+    }
+    const [{ pipeline_id: pipeline, company }] = data
+    const found = await json('leads', 'list', '--pipeline', pipeline, '--q', company.name)
+    expect(found.data.map((lead: { company: object }) => lead.company)).toContainEqual(company)
+  })
+
+  test('with --cursor goes on where the page before ended, and with --all to the end', async () => {
+    const whole = await json('leads', 'list', '--all')
+    expect(whole.page).toEqual({ next_cursor: null, has_more: false, total: whole.data.length })
+    const first = await json('leads', 'list', '--limit', '2')
+    const rest = await json('leads', 'list', '--all', '--cursor', first.page.next_cursor)
+    expect([...first.data, ...rest.data]).toEqual(whole.data)
+  })
+
+  test('tells what the service says of a status that it does not know', async () => {
+    const { status, stderr } = await run(['leads', 'list', '--status', 'lukewarm'])
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^error: .*answered 400: .*status/)])
+  })
+})
+
+describe('leads show', () => {
+  test('shows the lead, its enrichment and its history', async () => {
+    const [lead] = (await json('leads', 'list', '--status', 'contacted', '--limit', '1')).data
+    const { stdout } = await run(['leads', 'show', lead.id])
+    expect(stdout).toMatch(new RegExp(`^Lead +${lead.id}\nCompany +`))
+    expect(stdout).toMatch(/\nENRICHMENT\ntechnologies:\n {2}- /)
+    expect(stdout).toMatch(/\nAT +EVENT +CHANGE +AGENT +SUMMARY\n.*discovered/)
+    expect(stdout).toContain('qualified → contacted')
+    expect(await json('leads', 'show', lead.id)).toMatchObject({ ...lead, activity: expect.any(Array) })
+  })
+
+  test('of one that is not there names it', async () => {
+    const { status, stderr } = await run(['leads', 'show', 'ld_nobody'])
+    expect([status, stderr]).toEqual([1, expect.stringContaining('leads/ld_nobody answered 404')])
+  })
+})
+
+describe('pipelines', () => {
+  const OPTIONS = [
+    '--industry',
+    'Industrials',
+    '--industry',
+    'Healthcare',
+    '--region',
+    'Europe',
+    '--keyword',
+    'robot',
+  ]
+
+  test('are created from options', async () => {
+    const created = await json(
+      'pipelines',
+      'create',
+      '--name',
+      'Robots',
+      ...OPTIONS,
+      '--employees-min',
+      '10',
+      '--limit',
+      '9',
+    )
+    expect(created).toMatchObject({
+      name: 'Robots',
+      criteria: {
+        ...{
+          industries: ['Industrials', 'Healthcare'],
+          regions: ['Europe'],
+          countries: [],
+          keywords: ['robot'],
+        },
+        ...{ employees: { min: 10 }, limit: 9 },
+      },
+    })
+  })
+
+  test('are created from a file, once for one idempotency key', async () => {
+    const files = { 'criteria.yaml': 'industries: [Healthcare]\nemployees: { max: 50 }' }
+    const args = [
+      'pipelines',
+      'create',
+      '--name',
+      'Small',
+      '--file',
+      'criteria.yaml',
+      '--idempotency-key',
+      'once',
+    ]
+    const first = await run(args, files)
+    expect(first.stdout).toMatch(/^Pipeline +pl_\w+\nName +Small\n/)
+    expect((await run(args, files)).stdout).toBe(first.stdout)
+  })
+
+  test.each([
+    [
+      ['--file', 'criteria.yaml', '--limit', '5'],
+      'error: --file holds all criteria; no option for them may stand beside it\n',
+    ],
+    [['--file', 'criteria.yaml'], 'error: this is no pipeline:\n  criteria: Unrecognized key: "industry"\n'],
+    [['--file', 'nowhere.yaml'], 'error: cannot read criteria from nowhere.yaml: '],
+    [
+      ['--employees-min', '9', '--employees-max', '3'],
+      'error: this is no pipeline:\n  criteria.employees: min is above max\n',
+    ],
+  ])('are not created from %j', async (args, message) => {
+    const files = { 'criteria.yaml': 'industry: Healthcare' }
+    const { status, stderr } = await run(['pipelines', 'create', '--name', 'x', ...args], files)
+    expect([status, stderr]).toEqual([2, expect.stringContaining(message)])
+  })
+
+  test('have statistics, whole or of a period', async () => {
+    const { stdout } = await run(['pipelines', 'stats', 'pl_emea'])
+    expect(stdout).toMatch(
+      /^Pipeline +pl_emea\n[\s\S]*\nSTAGE +NOW +REACHED +CONVERSION +MEDIAN HOURS\ndiscovered/,
+    )
+    const period = await json('pipelines', 'stats', 'pl_emea', '--from', '2026-11-05', '--to', '2026-11-10')
+    expect(period).toMatchObject({ from: '2026-11-05T00:00:00.000Z', to: '2026-11-10T00:00:00.000Z' })
+  })
+})
+
+describe('webhooks register', () => {
+  test('shows the secret, for all events unless some are named', async () => {
+    const { stdout } = await run(['webhooks', 'register', 'https://hooks.example.com/a'])
+    expect(stdout).toMatch(/Events +all\n[\s\S]*Secret +\S{20,}/)
+    const args = ['--event', 'lead.created', '--event', 'lead.removed']
+    expect(await json('webhooks', 'register', 'https://hooks.example.com/b', ...args)).toMatchObject({
+      events: ['lead.created', 'lead.removed'],
+    })
+  })
+
+  test.each([
+    [['ftp://hooks.example.com'], '"ftp://hooks.example.com" is not an address'],
+    [
+      ['https://hooks.example.com', '--event', 'lead.eaten'],
+      "argument 'lead.eaten' is invalid. Expected one of lead.created",
+    ],
+  ])('refuses %j', async (args, message) => {
+    const { status, stderr } = await run(['webhooks', 'register', ...args])
+    expect([status, stderr]).toEqual([2, expect.stringContaining(message)])
+  })
+})
+
+test('agents shows each agent with what it does', async () => {
+  const { data } = await json('agents')
+  const { stdout } = await run(['agents'])
+  expect(stdout.trim().split('\n')).toHaveLength(data.length + 1)
+  for (const { name } of data) expect(stdout).toContain(name)
+})

@@ -1,0 +1,103 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Lead } from '../../../../src/model.ts'
+import { openStore } from '../../../../src/store/open.ts'
+import { startRun } from '../../../../src/store/sync/sync-run.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { lead, save } from '../../../support/store.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const FIRST_SYNC = '2026-11-05T00:00:00.000Z'
+
+function read(id: string, at: string, change: Partial<Lead>): Lead {
+  return lead(id, { updatedAt: at, statusChangedAt: at, ...change })
+}
+
+/** Two leads: one that is contacted on the evening of the 10th, UTC, and won later; one of another pipeline. */
+async function folderWithHistory(): Promise<string> {
+  const folder = folderWith()
+  mkdirSync(join(folder, 'data'))
+  await using store = await openStore(join(folder, 'data/leadsheet.db'), new Date(FIRST_SYNC))
+  await store.write((trx) => startRun(trx, { mode: 'full', parts: ['leads'], at: FIRST_SYNC }))
+  await save(store, [read('1', '2026-11-01T00:00:00.000Z', { score: 40, companyName: 'Before' })])
+  await save(store, [read('2', '2026-11-09T00:00:00.000Z', { pipelineId: 'p2', status: 'contacted' })])
+  await save(store, [read('1', '2026-11-10T23:30:00.000Z', { status: 'contacted', score: 70 })])
+  await save(store, [read('1', '2026-11-12T00:00:00.000Z', { status: 'won', score: 90, companyName: 'Now' })])
+  return folder
+}
+
+function list(cwd: string, args: readonly string[], timeZone = 'UTC') {
+  const env = { LEADSHEET_DATA_DIR: 'data', LEADSHEET_TIME_ZONE: timeZone }
+  return runWarm(['leads', 'list', ...args], { cwd, env })
+}
+
+async function listed(cwd: string, args: readonly string[], timeZone?: string) {
+  const { stdout, stderr } = await list(cwd, [...args, '--json'], timeZone)
+  expect(stderr).toBe('')
+  return JSON.parse(stdout)
+}
+
+describe('leads list --as-of', () => {
+  it('shows the leads as they were at the end of a day, in the time zone of the settings', async () => {
+    const cwd = await folderWithHistory()
+    const utc = await listed(cwd, ['--as-of', '2026-11-10'])
+    expect(utc).toMatchObject({ as_of: '2026-11-10T23:59:59.999Z', total: 2, first_sync: FIRST_SYNC })
+    expect(utc.data).toMatchObject([
+      {
+        id: '1',
+        status: 'contacted',
+        score: 70,
+        valid_from: '2026-11-10T23:30:00.000Z',
+        company_name: 'Now',
+      },
+      { id: '2', status: 'contacted' },
+    ])
+    const berlin = await listed(cwd, ['--as-of', '2026-11-10'], 'Europe/Berlin')
+    expect(berlin.as_of).toBe('2026-11-10T22:59:59.999Z')
+    expect(berlin.data).toMatchObject([{ id: '2' }, { id: '1', status: 'new', score: 40 }])
+  })
+
+  it('takes an instant to the millisecond, and filters by what was then', async () => {
+    const cwd = await folderWithHistory()
+    const at = '2026-11-10T23:30:00Z'
+    expect((await listed(cwd, ['--as-of', at, '--min-score', '70'])).data).toMatchObject([{ id: '1' }])
+    expect((await listed(cwd, ['--as-of', '2026-11-10T23:29:59.999Z', '--min-score', '70'])).total).toBe(0)
+    expect((await listed(cwd, ['--as-of', at, '--pipeline', 'p2'])).data).toMatchObject([{ id: '2' }])
+    expect((await listed(cwd, ['--as-of', at, '--status', 'won', '--status', 'new'])).total).toBe(0)
+    const first = await listed(cwd, ['--as-of', at, '--limit', '1'])
+    expect([first.data.length, first.total]).toEqual([1, 2])
+  })
+
+  it('says in the table which columns are of now, and before the first sync that little is known', async () => {
+    const cwd = await folderWithHistory()
+    const late = await list(cwd, ['--as-of', '2026-11-10'])
+    expect(late.stdout).toMatch(/^ID +COMPANY NOW +STATUS +SCORE +SINCE/)
+    expect(late.stderr).toBe('2 of 2 leads as of the end of 2026-11-10 in UTC, 2026-11-10 23:59Z\n')
+    const early = await list(cwd, ['--as-of', '2026-11-02'])
+    expect(early.stderr).toContain(
+      'Before the first sync (2026-11-05 00:00Z) a lead is known from its last change of status on.',
+    )
+    expect(early.stderr).toContain('Not listed: 1 created by then, of which it is not known what they were.')
+  })
+
+  it.each([
+    [
+      ['--as-of', '2026-10-31'],
+      1,
+      'Nothing is known of the leads at 2026-10-31 23:59Z: the first state known is of 2026-11-01',
+    ],
+    [['--as-of', '2999-01-01'], 2, '--as-of 2999-01-01 is still to come'],
+    [['--as-of', '2026-02-30'], 2, 'Expected a date'],
+    [['--as-of', '2026-11-10', '--q', 'x'], 2, 'cannot be used with'],
+  ])('refuses %j', async (args, status, message) => {
+    const cwd = await folderWithHistory()
+    const run = await list(cwd, args)
+    expect([run.status, run.stderr]).toEqual([status, expect.stringContaining(message)])
+  })
+
+  it('says that nothing was synced yet where there is no database', async () => {
+    const run = await list(folderWith(), ['--as-of', '2026-11-10'])
+    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('no sync has read any yet')])
+  })
+})

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { folderWith } from '../../../support/folder.ts'
+import { runLeadsheet } from '../../../support/leadsheet.ts'
+import { startUpstream, status } from '../../../support/upstream.ts'
+
+it('sync tells of how many leads it read the details, and what became of the others', async () => {
+  await using upstream = await startUpstream(9)
+  const [gone = '', refused = ''] = upstream.leads.keys()
+  upstream.detailFaults.set(gone, status(404)).set(refused, status(400))
+  const cwd = folderWith({
+    'one.yaml': 'details: { policy: top, top: 3 }',
+    'none.yaml': 'details: { policy: none }',
+  })
+  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
+
+  const all = await runLeadsheet(['sync'], { cwd, env: { ...env, LEADSHEET_DATA_DIR: 'all' } })
+  expect(all.stdout).toContain('details of 7 leads read; 1 gone, 1 failed, to be tried again\n')
+
+  upstream.detailFaults.clear()
+  const top = await runLeadsheet(['sync', '--config', 'one.yaml', '--json'], { cwd, env })
+  expect(JSON.parse(top.stdout).details).toEqual({ read: 3, gone: 0, failed: 0 })
+
+  upstream.requests.length = 0
+  const none = await runLeadsheet(['sync', '--config', 'none.yaml'], { cwd, env })
+  expect(none.stdout).not.toContain('details')
+  expect(upstream.requests.filter(({ path }) => /leads\/\w+$/.test(path))).toEqual([])
+})

@@ -1,0 +1,191 @@
+/** `npx leadsheet webhooks` as its user has it: a real service, a real daemon that takes what is sent. */
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { webhookListSchema } from '../../../../src/contract/webhook.ts'
+import { startService, type TestService } from '../../../service/support/service.ts'
+import { readAddress } from '../../../support/daemon-address.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { freePort } from '../../../support/free-port.ts'
+import { finished, runLeadsheet, runScript, startLeadsheet } from '../../../support/leadsheet.ts'
+
+let api: TestService
+beforeAll(async () => {
+  // What is signed tells the time, by which a daemon goes.
+  api = await startService({ historyDays: 1, webhooksToLoopback: true, now: Date.now })
+})
+afterAll(() => api[Symbol.asyncDispose]())
+beforeEach(async () => {
+  for (const { id } of await listed()) await api.post(`/webhooks/${id}`, {}, { method: 'DELETE' })
+  expect(await listed()).toEqual([])
+})
+
+async function listed() {
+  return webhookListSchema.parse((await api.get('/webhooks')).json).data
+}
+
+/** @param url of the service, or of what stands before it */
+function installation(publicUrl: string | null, url = api.service.url) {
+  const web = `{ listen: "${publicUrl?.replace('http://', '') ?? '127.0.0.1:0'}"${publicUrl ? `, public_url: "${publicUrl}"` : ''} }`
+  const cwd = folderWith({
+    'leadsheet.yaml': `reports: []\nsnapshot: { when: never }\nsync: { every: 0 4 1 1 *, full: 0 5 1 1 * }\nweb: ${web}\n`,
+  })
+  return { cwd, env: { LEADSHEET_API_URL: url, LEADSHEET_API_KEY: api.writeKey } }
+}
+
+/** One after the other in a process. */
+function runAll(options: ReturnType<typeof installation>, commands: readonly string[]) {
+  const several = join(import.meta.dirname, '../../../support/several-commands.ts')
+  return runScript([several, ...commands.map((line) => `${line} --json`)], options)
+}
+
+/** What commands have printed one after the other. */
+function answersIn(stdout: string) {
+  const documents = stdout.split(/(?<=^\})\n/m).filter((text) => text !== '')
+  return documents.map((text) => JSON.parse(text))
+}
+
+describe('the webhook of a daemon', () => {
+  it('is registered, tried, given a new secret and removed while the daemon runs', async () => {
+    const publicUrl = `http://127.0.0.1:${await freePort()}`
+    const installed = installation(publicUrl)
+    const env = { ...installed.env, LEADSHEET_WEB_LISTEN: publicUrl.replace('http://', '') }
+    const daemon = startLeadsheet(['run'], { ...installed, env })
+    await readAddress(daemon.stderr)
+    const { stdout, stderr } = await runAll(installed, [
+      ...['webhooks register --self', 'webhooks register --self', 'webhooks rotate', 'webhooks test'],
+      ...['webhooks list', 'webhooks show', 'doctor', 'webhooks remove --yes', 'webhooks list'],
+    ])
+    const url = `${publicUrl}/webhooks/leads`
+    const delivered = { outcome: 'delivered', status: 204 }
+    const [first, again, rotated, tried, list, shown, examined, removed, none] = answersIn(stdout)
+    expect(first).toMatchObject({ url, outcome: 'registered', left_over: null, test: delivered })
+    expect(again).toMatchObject({ id: first.id, outcome: 'already', test: null })
+    expect(rotated).toMatchObject({ id: first.id, old_secret_until: expect.any(String) })
+    expect(tried).toMatchObject({ type: 'webhook.ping', ...delivered })
+    expect(list.data).toMatchObject([{ id: first.id, status: 'active', is_own: true }])
+    expect(shown).toMatchObject({ id: first.id, attempts: [delivered, delivered] })
+    expect(examined.checks).toContainEqual({
+      ...{ what: 'webhook', verdict: 'ok', found: `${first.id} is active, at ${url}`, remedy: null },
+    })
+    expect([removed, none]).toEqual([{ id: first.id, outcome: 'removed' }, { data: [] }])
+    expect(stdout + stderr).not.toContain('whsec_')
+    expect(readdirSync(join(installed.cwd, 'data'))).not.toContain('webhook.json')
+    const ended = once(daemon, 'exit')
+    daemon.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  })
+
+  it('is registered once where the program is killed before it has the answer', async () => {
+    const child = { kill: (): void => undefined }
+    // Passes on what is asked, and has the program killed when the first POST is answered.
+    const before = createServer(async (request, response) => {
+      const { method = 'GET', headers, url = '' } = request
+      const answer = await fetch(new URL(url, api.service.url), {
+        method,
+        headers: {
+          authorization: headers.authorization ?? '',
+          'content-type': headers['content-type'] ?? 'application/json',
+          ...(headers['idempotency-key'] === undefined
+            ? {}
+            : { 'idempotency-key': `${headers['idempotency-key']}` }),
+        },
+        body: method === 'POST' ? await buffer(request) : null,
+      })
+      child.kill()
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    })
+    await new Promise<void>((resolve) => before.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void before.close())
+    const { port } = before.address() as AddressInfo
+    const installed = installation('http://127.0.0.1:28080', `http://127.0.0.1:${port}/api/v1`)
+    const program = startLeadsheet(['webhooks', 'register', '--self'], installed)
+    child.kill = () => void program.kill('SIGKILL')
+    expect((await finished(program)).status).toBeNull()
+    const [lost] = await listed()
+    child.kill = () => undefined
+    const second = await runLeadsheet(['webhooks', 'register', '--self'], installed)
+    expect([second.status, second.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        `^Webhook +${lost?.id}\nURL +http://127.0.0.1:28080/webhooks/leads\nEvents +all\n`,
+      ),
+    ])
+    expect(second.stdout).toMatch(/Test +not now, since no daemon runs here/)
+    expect(second.stderr).toContain('Its secret is in data/webhook.json')
+    expect(await listed()).toHaveLength(1)
+    const { registration, pending } = JSON.parse(
+      readFileSync(join(installed.cwd, 'data/webhook.json'), 'utf8'),
+    )
+    expect([registration.id, pending]).toEqual([lost?.id, null])
+  })
+})
+
+describe('a webhook that answered 410', () => {
+  it('is said to be disabled although a test arrives, until it is enabled', async () => {
+    let status = 410
+    const hook = createServer((_, response) => void response.writeHead(status).end())
+    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void hook.close())
+    const { port } = hook.address() as AddressInfo
+    const installed = installation(`http://127.0.0.1:${port}`)
+    const failed = await runAll(installed, ['webhooks register --self', 'webhooks test'])
+    expect(answersIn(failed.stdout)[1]).toMatchObject({ outcome: 'failed', status: 410 })
+    status = 204
+    const test = await runLeadsheet(['webhooks', 'test'], installed)
+    expect(test.stdout).toMatch(/arrived: answered 204/)
+    expect(test.stderr).toMatch(
+      /^It is disabled since .*Z: its address answered 410\. Nothing else is sent there until `npx leadsheet webhooks enable`\.$/m,
+    )
+    expect(test.status).toBe(3)
+    const { stdout, stderr } = await runAll(installed, [
+      'webhooks enable',
+      'webhooks test',
+      'webhooks enable',
+    ])
+    expect(answersIn(stdout)).toMatchObject([
+      { status: 'active' },
+      { outcome: 'delivered' },
+      { status: 'active' },
+    ])
+    expect(stderr).not.toContain('disabled')
+  })
+})
+
+describe('a webhook of before at the address of this installation', () => {
+  it('is told of, since what it signs with is not known here', async () => {
+    const publicUrl = 'http://127.0.0.1:28081'
+    const [before] = answersIn((await runAll(installation(publicUrl), ['webhooks register --self'])).stdout)
+    const { stdout, stderr } = await runLeadsheet(['webhooks', 'register', '--self'], installation(publicUrl))
+    expect(stdout).not.toContain(before.id)
+    expect(stderr).toContain(
+      `${before.id} sends to our address, too, with a secret that is not known here: \`npx leadsheet webhooks remove ${before.id}\`\n`,
+    )
+  })
+})
+
+describe('what cannot be done', () => {
+  it('is told with what to do', async () => {
+    const installed = installation(null)
+    const { stdout } = await runAll(installed, [
+      ...['webhooks register --self', 'webhooks register', 'webhooks register --self https://example.com'],
+      ...['webhooks register x', `webhooks register https://example.com --description ${'x'.repeat(201)}`],
+      ...['webhooks test', 'webhooks show wh_0', 'webhooks remove wh_0 --yes', 'webhooks remove wh_0'],
+    ])
+    expect([...stdout.matchAll(/^threw LeadsheetError: (.*)$/gm)].map(([, text]) => text)).toEqual([
+      'web.public_url is not set: the upstream could not reach us',
+      'either --self or an address is registered',
+      'either --self or an address is registered',
+      '"x" is not an address that events can be sent to',
+      '--description is too long: it may have 200 characters',
+      'no webhook is registered for this installation',
+      expect.stringMatching(/^The upstream knows no webhook wh_0, or offers no way to show a webhook/),
+      'The upstream knows no webhook wh_0',
+      'wh_0 will be told of nothing any more.',
+    ])
+  })
+})

@@ -1,0 +1,56 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { openStore } from '../../../../src/store/open.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+test('prune shows what would go, and does it only when told to', async () => {
+  const folder = folderWith({ 'leadsheet.yaml': 'retention:\n  hourly_after_days: 7\n' })
+  const file = join(folder, 'data', 'leadsheet.db')
+  const env = { LEADSHEET_DATA_DIR: join(folder, 'data') }
+  const run = (...args: string[]) => runWarm(['prune', ...args], { cwd: folder, env })
+
+  const { stdout } = await run()
+  expect(stdout).toContain('agent_reading')
+  expect(existsSync(file)).toBe(false)
+
+  await insertReadings(file)
+  const shown = await run()
+  expect(shown.stdout).toMatch(/agent_reading .* 12 +10 +2\n/)
+  expect(shown.stdout).toContain('WOULD GO')
+  expect(shown.stderr).toContain('nothing was deleted; `npx leadsheet prune --yes` does it')
+  expect(await countReadings(file)).toBe(12)
+
+  const done = await run('--yes', '--json')
+  expect(JSON.parse(done.stdout)).toMatchObject({
+    deleted: true,
+    tables: [
+      { table: 'pipeline_stat', rows: 0, gone: 0 },
+      { table: 'agent_reading', rows: 12, gone: 10 },
+      { table: 'event', rows: 0, gone: 0 },
+    ],
+  })
+  expect(done.status).toBe(0)
+  expect(await countReadings(file)).toBe(2)
+})
+
+/** A dozen of one agent, within two hours long ago. */
+async function insertReadings(file: string): Promise<void> {
+  mkdirSync(dirname(file), { recursive: true })
+  await using store = await openStore(file, new Date())
+  await store.write(async (trx) => {
+    await sql`INSERT INTO agent (id, name, status, observed_at, raw) VALUES ('a1', 'a', 'running', '2026', '{}')`.execute(
+      trx,
+    )
+    await sql`INSERT INTO agent_reading (agent_id, observed_at, run_id, status)
+      SELECT 'a1', format('2020-01-01T%02d:%02d:00.000Z', value / 6, 10 * (value % 6)), 'r', 'running'
+      FROM json_each('[0,1,2,3,4,5,6,7,8,9,10,11]')`.execute(trx)
+  })
+}
+
+async function countReadings(file: string): Promise<number> {
+  await using store = await openStore(file, new Date())
+  return (await store.db.selectFrom('agent_reading').select('observed_at').execute()).length
+}

@@ -1,0 +1,137 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { CERTIFICATE, CERTIFICATE_KEY } from '../../../support/certificate.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { runLeadsheet } from '../../../support/leadsheet.ts'
+import { openMailServer } from '../../../support/mail-server.ts'
+import { startUpstream } from '../../../support/upstream.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const answerSchema = z.object({
+  checks: z.array(
+    z.object({ what: z.string(), verdict: z.string(), found: z.string(), remedy: z.string().nullable() }),
+  ),
+})
+
+/** A folder that a sync was run in, and what the doctor says of its store. */
+async function openSynced() {
+  const upstream = await startUpstream(12)
+  const cwd = folderWith()
+  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
+  const first = await runWarm(['sync', '--only', 'leads'], { cwd, env })
+  expect(first.status, first.stderr).toBe(0)
+  const file = join(cwd, 'data/leadsheet.db')
+  return {
+    file,
+    exec(statements: string): void {
+      const database = new Database(file)
+      database.unsafeMode()
+      database.exec(statements)
+      database.close()
+    },
+    async diagnose() {
+      const { stdout } = await runWarm(['doctor', '--json'], { cwd, env })
+      const { checks } = answerSchema.parse(JSON.parse(stdout))
+      return checks.filter(({ what }) => ['database', 'consistency', 'snapshot'].includes(what))
+    },
+    async checkFolder() {
+      const { stdout } = await runWarm(['doctor', '--json'], { cwd, env })
+      return answerSchema.parse(JSON.parse(stdout)).checks.find(({ what }) => what === 'data directory')
+    },
+    [Symbol.asyncDispose]: upstream[Symbol.asyncDispose],
+  }
+}
+
+test('doctor warns of a database that everybody on the machine can read', async () => {
+  await using synced = await openSynced()
+  expect(await synced.checkFolder()).toMatchObject({ verdict: 'ok' })
+  chmodSync(synced.file, 0o644)
+  expect(await synced.checkFolder()).toMatchObject({
+    verdict: 'warn',
+    found: expect.stringContaining('every user of this machine can read'),
+    remedy: expect.stringContaining(`chmod 600 ${synced.file}`),
+  })
+})
+
+test('doctor reads the database through and says that its rules hold, and which run the snapshot shows', async () => {
+  await using synced = await openSynced()
+  expect(await synced.diagnose()).toMatchObject([
+    { what: 'database', verdict: 'ok' },
+    { what: 'consistency', verdict: 'ok', found: expect.stringMatching(/^\d+ rules hold/) },
+    { what: 'snapshot', verdict: 'ok' },
+  ])
+})
+
+test('doctor names each rule that is broken, how often and where, with the remedy', async () => {
+  await using synced = await openSynced()
+  synced.exec(
+    `UPDATE lead SET status = 'other' WHERE no <= 5; INSERT INTO sync_scan_page VALUES (0, 0, 1, '[]')`,
+  )
+  const broken = (await synced.diagnose()).filter(({ verdict }) => verdict === 'fail')
+  expect(broken).toMatchObject([
+    { found: 'pages that were read belong to a scan that is under way: not so for 1, such as 0' },
+    {
+      found: expect.stringMatching(
+        /^the open version says what the lead is: not so for 5, such as \w+, \w+, \w+$/,
+      ),
+    },
+  ])
+  for (const { remedy } of broken) expect(remedy).toContain('report it')
+})
+
+test('doctor tells of a damaged file, and how to restore', async () => {
+  await using synced = await openSynced()
+  synced.exec(
+    `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation'`,
+  )
+  expect((await synced.diagnose()).at(-2)).toMatchObject({
+    what: 'consistency',
+    verdict: 'fail',
+    found: expect.stringMatching(/^the file is intact: not so/),
+    remedy: expect.stringContaining('leadsheet restore'),
+  })
+  writeFileSync(synced.file, 'no database')
+  expect(await synced.diagnose()).toMatchObject([
+    { what: 'database', verdict: 'fail', remedy: expect.stringContaining('leadsheet restore') },
+  ])
+})
+
+test('doctor tells of a snapshot from another database', async () => {
+  await using synced = await openSynced()
+  synced.exec(
+    `PRAGMA foreign_keys = OFF; UPDATE sync_run SET id = 'another'; UPDATE sync_scan_verdict SET run_id = 'another'`,
+  )
+  expect((await synced.diagnose()).at(-1)).toMatchObject({ what: 'snapshot', verdict: 'fail' })
+})
+
+test('doctor takes the certificate of a mail server from an authority of one’s own only where it is told of it', async () => {
+  const cwd = folderWith({ 'own-ca.pem': CERTIFICATE })
+  const logins: (string | undefined)[] = []
+  await using server = await openMailServer({
+    disabledCommands: [],
+    key: CERTIFICATE_KEY,
+    cert: CERTIFICATE,
+    onAuth: ({ username }, _session, done) => {
+      logins.push(username)
+      done(null, { user: username ?? '' })
+    },
+  })
+  const checkMail = async (env: Readonly<Record<string, string>>) => {
+    const url = server.url.replace('//127.0.0.1', '//dana:hunter22@0.0.0.0')
+    const { stdout } = await runLeadsheet(['doctor', '--json'], {
+      cwd,
+      env: { LEADSHEET_API_URL: 'http://127.0.0.1:9/', LEADSHEET_SMTP_URL: url, ...env },
+    })
+    return answerSchema.parse(JSON.parse(stdout)).checks.find(({ what }) => what === 'mail')
+  }
+  expect(await checkMail({})).toMatchObject({
+    verdict: 'fail',
+    found: expect.stringContaining('certificate'),
+  })
+  expect(logins).toEqual([])
+  expect(await checkMail({ NODE_EXTRA_CA_CERTS: join(cwd, 'own-ca.pem') })).toMatchObject({ verdict: 'ok' })
+  expect(logins).toEqual(['dana'])
+})

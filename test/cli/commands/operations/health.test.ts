@@ -1,0 +1,70 @@
+/** `leadsheet health` as a container asks it: one line, and 0 or 1. */
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openStore } from '../../../../src/store/open.ts'
+import { addSpan, endSpan } from '../../../../src/store/schedule/uptime.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { runLeadsheet } from '../../../support/leadsheet.ts'
+
+const MINUTE_MS = 60_000
+
+/** A database with a beat of so many minutes ago. */
+async function folderOf(minutes: number, isEnded = false): Promise<string> {
+  const cwd = folderWith()
+  await using store = await openStore(join(cwd, 'leadsheet.db'), new Date())
+  const at = new Date(Date.now() - minutes * MINUTE_MS).toISOString()
+  await store.write(async (trx) => {
+    const id = await addSpan(trx, { at, after: 'down' })
+    if (isEnded) await endSpan(trx, id, at)
+  })
+  return cwd
+}
+
+async function health(cwd: string, ...options: string[]) {
+  const { status, stdout } = await runLeadsheet(['health', ...options], {
+    cwd,
+    env: { LEADSHEET_DATA_DIR: cwd, LEADSHEET_WEB_LISTEN: 'none' },
+  })
+  return { status, said: stdout }
+}
+
+it('a daemon that has just beaten is healthy, and its database stays as it was, even read-only', async () => {
+  const cwd = await folderOf(0)
+  const before = readdirSync(cwd)
+  chmodSync(join(cwd, 'leadsheet.db'), 0o400)
+  const { status, said } = await health(cwd)
+  expect([status, said]).toEqual([
+    0,
+    expect.stringMatching(/^healthy: the daemon gave a sign of life \d+ s ago\n$/),
+  ])
+  expect(readdirSync(cwd)).toEqual(before)
+})
+
+it('one that has not for some minutes is not', async () => {
+  const { status, said } = await health(await folderOf(4), '--json')
+  expect([status, JSON.parse(said)]).toMatchObject([
+    1,
+    { healthy: false, found: 'the daemon has given no sign of life for 4 min' },
+  ])
+})
+
+it('nor is one that was stopped, one that never ran, or a database that is none', async () => {
+  expect(await health(await folderOf(1, true))).toEqual({
+    status: 1,
+    said: 'unhealthy: the daemon was stopped 1 min ago\n',
+  })
+  const cwd = folderWith()
+  expect(await health(cwd)).toEqual({ status: 1, said: 'unhealthy: no daemon has run on these data\n' })
+  writeFileSync(join(cwd, 'leadsheet.db'), 'no database, but long enough to be read as one'.repeat(20))
+  expect(await health(cwd)).toEqual({
+    status: 1,
+    said: expect.stringMatching(/^unhealthy: .*cannot be read: file is not a database/),
+  })
+})
+
+it('settings that cannot be read are unhealthy too, and not a third answer', async () => {
+  const cwd = folderWith({ 'leadsheet.yaml': 'no_such_setting: 1' })
+  const { status, said } = await health(cwd)
+  expect([status, said]).toEqual([1, expect.stringMatching(/^unhealthy: .*no_such_setting/)])
+})

@@ -1,0 +1,78 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { withProgress } from '../../../../src/cli/commands/data/sync.ts'
+import type { Progress } from '../../../../src/cli/terminal/progress.ts'
+import type { Terminal } from '../../../../src/cli/terminal/terminal.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+describe('looking before the first sync', () => {
+  it('shows that there is nothing yet, and makes no data directory', async () => {
+    const cwd = folderWith()
+    const env = { LEADSHEET_DATA_DIR: 'mistyped', LEADSHEET_API_URL: 'http://127.0.0.1:9/' }
+    const status = await runWarm(['status', '--json'], { cwd, env })
+    expect(status.status).toBe(1)
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      ...{ verdict: 'fail', sentence: 'No sync has read all leads yet.' },
+      ...{ leads: 0, data_as_of: null, runs: [], deliveries: {} },
+      events: { last_24_hours: {}, waiting: 0, waiting_since: null, last: [] },
+    })
+    const report = await runWarm(['report', 'daily'], { cwd, env: { LEADSHEET_DATA_DIR: 'mistyped' } })
+    expect([report.status, report.stderr]).toEqual([
+      1,
+      expect.stringContaining('no sync has read all leads yet'),
+    ])
+    expect(existsSync(join(cwd, 'mistyped'))).toBe(false)
+  })
+
+  it('refuses the report of a day that is still to come', async () => {
+    const run = await runWarm(['report', 'daily', '--at', '2999-01-01'], { cwd: folderWith() })
+    expect([run.status, run.stderr]).toEqual([
+      2,
+      expect.stringContaining('--at 2999-01-01T00:00:00.000Z is still to come'),
+    ])
+  })
+})
+
+describe('where nothing is configured', () => {
+  it.each(['config check', 'status', 'doctor'])(
+    '%s says what is missing, and makes nothing',
+    async (command) => {
+      const cwd = folderWith()
+      const { status, stdout, stderr } = await runWarm(command.split(' '), { cwd })
+      expect([status, stdout]).toEqual([2, ''])
+      expect(stderr).toMatch(
+        /^error: there is no leadsheet\.yaml in \S+, and api\.url \(LEADSHEET_API_URL\), api\.key .* and recipients .* are not set\nhint: `npx leadsheet init` /,
+      )
+      expect(readdirSync(cwd)).toEqual([])
+    },
+  )
+
+  it('config check names what the daemon would lack', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'api: { url: "http://127.0.0.1:9/" }\nreports: []\n' })
+    const { status, stderr } = await runWarm(['config', 'check'], { cwd })
+    expect([status, stderr]).toEqual([
+      0,
+      expect.stringContaining(
+        '`npx leadsheet run` needs more: api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE) is not set',
+      ),
+    ])
+  })
+})
+
+describe('the progress of a sync', () => {
+  it('is shown until the work is done', async () => {
+    const events: string[] = []
+    const progress: Progress = {
+      update: (done) => void events.push(`${done}`),
+      [Symbol.dispose]: () => void events.push('gone'),
+    }
+    const terminal: Pick<Terminal, 'progress'> = { progress: async () => progress }
+    await withProgress(terminal, async (onProgress) => {
+      await new Promise(setImmediate)
+      onProgress({ part: 'leads', pages: 1, done: 10, total: 20 })
+    })
+    expect(events).toEqual(['10', 'gone'])
+  })
+})

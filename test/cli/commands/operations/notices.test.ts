@@ -1,0 +1,145 @@
+/** `npx leadsheet notices` and `sync --accept-removals`, run as their users run them. */
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type Notice, saveNotices } from '../../../../src/store/alerts/alert.ts'
+import { openStore } from '../../../../src/store/open.ts'
+import { folderWith } from '../../../support/folder.ts'
+import type { RunOptions } from '../../../support/leadsheet.ts'
+import { openMailServer } from '../../../support/mail-server.ts'
+import { openReceiver } from '../../../support/receiver.ts'
+import { startUpstream } from '../../../support/upstream.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const AT = '2026-11-21T06:00:00.000Z'
+
+/** An installation with one open trouble, and one that is over. */
+async function installation(env: Readonly<Record<string, string>> = {}): Promise<RunOptions> {
+  const cwd = folderWith({ 'data/.keep': '', 'leadsheet.yaml': '' })
+  await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(AT))
+  const row: Omit<Notice, 'id' | 'reason' | 'state' | 'message' | 'closedAt'> = {
+    ...{ subject: '', seen: 1, hint: 'do this', firstSeenAt: AT, openedAt: AT, reopenedAt: null },
+    told: 'raised',
+    ...{ toldAt: AT, acknowledgedAt: null },
+  }
+  await store.write((trx) =>
+    saveNotices(trx, [
+      { ...row, id: 1, reason: 'disk_low', state: 'closed', message: 'It was full.', closedAt: AT },
+      {
+        ...row,
+        id: 2,
+        reason: 'sync_failing',
+        state: 'open',
+        message: 'The last 3 syncs failed.',
+        closedAt: null,
+      },
+    ]),
+  )
+  return { cwd, env }
+}
+
+describe('notices', () => {
+  it('lists what is open with what can be done, and says by its status that there is something', async () => {
+    const options = await installation()
+    const { status, stdout } = await runWarm(['notices'], options)
+    expect(status).toBe(3)
+    expect(stdout).toContain(
+      '2  sync failing, since 2026-11-21 06:00Z\n      The last 3 syncs failed.\n      do this',
+    )
+    expect(stdout).not.toContain('disk')
+    const all = await runWarm(['notices', '--all', '--json'], options)
+    expect(JSON.parse(all.stdout).data).toMatchObject([
+      { id: 2, title: 'sync failing', state: 'open', until: null },
+      { id: 1, title: 'disk nearly full', state: 'closed', until: AT },
+    ])
+  })
+
+  it('are shown by status and doctor', async () => {
+    const options = await installation()
+    expect((await runWarm(['status'], options)).stdout).toContain(
+      '1 open: sync failing (`npx leadsheet notices`)',
+    )
+    const doctor = await runWarm(['doctor'], options)
+    expect(doctor.stdout).toContain('No. 2, sync failing: The last 3 syncs failed.')
+  })
+
+  it('that are acknowledged stay in the list, and no longer in the status', async () => {
+    const options = await installation()
+    expect(await runWarm(['notices', 'ack', '2'], options)).toMatchObject({
+      status: 0,
+      stdout: 'sync failing: there are no more reminders of it\n',
+    })
+    const { status, stdout } = await runWarm(['notices'], options)
+    expect([status, stdout]).toEqual([0, expect.stringContaining(', known since ')])
+    const other = await runWarm(['notices', 'ack', '1'], options)
+    expect([other.status, other.stderr]).toEqual([2, expect.stringContaining('open has the number 1')])
+  })
+})
+
+describe('notices test', () => {
+  it('sends one message each way, and never shows the addresses that are secret', async () => {
+    await using mailServer = await openMailServer()
+    await using receiver = await openReceiver()
+    const options = await installation({
+      ...{ LEADSHEET_SMTP_URL: mailServer.url, LEADSHEET_FROM: 'r@example.com' },
+      ...{ LEADSHEET_OPERATORS: 'ops@example.com', LEADSHEET_WEBHOOK_URL: receiver.url },
+      LEADSHEET_PING_URL: receiver.url.replace('hook', 'ping'),
+    })
+    const { status, stdout, stderr } = await runWarm(['notices', 'test'], options)
+    expect(status).toBe(0)
+    expect(stdout.split('\n').map((line) => line.slice(0, 13))).toEqual([
+      ...['ok    mail   ', 'ok    webhook', 'ok    ping   ', ''],
+    ])
+    expect(stdout + stderr).not.toContain('s3cr3t')
+    expect(mailServer.received.map(({ mail }) => mail.subject)).toEqual([
+      '[Test] [leadsheet] 1 trouble: a test',
+    ])
+    expect(receiver.posts.map(({ path }) => path.replace(/\?.*/, ''))).toEqual([
+      '/hook/s3cr3t',
+      '/ping/s3cr3t/log',
+    ])
+  })
+
+  it('fails where one way fails, and tries the others', async () => {
+    await using receiver = await openReceiver()
+    receiver.answer = 403
+    const options = await installation({
+      ...{ LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1', LEADSHEET_FROM: 'r@example.com' },
+      ...{ LEADSHEET_OPERATORS: 'ops@example.com', LEADSHEET_WEBHOOK_URL: receiver.url },
+    })
+    const { status, stdout } = await runWarm(['notices', 'test', '--json'], options)
+    expect(status).toBe(1)
+    expect(JSON.parse(stdout).data).toMatchObject([
+      { channel: 'mail', to: 'ops@example.com', taken: false },
+      { channel: 'webhook', taken: false, response: '403' },
+    ])
+  })
+
+  it('says what to set where nobody is told', async () => {
+    const { status, stderr } = await runWarm(['notices', 'test'], await installation())
+    expect([status, stderr]).toEqual([2, expect.stringContaining('LEADSHEET_OPERATORS')])
+  })
+})
+
+describe('sync --accept-removals', () => {
+  it('needs a full sync, something that was held back, and a yes', async () => {
+    await using upstream = await startUpstream(20)
+    const options = await installation({ LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' })
+    const accept = (...args: string[]) => runWarm(['sync', '--accept-removals', ...args], options)
+    expect((await accept()).stderr).toContain('Add --full')
+    expect((await accept('--full', '--yes')).stderr).toContain('there is nothing to accept')
+    await runWarm(['sync', '--full'], options)
+    for (const id of [...upstream.leads.keys()].slice(0, 10)) upstream.leads.delete(id)
+    const refused = await runWarm(['sync', '--full'], options)
+    expect(refused.stderr).toContain('10 of 20 leads were missing from a whole scan')
+    expect(refused.stderr).toContain('leadsheet sync --full --accept-removals')
+    const unasked = await accept('--full')
+    expect([unasked.status, unasked.stderr]).toEqual([
+      2,
+      expect.stringContaining('Say --yes if you are sure'),
+    ])
+    expect(unasked.stderr).toContain('10 of 20 leads were missing')
+    const accepted = await accept('--full', '--yes', '--json')
+    expect(JSON.parse(accepted.stdout).leads).toMatchObject({ removed: 10 })
+    expect((await accept('--full', '--yes')).stderr).toContain('there is nothing to accept')
+  })
+})

@@ -1,0 +1,137 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, expect, it } from 'vitest'
+import { openStore } from '../../../../src/store/open.ts'
+import { listSlots } from '../../../../src/store/schedule/scheduled-run.ts'
+import { listRuns } from '../../../../src/store/sync/sync-run.ts'
+import { hourlyNotNow } from '../../../support/due-report.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { finished, runLeadsheet, startLeadsheet } from '../../../support/leadsheet.ts'
+import { startService } from '../../../support/service.ts'
+import { startUpstream } from '../../../support/upstream.ts'
+
+const MAIL = {
+  LEADSHEET_SMTP_URL: 'file:outbox',
+  LEADSHEET_FROM: 'reports@example.com',
+  LEADSHEET_RECIPIENTS: 'ana@example.com',
+}
+
+/** A sync that is due while the test looks on would be another one. */
+const SETTINGS = `sync: { every: '${hourlyNotNow()}' }\n`
+
+/** Resolves with the first log line that says this. */
+function logged(child: ReturnType<typeof startLeadsheet>, said: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (!child.stderr) return reject(new Error('no stderr'))
+    const lines = createInterface(child.stderr)
+    lines.on('line', (line) => said.test(line) && resolve(line))
+    lines.on('close', () => reject(new Error(`the daemon ended without saying ${said}`)))
+  })
+}
+
+describe('the daemon', () => {
+  it('names every setting that is missing, and how to try it without', async () => {
+    const run = await runLeadsheet(['run'], { cwd: folderWith() })
+    expect(run.status).toBe(2)
+    for (const name of [
+      'api.url',
+      'LEADSHEET_API_KEY_FILE',
+      'mail.url',
+      'LEADSHEET_FROM',
+      'LEADSHEET_RECIPIENTS',
+      'leadsheet demo',
+    ]) {
+      expect(run.stderr).toContain(name)
+    }
+  })
+
+  it('syncs at once when it is new, refuses a second one, and leaves on SIGTERM with its work put down', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
+    await using service = await startService(cwd, new Date(), 5)
+    const key = await service.createKey({ name: 'test', scope: 'read' })
+    const env = {
+      ...MAIL,
+      LEADSHEET_API_URL: service.url,
+      LEADSHEET_API_KEY: key,
+      LEADSHEET_DATA_DIR: 'data',
+      // Another program has it.
+      LEADSHEET_WEB_LISTEN: new URL(service.url).host,
+    }
+    const daemon = startLeadsheet(['run'], { cwd, env })
+    const busy = logged(daemon, /"code":"web_port".*EADDRINUSE.*; syncs and reports go on/)
+    await Promise.all([busy, logged(daemon, /"schedule":"sync",.*"state":"done"/)])
+    expect(existsSync(join(cwd, 'data/snapshot.db'))).toBe(true)
+
+    const second = await runLeadsheet(['run'], { cwd, env })
+    expect(second.status).toBe(1)
+    expect(second.stderr).toContain(`A daemon is already running: process ${daemon.pid}`)
+
+    const started = performance.now()
+    daemon.kill('SIGTERM')
+    const left = await finished(daemon)
+    expect(left.status).toBe(0)
+    expect(performance.now() - started).toBeLessThan(10_000)
+    await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
+    expect(await listRuns(store.db, 5)).toMatchObject([{ outcome: 'ok', mode: 'full' }])
+    expect(await store.db.selectFrom('lease').selectAll().execute()).toEqual([])
+    expect((await listSlots(store.db, 5)).map((slot) => [slot.schedule, slot.state]).sort()).toEqual([
+      ['report:daily', 'skipped'],
+      ['sync', 'done'],
+      ['sync-full', 'skipped'],
+    ])
+  })
+
+  it('stops in the middle of a sync and takes the slot up again at the next start', async () => {
+    await using upstream = await startUpstream(200)
+    const cwd = folderWith({ 'leadsheet.yaml': `${SETTINGS}api: { page_size: 10 }` })
+    // The fourth page never comes: a daemon told to stop must not wait for it.
+    upstream.faults.push(
+      () => false,
+      () => false,
+      () => false,
+      () => true,
+    )
+    const env = {
+      ...MAIL,
+      LEADSHEET_API_URL: upstream.url,
+      LEADSHEET_API_KEY: 'test-key',
+      LEADSHEET_DATA_DIR: 'data',
+    }
+    const daemon = startLeadsheet(['run'], { cwd, env })
+    while (upstream.requests.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
+    daemon.kill('SIGTERM')
+    expect((await finished(daemon)).status).toBe(0)
+
+    const next = startLeadsheet(['run'], { cwd, env })
+    await logged(next, /"schedule":"sync",.*"state":"done"/)
+    next.kill('SIGTERM')
+    await finished(next)
+    await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
+    const [second, first] = await listRuns(store.db, 5)
+    expect(first?.outcome).toBe('partial')
+    // The third page is in hand, or waits, when the fourth is asked for.
+    expect([20, 30]).toContain(first?.seen)
+    expect((second?.seen ?? 0) + (first?.seen ?? 0)).toBe(200)
+  })
+
+  it('never writes the key into its log', async () => {
+    const cwd = folderWith()
+    await using upstream = await startUpstream(5)
+    upstream.faults.push((request, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ message: `not a key: ${request.headers.authorization}` }))
+      return true
+    })
+    const env = {
+      LEADSHEET_API_URL: upstream.url,
+      LEADSHEET_API_KEY: 'canary-4711-secret',
+      LEADSHEET_DATA_DIR: 'data',
+      LEADSHEET_LOG_LEVEL: 'debug',
+    }
+    const run = await runLeadsheet(['sync', '--json'], { cwd, env })
+    expect(run.stderr).toContain('[redacted]')
+    const artefacts = [run.stdout, run.stderr, readFileSync(join(cwd, 'data', 'leadsheet.db'), 'latin1')]
+    for (const text of artefacts) expect(text).not.toContain('canary-4711-secret')
+  })
+})

@@ -1,0 +1,221 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SET_UP } from '../../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { openStore } from '../../../../src/store/open.ts'
+import { addSlot } from '../../../../src/store/schedule/scheduled-run.ts'
+import { addSpan, touchSpan } from '../../../../src/store/schedule/uptime.ts'
+import { folderWith } from '../../../support/folder.ts'
+import type { Finished } from '../../../support/leadsheet.ts'
+import { clockAt } from '../../../support/shifted-clock.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const NOW = '2026-11-24T12:00:00Z'
+const SETTINGS = `
+time_zone: Europe/Vienna
+data_dir: data
+holidays: ["2026-11-30"]
+sync: { full: every day at 03:30 }
+reports:
+  - { name: daily, schedule: every day at 02:30 }
+  - { name: weekly, schedule: every Monday at 07:00, time_zone: America/New_York, catch_up: none }
+  - { name: monthly, schedule: last working day of the month at 17:00, catch_up: all, period: month }
+`
+/** Of the days in which the daemon was down. */
+const MISSED = 'missed: nothing ran from 2026-11-20 12:00 UTC to 2026-11-24 06:00 UTC'
+
+async function run(cwd: string, ...args: readonly string[]): Promise<Finished> {
+  return runWarm(['schedule', ...args], { cwd, env: clockAt(NOW) })
+}
+
+/** An installation that was down from Friday noon until Tuesday, and holds its report of today. */
+async function installation(): Promise<string> {
+  const cwd = folderWith({ 'leadsheet.yaml': SETTINGS, 'data/readme': '' })
+  await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date('2026-11-20T12:00:00Z'))
+  await store.write(async (trx) => {
+    await touchSpan(
+      trx,
+      await addSpan(trx, { at: '2026-11-20T06:00:00.000Z', after: 'down' }),
+      '2026-11-20T12:00:00.000Z',
+    )
+    await touchSpan(
+      trx,
+      await addSpan(trx, { at: '2026-11-24T06:00:00.000Z', after: 'down' }),
+      '2026-11-24T12:00:00.000Z',
+    )
+    await addSlot(trx, {
+      ...{ schedule: 'report:daily', slot: '2026-11-20T06:00:00.000Z', noted_at: '2026-11-20T06:00:00.000Z' },
+      ...{ state: 'skipped', not_before: null, message: SET_UP },
+    })
+    for (const day of ['21', '22', '23', '24']) {
+      await addSlot(trx, {
+        ...{
+          schedule: 'report:daily',
+          slot: `2026-11-${day}T01:30:00.000Z`,
+          noted_at: '2026-11-24T06:00:00.000Z',
+        },
+        ...{
+          state: day === '24' ? 'held' : 'skipped',
+          not_before: null,
+          message: day === '24' ? 'the data are old' : MISSED,
+        },
+      })
+    }
+    await addSlot(trx, {
+      ...{ schedule: 'sync', slot: '2026-11-24T11:45:00.000Z', noted_at: '2026-11-24T11:45:00.000Z' },
+      ...{ state: 'due', not_before: '2026-11-24T12:30:00.000Z', message: 'put off' },
+    })
+  })
+  return cwd
+}
+
+describe('leadsheet schedule', () => {
+  it('lists what runs when, what became of it last, and what the clocks do to it', async () => {
+    const { stdout, stderr, status } = await run(await installation())
+    expect(status).toBe(0)
+    const lines = stdout.split('\n').map((line) => line.split(/ {2,}/))
+    expect(lines).toContainEqual([
+      'report:daily',
+      'every day at 02:30',
+      'Europe/Vienna',
+      '2026-11-24 01:30Z',
+      'held',
+      'Wed 2026-11-25 02:30 +01:00',
+      '2026-11-25 01:30Z',
+      'latest, 24 hours',
+    ])
+    expect(lines).toContainEqual([
+      'report:weekly',
+      'every Monday at 07:00',
+      'America/New_York',
+      '-',
+      '-',
+      'Mon 2026-11-30 07:00 -05:00',
+      '2026-11-30 12:00Z',
+      'none',
+    ])
+    expect(lines).toContainEqual([
+      'report:monthly',
+      'last working day of the month at 17:00',
+      'Europe/Vienna',
+      '-',
+      '-',
+      'Fri 2026-11-27 17:00 +01:00',
+      '2026-11-27 16:00Z',
+      'all, 24 hours',
+    ])
+    expect(stdout).toMatch(/^sync +\*\/15 \* \* \* \* +Europe\/Vienna +2026-11-24 11:45Z +waits /m)
+    expect(stderr).toContain(
+      'report:daily of 2026-11-24 01:30Z is held: the data are old. `npx leadsheet schedule release daily` lets it go.',
+    )
+    expect(stderr).toContain(
+      'warning: report:daily: Europe/Vienna has no 02:30 on 2027-03-28; it is due at 03:00 then',
+    )
+    expect(stderr).toContain(
+      'warning: report:daily: Europe/Vienna has 02:30 twice on 2027-10-31; it is due the first time',
+    )
+    expect(stderr.match(/warning/g)).toHaveLength(2)
+  })
+
+  it('is warned of by config check and doctor, too', async () => {
+    const cwd = await installation()
+    const check = await runWarm(['config', 'check', '--json'], { cwd, env: clockAt(NOW) })
+    expect([check.status, JSON.parse(check.stdout).warnings]).toEqual([
+      3,
+      [expect.stringContaining('has no 02:30'), expect.stringContaining('02:30 twice')],
+    ])
+    const doctor = await runWarm(['doctor'], { cwd, env: clockAt(NOW) })
+    expect(doctor.stdout).toMatch(/warn {2}schedules +report:daily: Europe\/Vienna has no 02:30/)
+  })
+
+  it('is in the status in short', async () => {
+    const cwd = await installation()
+    const { stdout } = await runWarm(['status'], { cwd, env: clockAt(NOW) })
+    expect(stdout).toMatch(/Reports waiting +report:daily of 2026-11-24 01:30Z is held: the data are old/)
+    expect(stdout).toMatch(/report:daily +2026-11-24 01:30Z +held +2026-11-25 01:30Z +every day at 02:30/)
+  })
+
+  it('does not make a database where there is none', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
+    expect((await run(cwd, '--json')).status).toBe(0)
+    expect((await run(cwd, 'explain')).stdout).toContain('report:daily: every day at 02:30')
+    await expect(openStore(join(cwd, 'data/leadsheet.db'), new Date())).rejects.toMatchObject({
+      code: 'data_unwritable',
+    })
+  })
+})
+
+describe('leadsheet schedule explain', () => {
+  it('shows the next due times, what they cover and what the clock does', async () => {
+    const { stdout } = await run(
+      await installation(),
+      'explain',
+      'daily',
+      '--from',
+      '2027-03-27',
+      '--next',
+      '3',
+      '--json',
+    )
+    expect(JSON.parse(stdout).data[0].next).toEqual([
+      {
+        slot: '2027-03-27T01:30:00.000Z',
+        local: 'Sat 2027-03-27 02:30 +01:00',
+        covers: '2027-03-26',
+        note: null,
+      },
+      {
+        slot: '2027-03-28T01:00:00.000Z',
+        local: 'Sun 2027-03-28 03:00 +02:00',
+        covers: '2027-03-26 to 2027-03-27',
+        note: 'there is no 02:30 on that day',
+      },
+      {
+        slot: '2027-03-29T00:30:00.000Z',
+        local: 'Mon 2027-03-29 02:30 +02:00',
+        covers: '2027-03-26 to 2027-03-28',
+        note: null,
+      },
+    ])
+  })
+
+  it('shows what was missed, when and why, and when the daemon did not run', async () => {
+    const { stdout } = await run(await installation(), 'explain', 'report:daily')
+    expect(stdout).toMatch(
+      /Sat 2026-11-21 02:30 \+01:00 +Mon 2026-11-23 02:30 \+01:00 +3 +skipped +missed: nothing ran from 2026-11-20 12:00 UTC/,
+    )
+    expect(stdout).toMatch(/Tue 2026-11-24 02:30 \+01:00 +- +1 +held +the data are old/)
+    expect(stdout).toMatch(/2026-11-20 12:00Z +2026-11-24 06:00Z +it was not started/)
+    expect(stdout).not.toContain(SET_UP)
+  })
+
+  it('names the schedules that there are', async () => {
+    const { status, stderr } = await run(await installation(), 'explain', 'yearly')
+    expect(status).toBe(2)
+    expect(stderr).toContain(
+      'Those of the settings: sync-full, sync, report:daily, report:weekly, report:monthly.',
+    )
+  })
+})
+
+describe('leadsheet schedule release', () => {
+  it('lets a held report go, and says where nothing is held', async () => {
+    const cwd = await installation()
+    const released = await run(cwd, 'release', 'daily', '--json')
+    expect(JSON.parse(released.stdout)).toMatchObject({
+      schedule: 'report:daily',
+      slot: '2026-11-24T01:30:00.000Z',
+    })
+    await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(NOW))
+    const held = await store.db
+      .selectFrom('schedule_slot')
+      .where('state', '=', 'held')
+      .select('released_at')
+      .execute()
+    expect(held.map(({ released_at }) => released_at?.slice(0, 16))).toEqual(['2026-11-24T12:00'])
+    const nothing = await run(cwd, 'release', 'weekly')
+    expect([nothing.status, nothing.stderr]).toEqual([
+      2,
+      expect.stringContaining('Nothing of report:weekly is held or waits'),
+    ])
+  })
+})

@@ -1,0 +1,206 @@
+/** `leadsheet deliveries` and `resend`, as processes: what became of each mail, and sending some of them again. */
+import { spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { folderWith } from '../../../support/folder.ts'
+import { type MailServer, openMailServer } from '../../../support/mail-server.ts'
+import { startService } from '../../../support/service.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const MAIN = join(import.meta.dirname, '../../../../src/main.ts')
+const ENV = { LEADSHEET_LOG_LEVEL: 'error', LEADSHEET_FROM: 'reports@example.com' }
+const SETTINGS = `
+recipients: [ana@example.com, gone@example.com, lost@example.com, later@example.com]
+reports:
+  - name: daily
+`
+
+/** Where a report has been sent by a server that refuses one of four, puts another off and loses the answer to a third. */
+const mailedFolder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
+afterAll(() => rmSync(mailedFolder, { recursive: true }))
+
+beforeAll(async () => {
+  writeFileSync(join(mailedFolder, 'leadsheet.yaml'), SETTINGS)
+  await using service = await startService(mailedFolder, new Date(), 5)
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  const answers = { gone: [550, '5.1.1 no such user'], later: [450, '4.2.0 greylisted'] } as const
+  await using server = await openMailServer(
+    {
+      onRcptTo: ({ address }, _session, done) => {
+        const [, answer] = Object.entries(answers).find(([name]) => address.startsWith(name)) ?? []
+        if (answer === undefined) return done()
+        done(Object.assign(new Error(answer[1]), { responseCode: answer[0] }))
+      },
+    },
+    async () => {
+      if (server.received.at(-1)?.to[0] === 'lost@example.com') server.dropConnections()
+    },
+  )
+  const env = {
+    ...ENV,
+    LEADSHEET_API_URL: service.url,
+    LEADSHEET_API_KEY: key,
+    LEADSHEET_SMTP_URL: server.url,
+  }
+  const run = (...args: string[]) =>
+    new Promise<number | null>((resolve) => {
+      const options = { cwd: mailedFolder, env: { ...process.env, ...env } }
+      spawn(process.execPath, [MAIN, ...args], options).once('close', resolve)
+    })
+  expect([await run('sync'), await run('report', 'daily', '--send')]).toEqual([0, 3])
+})
+
+/** A copy of that, with a server that takes everything. */
+async function openMailed() {
+  const cwd = folderWith()
+  cpSync(mailedFolder, cwd, { recursive: true })
+  const server = await openMailServer()
+  const env = { ...ENV, LEADSHEET_SMTP_URL: server.url }
+  const run = (...args: string[]) => runWarm(args, { cwd, env })
+  const runFrom = (from: string, ...args: string[]) =>
+    runWarm(args, { cwd, env: { ...env, LEADSHEET_FROM: from } })
+  const list = async (...args: string[]) => JSON.parse((await run('deliveries', ...args, '--json')).stdout)
+  return { run, runFrom, list, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+interface Listed {
+  readonly recipient: string
+  readonly message_id: string
+}
+
+/** The Message-IDs that an address has received, one a mail. */
+const receivedBy = (server: MailServer, address: string) =>
+  server.received.filter(({ to }) => to[0] === address).map(({ mail }) => mail.messageId)
+
+describe('leadsheet deliveries', () => {
+  it('says of each mail how it stands, what the server said, and when it is tried again', async () => {
+    await using mailed = await openMailed()
+    const { deliveries, servers_away: away } = await mailed.list()
+    expect(away).toEqual([])
+    const minutes = (from: string, to: string | null) =>
+      to && Math.round((Date.parse(to) - Date.parse(from)) / 60_000)
+    const told = deliveries.map((one: Record<string, string | null>) => [
+      ...[one.recipient, one.state, one.attempts, one.reply_code, one.response],
+      minutes(one.state_at ?? '', one.next_attempt_at ?? null),
+    ])
+    expect(told).toEqual([
+      ['ana@example.com', 'sent', 1, 250, expect.stringMatching(/^250 /), null],
+      ['gone@example.com', 'failed', 1, 550, '550 5.1.1 no such user', null],
+      ['later@example.com', 'pending', 1, 450, '450 4.2.0 greylisted', 1],
+      ['lost@example.com', 'in_doubt', 1, null, expect.stringMatching(/closed/), 1],
+    ])
+    const table = await mailed.run('deliveries', '--state', 'failed')
+    expect(table.stdout.split('\n')[0]).toMatch(
+      /^RECIPIENT +REPORT +PERIOD +STATE +TRIES +SINCE +NEXT +ANSWER$/,
+    )
+    expect(table.stdout.trim().split('\n')).toHaveLength(2)
+    expect(
+      (await mailed.list('--recipient', 'ANA@example.com', '--since', '2026-01-01')).deliveries,
+    ).toHaveLength(1)
+    expect(await mailed.run('deliveries', '--report', 'weekly')).toMatchObject({
+      status: 0,
+      stderr: 'There are no such mails.\n',
+    })
+  })
+
+  it('takes the word of a person for what is in doubt', async () => {
+    await using mailed = await openMailed()
+    const settle = (...args: string[]) => mailed.run('deliveries', 'settle', 'daily', ...args)
+    expect(await settle('lost@example.com')).toMatchObject({ status: 2 })
+    expect(await settle('ana@example.com', '--arrived')).toMatchObject({ status: 1 })
+    expect((await settle('lost@example.com', '--arrived')).stdout).toMatch(/to lost@example\.com: sent\n$/)
+    expect((await mailed.list('--state', 'in_doubt')).deliveries).toEqual([])
+    expect((await mailed.list('--recipient', 'lost@example.com')).deliveries).toMatchObject([
+      { state: 'sent', response: 'settled by hand: it arrived', next_attempt_at: null },
+    ])
+  })
+})
+
+describe('leadsheet resend', () => {
+  it('sends the failed ones under their Message-ID, and to nobody else', async () => {
+    await using mailed = await openMailed()
+    const [gone] = (await mailed.list('--recipient', 'gone@example.com')).deliveries
+    expect(await mailed.run('resend', 'daily', '--failed')).toMatchObject({ status: 0 })
+    expect(receivedBy(mailed.server, 'gone@example.com')).toEqual([gone.message_id])
+    expect(mailed.server.received).toHaveLength(1)
+    expect((await mailed.list('--state', 'sent')).deliveries).toHaveLength(2)
+    expect(await mailed.run('resend', 'daily', '--failed')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('no such mail'),
+    })
+  })
+
+  it('takes a reason only where somebody could read it', async () => {
+    await using mailed = await openMailed()
+    expect(await mailed.run('resend', 'daily', '--failed', '--reason', 'wrong currency')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--failed sends the same mail again'),
+    })
+    expect(mailed.server.received).toEqual([])
+  })
+
+  it('gives one who has it a new mail that says so, in answer to the first', async () => {
+    await using mailed = await openMailed()
+    const [first] = (await mailed.list('--recipient', 'ana@example.com')).deliveries
+    const reason = 'the first one had the wrong currency'
+    expect(await mailed.run('resend', 'daily', '--to', 'ana@example.com', '--reason', reason)).toMatchObject({
+      status: 0,
+    })
+    const [mail] = mailed.server.received.map((one) => one.mail)
+    expect(mail?.messageId).not.toBe(first.message_id)
+    expect(mail?.inReplyTo).toBe(first.message_id)
+    expect(mail?.text).toMatch(/^- Sent again at /m)
+    expect(mail?.html).toContain(reason)
+    // And once more: again a new one, in answer to the first, also where the sender has moved since.
+    const moved = await mailed.runFrom('reports@example.net', 'resend', 'daily', '--to', 'ana@example.com')
+    expect(moved).toMatchObject({ status: 0 })
+    expect(mailed.server.received[1]?.mail).toMatchObject({ inReplyTo: first.message_id })
+    expect(new Set(receivedBy(mailed.server, 'ana@example.com')).size).toBe(2)
+    expect((await mailed.list('--recipient', 'ana@example.com')).deliveries).toMatchObject([
+      { revision: 2, state: 'sent' },
+      { revision: 1, state: 'sent' },
+      { revision: 0, state: 'sent' },
+    ])
+  })
+
+  it('asks before several people get again what they have or may have', async () => {
+    await using mailed = await openMailed()
+    const asked = await mailed.run('resend', 'daily', '--all')
+    expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') })
+    expect(asked.stdout).toMatch(/^ana@example\.com .* sent +a new mail$/m)
+    expect(asked.stdout).toMatch(/^lost@example\.com .* in doubt +the same mail$/m)
+    expect(mailed.server.received).toEqual([])
+    const before: readonly Listed[] = (await mailed.list()).deliveries
+    const done = await mailed.run('resend', 'daily', '--all', '--yes')
+    expect(done).toMatchObject({ status: 0, stderr: expect.stringContaining('not to later@example.com') })
+    const isSame = (address: string) =>
+      before.find(({ recipient }) => recipient === address)?.message_id ===
+      receivedBy(mailed.server, address)[0]
+    expect(mailed.server.received).toHaveLength(3)
+    const table = await mailed.run('deliveries', '--state', 'sent')
+    expect(table.stdout).toMatch(/^lost@example\.com .* sent, perhaps twice /m)
+    expect(table.stdout).toMatch(/^ana@example\.com .* sent \(again\) /m)
+    expect(['ana', 'gone', 'lost'].map((name) => isSame(`${name}@example.com`))).toEqual([false, true, true])
+  })
+
+  it('needs one of its choices, and nobody who is no recipient gets anything', async () => {
+    await using mailed = await openMailed()
+    expect(await mailed.run('resend', 'daily')).toMatchObject({ status: 2 })
+    expect(await mailed.run('resend', 'daily', '--failed', '--all')).toMatchObject({ status: 2 })
+    expect(await mailed.run('resend', 'daily', '--to', 'eve@example.com')).toMatchObject({ status: 2 })
+    expect(await mailed.run('resend', 'nightly', '--failed')).toMatchObject({ status: 2 })
+  })
+})
+
+it('a test reaches one person, is of nobody’s subscription, and is not in the ledger', async () => {
+  await using mailed = await openMailed()
+  expect(await mailed.run('report', 'daily', '--test-to', 'me@example.com')).toMatchObject({ status: 0 })
+  expect(mailed.server.received.map(({ to }) => to)).toEqual([['me@example.com']])
+  expect(mailed.server.received[0]?.mail.subject).toMatch(/^\[Test\] /)
+  expect((await mailed.list()).deliveries).toHaveLength(4)
+  expect(await mailed.run('report', 'daily', '--send', '--test-to', 'me@example.com')).toMatchObject({
+    status: 2,
+  })
+})

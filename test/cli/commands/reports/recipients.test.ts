@@ -1,0 +1,148 @@
+/** `leadsheet recipients`, as a process. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { folderWith } from '../../../support/folder.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const SETTINGS = `
+recipients_file: people.csv
+reports:
+  - name: daily
+  - name: weekly
+    pipelines: [eu]
+    recipients:
+      - { address: dana@example.com, name: Dana, locale: de-DE, filter: { score: { min: 60 } }, blocks: [kpis] }
+`
+const FILES = { 'leadsheet.yaml': SETTINGS, 'people.csv': 'address\nana@example.com\n' }
+
+describe('the recipients', () => {
+  it('are listed with what they get of each report, and where that is said', async () => {
+    const { stdout } = await runWarm(['recipients'], { cwd: folderWith(FILES) })
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/))
+    expect(lines.slice(1)).toEqual([
+      [
+        ...['ana@example.com', '-', 'daily', 'active', 'all', 'en-GB', 'UTC'],
+        ...['as its folder says', '-', 'people.csv'],
+      ],
+      [
+        ...[
+          'dana@example.com',
+          'Dana',
+          'weekly',
+          'active',
+          'pipelines: [eu], score: { min: 60 }',
+          'de-DE',
+          'UTC',
+        ],
+        ...['kpis', '-', 'leadsheet.yaml:8:7'],
+      ],
+    ])
+  })
+
+  it('are data for other programs, of one report where that is asked for', async () => {
+    const args = ['recipients', '--report', 'weekly', '--json']
+    const { stdout } = await runWarm(args, { cwd: folderWith(FILES) })
+    expect(JSON.parse(stdout).data).toEqual([
+      {
+        ...{ address: 'dana@example.com', name: 'Dana', report: 'weekly', from: 'leadsheet.yaml:8:7' },
+        ...{ locale: 'de-DE', time_zone: 'UTC', blocks: ['kpis'], attachments: [] },
+        filter: { pipeline_ids: ['eu'], conditions: [{ field: 'score', min: 60, max: null }] },
+        ...{ in_settings: true, state: 'active', cadence: 'as_scheduled', refused_in_a_row: 0 },
+        ...{ changed_at: null, changed_by: null, reason: null },
+      },
+    ])
+  })
+
+  it('are none where nobody was named, and that is said', async () => {
+    const { stdout, stderr } = await runWarm(['recipients'], { cwd: folderWith() })
+    expect(stdout).toBe('')
+    expect(stderr).toContain('Nobody gets a report')
+  })
+})
+
+describe('wishes of recipients, done by an operator', () => {
+  const recipients = (cwd: string, ...args: string[]) => runWarm(['recipients', ...args], { cwd })
+  /** Of each line of the list: who, which report, how it stands. */
+  const listed = async (cwd: string) => {
+    const { stdout } = await recipients(cwd, '--json')
+    const { data } = JSON.parse(stdout) as { data: Record<string, unknown>[] }
+    return data.map(({ address, report, state, cadence, reason, in_settings }) => [
+      ...[address, report, state, cadence, reason, in_settings],
+    ])
+  }
+
+  it('are kept, listed with who said so and why, and taken back', async () => {
+    const cwd = folderWith(FILES)
+    const paused = await recipients(cwd, 'pause', 'Ana@Example.com', '--reason', 'on leave')
+    expect(paused.stdout).toMatch(
+      /^ana@example.com {2,}daily {2,}paused by the operator on .*: on leave {2,}0$/m,
+    )
+    expect((await recipients(cwd)).stdout).toMatch(
+      /ana@example.com .* paused by the operator on \d{4}-\d\d-\d\d: on leave /,
+    )
+    await recipients(cwd, 'weekly', 'dana@example.com', '--report', 'weekly')
+    expect(await listed(cwd)).toEqual([
+      ['ana@example.com', 'daily', 'paused', 'as_scheduled', 'on leave', true],
+      ['dana@example.com', 'weekly', 'active', 'weekly', null, true],
+    ])
+    await recipients(cwd, 'resume', 'ana@example.com')
+    await recipients(cwd, 'as-scheduled', 'dana@example.com')
+    expect(await listed(cwd)).toEqual([
+      ['ana@example.com', 'daily', 'active', 'as_scheduled', null, true],
+      ['dana@example.com', 'weekly', 'active', 'as_scheduled', null, true],
+    ])
+  })
+
+  it('stay when the settings name the recipient no more, and that is told', async () => {
+    const cwd = folderWith(FILES)
+    await recipients(cwd, 'unsubscribe', 'ana@example.com')
+    writeFileSync(join(cwd, 'people.csv'), 'address\nben@example.com\n')
+    const { stdout } = await recipients(cwd)
+    expect(stdout).toMatch(
+      /ana@example.com {2,}- {2,}daily {2,}unsubscribed by the operator .* no longer in the settings/,
+    )
+    expect((await listed(cwd)).at(-1)).toEqual([
+      ...['ana@example.com', 'daily', 'unsubscribed', 'as_scheduled', null, false],
+    ])
+  })
+
+  it('of somebody who gets nothing are told as a mistake', async () => {
+    const cwd = folderWith(FILES)
+    for (const args of [
+      ['pause', 'zoe@example.com'],
+      ['weekly', 'ana@example.com', '--report', 'weekly'],
+    ]) {
+      const run = await recipients(cwd, ...args)
+      expect([run.status, run.stderr]).toEqual([2, expect.stringContaining(`${args[1]} is no recipient of`)])
+    }
+  })
+})
+
+describe('links of recipients', () => {
+  const WITH_PAGES = {
+    ...FILES,
+    'leadsheet.yaml': `${SETTINGS}\nweb: { public_url: https://reports.example.com }\n`,
+  }
+
+  it('are one a report, the same each time, until they are revoked', async () => {
+    const cwd = folderWith(WITH_PAGES)
+    const link = async () =>
+      (await runWarm(['recipients', 'link', 'ana@example.com', '--report', 'daily'], { cwd })).stdout.trim()
+    const first = await link()
+    expect(first).toMatch(/^daily {2}https:\/\/reports\.example\.com\/subscription\/[\w-]+\.[\w-]{43}$/)
+    expect(await link()).toBe(first)
+    expect((await runWarm(['recipients', 'revoke-links'], { cwd })).stderr).toContain('--yes')
+    expect(await link()).toBe(first)
+    await runWarm(['recipients', 'revoke-links', '--yes'], { cwd })
+    expect(await link()).not.toBe(first)
+  })
+
+  it('are none where no pages are served, and it is said what to do', async () => {
+    const run = await runWarm(['recipients', 'link', 'ana@example.com'], { cwd: folderWith(FILES) })
+    expect([run.status, run.stderr]).toEqual([2, expect.stringContaining('web.public_url is not set')])
+  })
+})

@@ -1,0 +1,119 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { openStore } from '../../../../src/store/open.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { startService } from '../../../support/service.ts'
+import { openSyncing } from '../../../support/syncing.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+/** Past by any clock. */
+const NOW = new Date('2025-11-21T07:00:00Z')
+const SETTINGS = `data_dir: ./data
+mail: { url: file:./outbox, from: reports@example.com }
+recipients:
+  - ana@example.com
+  - { address: ben@example.com, locale: de-DE }
+`
+
+async function openSent() {
+  const folder = folderWith({ 'leadsheet.yaml': SETTINGS })
+  mkdirSync(join(folder, 'data'))
+  await using service = await startService(folder, NOW, 8)
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  await using syncing = await openSyncing(service.url, key, { folder: join(folder, 'data') })
+  syncing.clock.now = NOW
+  await syncing.sync({ pageSize: 500 })
+  const report = (...args: string[]) => reportIn(folder, args)
+  expect((await report('--send')).status).toBe(0)
+  return { folder, report }
+}
+
+function reportIn(folder: string, args: readonly string[]) {
+  return runWarm(['report', 'daily', '--at', NOW.toISOString(), ...args], { cwd: folder })
+}
+
+test('--as-sent writes the letter as it went out, byte for byte', async () => {
+  const { folder, report } = await openSent()
+  const shown = await report('--as-sent', '--for', 'ben@example.com', '--preview', 'ben.eml')
+  expect(shown.stdout).toMatch(/To +ben@example\.com\nState +sent /)
+  const [sent] = readdirSync(join(folder, 'data', 'outbox')).filter((name) => name.includes('ben'))
+  expect(readFileSync(join(folder, 'ben.eml'))).toEqual(
+    readFileSync(join(folder, 'data', 'outbox', sent ?? '')),
+  )
+
+  const first = JSON.parse((await report('--as-sent', '--preview', 'ana.html', '--json')).stdout)
+  expect(first).toMatchObject({ report: 'daily', recipient: 'ana@example.com', state: 'sent' })
+  expect(readFileSync(join(folder, 'ana.html'), 'utf8')).toContain(`<title>${first.subject}</title>`)
+
+  expect((await report('--as-sent')).stdout).toMatch(/ana@example\.com +sent .*\nben@example\.com +sent /)
+  const all = JSON.parse((await report('--as-sent', '--json')).stdout)
+  expect(all.letters).toMatchObject([{ recipient: 'ana@example.com' }, { recipient: 'ben@example.com' }])
+
+  const missing = await report('--as-sent', '--for', 'eve@example.com')
+  expect(missing.status).toBe(1)
+  expect(missing.stderr).toContain('No letter of daily to eve@example.com for 2025-11-20 is kept')
+})
+
+test('--preview and --test-to make it anew, leave what was sent as it is, and say so', async () => {
+  const { folder, report } = await openSent()
+  const database = new Database(join(folder, 'data', 'leadsheet.db'))
+  const kept = () => database.prepare('SELECT html, rendered_at FROM report_edition').all()
+  const before = kept()
+  database.exec("UPDATE pipeline SET name = 'Renamed since'")
+  const shown = await report('--preview', 'now.txt')
+  const note =
+    /made from the data of now\. The one that was sent on \d{4}-\d\d-\d\d stays .*report daily --as-sent/
+  expect(shown.stderr).toMatch(note)
+  expect(readFileSync(join(folder, 'now.txt'), 'utf8')).toContain('Renamed since')
+  expect(await report('--test-to', 'me@example.com')).toMatchObject({
+    status: 0,
+    stderr: expect.stringMatching(note),
+  })
+  const outbox = join(folder, 'data', 'outbox')
+  const [test = ''] = readdirSync(outbox).filter((name) => name.includes('me-example.com'))
+  expect(readFileSync(join(outbox, test), 'utf8')).toContain('Renamed since')
+  expect(kept()).toEqual(before)
+  database.close()
+})
+
+test('--diff says that nothing differs, and what does', async () => {
+  const { folder, report } = await openSent()
+  for (const how of [['--diff'], ['--diff', '--as-known']]) {
+    const same = await report(...how)
+    expect(same.stdout).toContain('Every figure is as it was kept.')
+    expect(same.status).toBe(0)
+  }
+  await using store = await openStore(join(folder, 'data', 'leadsheet.db'), NOW)
+  await sql`UPDATE report_edition SET program_version = '0.0.0',
+    figures = json_set(figures, '$.newLeads.current', json_extract(figures, '$.newLeads.current') + 7)`.execute(
+    store.db,
+  )
+  const { status, stdout } = await report('--diff')
+  expect(status).toBe(3)
+  expect(stdout).toContain('1 figure differs: another version of leadsheet made it')
+  expect(stdout).toMatch(/new_leads\.current +\d+ +\d+ +-7\n/)
+  const { differences } = JSON.parse((await report('--diff', '--json')).stdout)
+  expect(differences).toEqual([
+    { figure: 'new_leads.current', kept: expect.any(Number), now: expect.any(Number) },
+  ])
+})
+
+test('--diff of a day without an edition says so', async () => {
+  const { status, stderr } = await reportIn(folderWith({ 'leadsheet.yaml': SETTINGS }), ['--diff'])
+  expect(status).toBe(1)
+  expect(stderr).toContain('No edition of daily for 2025-11-20 is kept')
+})
+
+test.each([
+  [['--as-known'], '--as-known is given without --diff'],
+  [['--diff', '--send'], '--diff and --send cannot be given together'],
+  [['--as-sent', '--diff'], '--as-sent and --diff cannot be given together'],
+  [['--diff', '--for', 'eve@example.com'], 'eve@example.com is no recipient of the report daily'],
+])('%j is refused', async (args, message) => {
+  const { status, stderr } = await reportIn(folderWith({ 'leadsheet.yaml': SETTINGS }), args)
+  expect(status).toBe(2)
+  expect(stderr).toContain(message)
+})

@@ -1,0 +1,88 @@
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseDefinition } from '../../../../src/report/definition.ts'
+import { openStore } from '../../../../src/store/open.ts'
+import { tryReportQueries } from '../../../../src/store/queries/report-query.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const SETTINGS = 'reports:\n  - name: daily\n'
+
+const makeIn = (cwd: string, ...args: string[]) => runWarm(['report', 'new', ...args], { cwd })
+
+test('a new report has what another has, and queries that SQLite takes', async () => {
+  const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
+  const { status, stdout, stderr } = await makeIn(cwd, 'industries')
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toMatch(/^Made templates\/industries\/report\.yaml\n/)
+  expect(stdout).toContain('leadsheet report industries --watch')
+
+  const text = readFileSync(join(cwd, 'templates/industries/report.yaml'), 'utf8')
+  const definition = parseDefinition({ path: 'report.yaml', text })
+  expect(definition).toMatchObject({ title: 'Industries', period: 'working_day', send: 'always' })
+  expect(definition.queries.map(({ name }) => name)).toEqual(['by-industry', 'largest-open'])
+  await using store = await openStore(join(cwd, 'empty.db'), new Date('2026-11-21T06:00:00Z'))
+  await tryReportQueries(store.place, definition.queries, { signal: new AbortController().signal })
+})
+
+test('the settings stay as they are, and what to add to them is valid there', async () => {
+  const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
+  const { stdout } = await makeIn(cwd, 'industries')
+  expect(readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')).toBe(SETTINGS)
+  const [, lines = ''] = /add to reports in leadsheet\.yaml\n([\s\S]+)$/.exec(stdout) ?? []
+  appendFileSync(join(cwd, 'leadsheet.yaml'), lines)
+  const check = await runWarm(['config', 'check', '--json'], { cwd })
+  expect(check.status).toBe(0)
+  expect(check.stdout).toContain('"value": "industries"')
+})
+
+test('one that is called as a report of the program says that it goes before that', async () => {
+  const { status, stderr } = await makeIn(folderWith(), 'weekly')
+  expect([status, stderr]).toEqual([
+    3,
+    expect.stringContaining('It goes before the weekly that comes with leadsheet'),
+  ])
+})
+
+test('a report that a folder says is there already is left alone', async () => {
+  const cwd = folderWith({ 'templates/mine/text.hbs': 'Mine' })
+  const { status, stderr } = await makeIn(cwd, 'mine')
+  expect(status).not.toBe(0)
+  expect(stderr).toContain('templates/mine is there already')
+})
+
+test.each([
+  [['Weekly'], '"Weekly" cannot be the name of a report'],
+  [['layout'], '"layout" cannot be the name of a report'],
+  [['mine', '--from', 'nope'], 'there is no report named "nope"\nhint: Known reports: daily'],
+])('%j is refused', async (args, told) => {
+  const cwd = folderWith()
+  const { status, stderr } = await makeIn(cwd, ...args)
+  expect(status).not.toBe(0)
+  expect(stderr).toContain(told)
+})
+
+test('a name of digits is a title all the same', async () => {
+  const cwd = folderWith()
+  await makeIn(cwd, '2026')
+  const text = readFileSync(join(cwd, 'templates/2026/report.yaml'), 'utf8')
+  expect(parseDefinition({ path: 'report.yaml', text }).title).toBe('2026')
+})
+
+test('it is made in templates_dir', async () => {
+  const cwd = folderWith({ 'deploy/leadsheet.yaml': 'templates_dir: ../ours\n' })
+  mkdirSync(join(cwd, 'ours'))
+  const { stdout } = await makeIn(cwd, 'mine', '--config', 'deploy/leadsheet.yaml')
+  expect(stdout).toMatch(/^Made ours\/mine\/report\.yaml\n/)
+})
+
+test('a report that has only a folder yet can be looked at, and goes to nobody', async () => {
+  const cwd = folderWith({
+    'leadsheet.yaml': 'mail: { url: file:./outbox, from: a@example.com }\nrecipients: [ana@example.com]\n',
+  })
+  await makeIn(cwd, 'mine')
+  const { status, stderr } = await runWarm(['report', 'mine', '--send'], { cwd })
+  expect(status).not.toBe(0)
+  expect(stderr).toContain('Add it to `reports` in the settings; until then nobody gets it.')
+})

@@ -1,0 +1,185 @@
+/** `leadsheet report`, as a process: looking at a report with the eyes of its recipients, and sending it. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import PostalMime from 'postal-mime'
+import { describe, expect, it } from 'vitest'
+import { folderWith } from '../../../support/folder.ts'
+import { startService } from '../../../support/service.ts'
+import { clockAt } from '../../../support/shifted-clock.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+const SETTINGS = `
+mail: { url: file:./outbox, from: reports@example.com }
+recipients:
+  - ana@example.com
+  - address: dana@example.com
+    name: Dana Lopes
+    locale: de-DE
+    filter: { pipelines: [pl_emea] }
+    blocks: [headline, freshness, kpis]
+    attachments: [top_leads.csv]
+reports:
+  - name: daily
+  - name: rare
+    template: daily
+    send: { if_threshold: leads < 0 }
+`
+
+const NOW = '2026-11-24T12:00:00Z'
+
+const runIn =
+  (cwd: string, env: Readonly<Record<string, string>> = {}) =>
+  (...args: string[]) =>
+    runWarm(args, { cwd, env: { ...env, ...clockAt(NOW) } })
+
+/** A folder with settings, and a database of what a service has had in the last days. */
+async function openInstallation() {
+  const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
+  await using service = await startService(cwd, new Date(NOW), 5)
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  const env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, LEADSHEET_LOG_LEVEL: 'error' }
+  const run = runIn(cwd, env)
+  expect(await run('sync')).toMatchObject({ status: 0 })
+  return { cwd, run }
+}
+
+/** What could only be so by a fault. */
+function change(cwd: string, sql: string): void {
+  const database = new Database(join(cwd, 'data', 'leadsheet.db'))
+  database.exec(sql)
+  database.close()
+}
+
+describe('looking at a report', () => {
+  it('shows it as a recipient gets it, and in any language, with its pictures inside', async () => {
+    const { cwd, run } = await openInstallation()
+    const dana = await run('report', 'daily', '--for', 'dana@example.com', '--preview', 'dana.html')
+    expect(dana).toMatchObject({ status: 0 })
+    expect(dana.stdout).toMatch(/^Leads +pipelines pl_emea$/m)
+    expect(dana.stdout).toMatch(/^Subject +Leads am Tag: /m)
+    const html = readFileSync(join(cwd, 'dana.html'), 'utf8')
+    expect(html).toContain('lang="de-DE"')
+    expect(html).toContain('dana@example.com')
+    expect(html).toContain('="data:image/png;base64,')
+    expect(html).not.toContain('cid:')
+
+    const english = await run('report', 'daily', '--for', 'dana@example.com', '--locale', 'en-US', '--json')
+    expect(JSON.parse(english.stdout)).toMatchObject({
+      report: 'daily',
+      editions: [
+        { leads: 'pipelines pl_emea', subject: expect.stringMatching(/^Daily leads: /), not_sent: null },
+      ],
+      deliveries: [],
+    })
+    expect(readdirSync(join(cwd, 'data'))).not.toContain('outbox')
+  })
+
+  it('writes the whole mail with its files, and names whom it is to', async () => {
+    const { cwd, run } = await openInstallation()
+    await run('report', 'daily', '--for', 'dana@example.com', '--preview', 'dana.eml')
+    const mail = await PostalMime.parse(readFileSync(join(cwd, 'dana.eml')))
+    expect(mail.to).toEqual([{ name: 'Dana Lopes', address: 'dana@example.com' }])
+    expect(mail.attachments.map(({ filename }) => filename)).toContainEqual(
+      expect.stringMatching(/^daily-top-leads-.*\.csv$/),
+    )
+  })
+
+  it('names those who there are not, and what cannot be asked for together', async () => {
+    const run = runIn(folderWith({ 'leadsheet.yaml': SETTINGS }))
+    expect(await run('report', 'daily', '--for', 'zoe@example.com')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('zoe@example.com is no recipient of the report daily'),
+    })
+    for (const other of [
+      ['--for', 'ana@example.com'],
+      ['--locale', 'de'],
+      ['--preview', 'x.html'],
+    ]) {
+      expect(await run('report', 'daily', '--send', ...other)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(`--send and ${other[0]} cannot be given together`),
+      })
+    }
+    expect(await run('report', 'daily', '--locale', 'fr')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('reports are written in en and de'),
+    })
+  })
+})
+
+describe('sending a report', () => {
+  it('gives each recipient their own, of an edition for each choice of leads', async () => {
+    const { cwd, run } = await openInstallation()
+    const sent = JSON.parse((await run('report', 'daily', '--send', '--json')).stdout)
+    expect(sent.editions.map((edition: { leads: string | null }) => edition.leads)).toEqual([
+      null,
+      'pipelines pl_emea',
+    ])
+    expect(sent.deliveries).toMatchObject([
+      { recipient: 'ana@example.com', state: 'sent', is_new: true },
+      { recipient: 'dana@example.com', state: 'sent', is_new: true },
+    ])
+    expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(2)
+  })
+
+  it('sends it also where the archive cannot be written, and then says so', async () => {
+    const { cwd, run } = await openInstallation()
+    writeFileSync(join(cwd, 'data', 'archive'), 'a file in the place of the folder')
+    const sent = await run('report', 'daily', '--send')
+    expect(sent).toMatchObject({ status: 1, stdout: expect.stringContaining('dana@example.com  sent') })
+    expect(sent.stderr).toMatch(/data\/archive\/daily\/\S+ cannot be written/)
+    expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(2)
+  })
+
+  it('sends none that the settings would hold, unless it is forced to, and then says why they would', async () => {
+    const { cwd, run } = await openInstallation()
+    const holding = SETTINGS.replace('name: daily', 'name: daily\n    if_stale: hold')
+    writeFileSync(join(cwd, 'leadsheet.yaml'), holding)
+    change(cwd, "UPDATE sync_run SET leads_as_of = '2026-01-01T00:00:00.000Z'")
+    const held = await run('report', 'daily', '--send')
+    expect(held).toMatchObject({ status: 1, stdout: '' })
+    expect(held.stderr).toMatch(
+      /The report daily is held as its settings say: the leads are of 2026-01-01 00:00 UTC, the report ends /,
+    )
+    expect(held.stderr).toContain('--force')
+    const sent = await run('report', 'daily', '--send', '--force')
+    expect(sent).toMatchObject({ status: 0 })
+    expect(sent.stdout).toMatch(/^Subject +\[Stale data\] Daily leads: /m)
+    expect(await run('report', 'daily', '--force')).toMatchObject({ status: 2 })
+  })
+
+  it('says of each part that could not be made why, and leaves as done in part', async () => {
+    const { cwd, run } = await openInstallation()
+    change(cwd, "UPDATE sync_scan_verdict SET drift = '{', ended_at = '2026-11-23T12:00:00.000Z'")
+    const looked = await run('report', 'daily')
+    expect(looked).toMatchObject({ status: 3 })
+    expect(looked.stderr).toContain('warning: data_quality could not be made: malformed JSON')
+    const sent = await run('report', 'daily', '--send', '--json')
+    expect(sent).toMatchObject({ status: 3 })
+    expect(JSON.parse(sent.stdout).editions[0].failed).toEqual([
+      { block: 'data_quality', query: null, message: 'malformed JSON' },
+    ])
+  })
+
+  it('sends nothing of a quiet one, and says so then and later', async () => {
+    const { run } = await openInstallation()
+    const sent = await run('report', 'rare', '--send')
+    expect(sent.status).toBe(0)
+    expect(sent.stdout).toMatch(/^Not sent +quiet: not leads < 0$/m)
+    expect((await run('report', 'rare')).stdout).toMatch(/^Not sent +quiet: not leads < 0$/m)
+  })
+
+  it('refuses a condition that cannot be asked, and an attachment that there is not, before anything is made', async () => {
+    const wrong = SETTINGS.replace('leads < 0', 'lead < 0').replace('top_leads.csv', 'by-industry.csv')
+    const run = runIn(folderWith({ 'leadsheet.yaml': wrong }))
+    expect(await run('report', 'rare', '--send')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('if_threshold: lead < 0 cannot be asked: no such column: lead'),
+    })
+    expect(await run('report', 'daily')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('The report daily has nothing to attach as by-industry.csv'),
+    })
+  })
+})

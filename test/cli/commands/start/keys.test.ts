@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { folderWith } from '../../../support/folder.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+test('a key is created, listed without being shown, and revoked once', async () => {
+  const cwd = folderWith()
+  const run = (args: string) => runWarm(args.split(' '), { cwd })
+
+  const created = await run('keys create --name nightly --scope write --json')
+  const { key } = JSON.parse(created.stdout)
+  expect(created).toMatchObject({ status: 0, stderr: '' })
+
+  const list = await run('keys list --json')
+  expect(list.stdout).not.toContain(key)
+  const [listed] = JSON.parse(list.stdout).data
+  expect(listed).toMatchObject({ name: 'nightly', scope: 'write', revoked_at: null })
+  expect(key.startsWith(listed.prefix)).toBe(true)
+
+  expect((await run(`keys revoke ${listed.id}`)).status).toBe(0)
+  expect((await run('keys list')).stdout).toMatch(/nightly +write +\S+… +\S+ \S+Z +\d{4}-\d\d-\d\d/)
+  expect(await run(`keys revoke ${listed.id}`)).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining(`there is no key ${listed.id} that could be revoked`),
+  })
+})
+
+test('a directory without a service is named, and left as it is', async () => {
+  const cwd = folderWith()
+  const { status, stderr } = await runWarm(['keys', 'list', '--data', 'nowhere'], { cwd })
+  expect(status).toBe(2)
+  expect(stderr).toContain('there is no service in nowhere')
+  expect((await runWarm(['keys', 'revoke', 'key_1', '--data', 'nowhere'], { cwd })).status).toBe(2)
+})

@@ -1,0 +1,114 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { CONTACTS } from '../../../support/contacts.ts'
+import { folderWith } from '../../../support/folder.ts'
+import { KEY, startForeign } from '../../../support/foreign.ts'
+import { runWarm } from '../../../support/warm-leadsheet.ts'
+
+test('probe, sync, doctor: an unknown upstream is read with nothing written by hand', async () => {
+  await using foreign = await startForeign(CONTACTS)
+  const cwd = folderWith({ key: KEY })
+  const url = `${foreign.url}/crm`
+  const probed = await runWarm(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
+  expect(probed.status).toBe(0)
+  expect(probed.stdout).toContain('page by page from 1')
+  const written = readFileSync(join(cwd, 'profile.yaml'), 'utf8')
+  expect(`${written}${probed.stdout}${probed.stderr}`).not.toContain(KEY)
+
+  const env = {
+    LEADSHEET_API_URL: url,
+    LEADSHEET_API_KEY_FILE: 'key',
+    LEADSHEET_WEB_LISTEN: 'none',
+    LEADSHEET_API_PROFILE: 'profile.yaml',
+    LEADSHEET_SMTP_URL: 'file:outbox',
+  }
+  const synced = await runWarm(['sync', '--json'], { cwd, env })
+  expect(JSON.parse(synced.stdout)).toMatchObject({ outcome: 'ok', leads: { seen: 230, inserted: 230 } })
+
+  const doctor = await runWarm(['doctor', '--json'], { cwd, env })
+  const { verdict, checks } = JSON.parse(doctor.stdout)
+  expect(checks.filter((check: { verdict: string }) => check.verdict !== 'ok')).toEqual([])
+  expect([verdict, doctor.status]).toEqual(['ok', 0])
+
+  writeFileSync(
+    join(cwd, 'profile.yaml'),
+    written.replaceAll('modified_since', 'changed_since').replace('score: score', 'score: points'),
+  )
+  const worse = await runWarm(['doctor'], { cwd, env })
+  expect(worse.status).toBe(1)
+  expect(worse.stdout).toMatch(/fail +changes alone +.*the filter has no effect/)
+  expect(worse.stdout).toMatch(/warn +mapped fields +without a value in all \d+ records of the sample: score/)
+  expect(worse.stdout).toMatch(/ok +other fields +kept in raw alone: score/)
+
+  const again = await runWarm(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
+  expect(again.status).toBe(2)
+  expect(again.stderr).toContain('profile.yaml is there already')
+})
+
+test('an address without a list fails', async () => {
+  await using foreign = await startForeign(CONTACTS)
+  const cwd = folderWith({ key: KEY })
+  const { status, stdout } = await runWarm(
+    ['probe', `${foreign.url}/nowhere`, '--key-file', 'key', '--json'],
+    { cwd },
+  )
+  expect(status).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject({ complete: false, profile: null })
+})
+
+test('an upstream with two headers that dies half-way is written down as far as it was seen, with status 3', async () => {
+  await using foreign = await startForeign({
+    ...CONTACTS,
+    lets: ({ headers }) => headers['x-key'] === `Api ${KEY}` && headers['x-app'] === 'a7',
+    first: (_, url) => (url.searchParams.has('updated_since') ? 'crash' : null),
+  })
+  const cwd = folderWith({ key: KEY })
+  const probe = (...args: string[]) =>
+    runWarm(['probe', `${foreign.url}/crm/contacts`, '--key-file', 'key', '--header', 'X-App: a7', ...args], {
+      cwd,
+    })
+  const wrong = await probe('--auth', 'X-Key: Api')
+  expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--auth: found no {key}')])
+  const { status, stdout } = await probe('--auth', 'X-Key: Api {key}', '--write', 'profile.yaml')
+  expect(status).toBe(3)
+  expect(stdout).toMatch(/filters: the probe ended here, .*failed after 2 attempts/)
+  const written = readFileSync(join(cwd, 'profile.yaml'), 'utf8')
+  expect(parse(written)).toMatchObject({
+    auth: { header: 'X-Key', value: 'Api {key}', headers: { 'X-App': 'a7' } },
+    paging: { kind: 'page', param: 'page' },
+  })
+})
+
+test('doctor tells of settings that are wrong, and goes no further', async () => {
+  const { status, stdout } = await runWarm(['doctor'], {
+    cwd: folderWith({ 'leadsheet.yaml': 'api: { url: x }' }),
+  })
+  expect(status).toBe(1)
+  expect(stdout).toMatch(/^fail +settings/)
+})
+
+test('a mistake in a profile is told with its place, what was found and what is accepted', async () => {
+  const profile =
+    'name: x\npaging: { kind: pages, param: page }\nmapping:\n  lead: { id: id, scor: x }\nstages:\n  - status: ""\n'
+  const cwd = folderWith({ 'p.yaml': profile })
+  const env = {
+    LEADSHEET_API_URL: 'http://127.0.0.1:9',
+    LEADSHEET_API_KEY: 'k-123456',
+    LEADSHEET_API_PROFILE: 'p.yaml',
+  }
+  const { status, stderr } = await runWarm(['sync'], { cwd, env })
+  expect(status).toBe(2)
+  expect(stderr).toMatch(/p\.yaml:2:17 {2}paging\.kind: found "pages", expected one of cursor, page/)
+  expect(stderr).toMatch(
+    /p\.yaml:4:19 {2}mapping\.lead\.scor: there is no such part; known here: id, .*score/,
+  )
+  expect(stderr).toMatch(/p\.yaml:6:13 {2}stages\.0\.status: found ""/)
+
+  writeFileSync(join(cwd, 'leadsheet.yaml'), `api:\n  profile:\n    name: x\n    paging: { kind: pages }\n`)
+  const { LEADSHEET_API_PROFILE, ...others } = env
+  const inSettings = await runWarm(['sync'], { cwd, env: others })
+  expect(inSettings.stderr).toMatch(/leadsheet\.yaml:4:21 {2}api\.profile\.paging\.kind: found "pages"/)
+  expect(inSettings.stderr).toMatch(/leadsheet\.yaml:2:3 {2}api\.profile\.mapping: not set/)
+})

@@ -1,0 +1,121 @@
+/** `leadsheet init` as a program: typed to on a terminal, and by options where there is none. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../../src/config/load.ts'
+import { folderWith } from '../../support/folder.ts'
+import { runLeadsheet } from '../../support/leadsheet.ts'
+import { openMailServer } from '../../support/mail-server.ts'
+import { startService } from '../../support/service.ts'
+import { clockAt } from '../../support/shifted-clock.ts'
+import { HAS_TERMINAL, typeTo } from '../../support/typed.ts'
+
+const NOW = new Date('2026-11-21T16:00:00Z')
+const PASSWORD = 'p ä#:ss@/%'
+
+describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
+  test('five answers make settings that work, a test mail comes, and no secret was ever shown', async () => {
+    await using service = await startService(folderWith(), NOW, 2)
+    const key = await service.createKey({ name: 'init', scope: 'read' })
+    await using mail = await openMailServer({
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _session, done) =>
+        done(password === PASSWORD ? null : new Error('wrong password'), { user: username }),
+    })
+    const cwd = folderWith()
+    // A Saturday.
+    const typing = typeTo(['init'], { cwd, env: clockAt('2026-11-21T12:00:00Z') })
+    await typing.answer('Its address', `\x15${service.url}\r`)
+    await typing.answer('API key', `${key}\r`)
+    await typing.answer('Address, such as', `${mail.url}\r`)
+    await typing.answer('User', 'reports@example.com\r')
+    await typing.answer('Password', `${PASSWORD}\r`)
+    await typing.answer('Sender', '\r')
+    await typing.answer('Addresses for the report', 'ana@example.com, ben\r')
+    await typing.answer('expected an e-mail address', 'ana@example.com, ben@example.com\r')
+    await typing.answer('Addresses for troubles', '\r')
+    await typing.answer('Time zone', '\x15Europe/Berlin\r')
+    await typing.answer('When', '\r')
+    await typing.answer('Where it listens', '127.0.0.1:0\r')
+    await typing.answer('Send a test mail to ana@example.com', '\r')
+    const { screen, status } = await typing.finished()
+
+    expect(status).toBe(0)
+    expect(screen).toMatch(/^ {2}ok {4}list of leads: /m)
+    expect(screen).toMatch(/^ {2}ok {4}test mail: ana@example\.com: 250 /m)
+    expect(screen).toMatch(
+      /Next\n {2}npx leadsheet sync .*\n.*--test-to ana@example\.com.*\n.*first report Mon/,
+    )
+    for (const secret of [key, PASSWORD, encodeURIComponent(PASSWORD)]) expect(screen).not.toContain(secret)
+    expect(mail.received[0]?.mail).toMatchObject({
+      subject: '[leadsheet] This mail got through',
+      from: { address: 'reports@example.com', name: 'Lead reports' },
+    })
+    expect(mail.received[0]?.mail.text).toMatch(/The daily report\nIt comes Mon .* 07:00/)
+    const config = loadConfig({ cwd, env: {} })
+    expect(config.warnings).toEqual([])
+    expect(config.api.key?.reveal()).toBe(key)
+    expect(decodeURIComponent(new URL(config.mail.url?.reveal() ?? '').password)).toBe(PASSWORD)
+    expect(config.recipients).toEqual(['ana@example.com', 'ben@example.com'])
+    const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
+    for (const secret of [key, encodeURIComponent(PASSWORD)]) expect(settings).not.toContain(secret)
+    const files = readdirSync(cwd, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
+    expect(files.map(({ name }) => name).sort()).toEqual([
+      'api-key',
+      'leadsheet.yaml',
+      'smtp-url',
+      'window-token',
+    ])
+    for (const { parentPath, name } of files)
+      expect(statSync(join(parentPath, name)).mode & 0o777, name).toBe(0o600)
+  })
+
+  test('Ctrl-C leaves nothing behind', async () => {
+    const cwd = folderWith()
+    const typing = typeTo(['init'], {
+      cwd,
+      env: { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-1234' },
+    })
+    await typing.answer('Once more', 'keep\r')
+    await typing.answer('Address, such as', 'file:./outbox\r')
+    await typing.answer('Sender', '\x03')
+    const { screen, status } = await typing.finished()
+    expect([status, readdirSync(cwd)]).toEqual([130, []])
+    expect(screen).toContain('(LEADSHEET_API_URL)')
+    expect(screen).toMatch(/Nothing was written\.\s*$/)
+  })
+})
+
+describe('without a terminal', () => {
+  const OPTIONS = [
+    ...['init', '--api-url', 'http://127.0.0.1:9', '--smtp-url', 'file:./outbox', '--listen', 'none'],
+    ...['--from', 'Lead reports <reports@example.com>', '--recipients', 'ana@example.com'],
+  ]
+
+  test('options say it all, and the result says what does not answer', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
+    const args = [...OPTIONS, '--key-file', 'key', '--test-mail', 'ben@example.com', '--force', '--json']
+    const { status, stdout } = await runLeadsheet(args, { cwd })
+    const { files, checks } = JSON.parse(stdout)
+    expect(status).toBe(3)
+    expect(files).toEqual([{ path: join(cwd, 'leadsheet.yaml'), what: 'the settings' }])
+    expect(checks.map(({ what, verdict }: { what: string; verdict: string }) => [what, verdict])).toEqual([
+      ['service', 'fail'],
+      ['mail', 'ok'],
+      ['window', 'ok'],
+      ['test mail', 'ok'],
+    ])
+    expect(readFileSync(join(cwd, 'leadsheet.yaml.bak'), 'utf8')).toBe('log_level: debug\n')
+    expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(1)
+    const config = loadConfig({ cwd, env: {} })
+    expect([config.api.key?.reveal(), config.operators.recipients]).toEqual(['k-123456', ['ana@example.com']])
+  })
+
+  test('settings that are there stay as they are', async () => {
+    const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
+    const { status, stderr } = await runLeadsheet([...OPTIONS, '--key-file', 'key'], { cwd })
+    expect([status, existsSync(join(cwd, 'secrets'))]).toEqual([2, false])
+    expect(stderr).toContain('leadsheet.yaml is there already\nhint: --force')
+    expect(readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')).toBe('log_level: debug\n')
+  })
+})
