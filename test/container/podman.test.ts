@@ -20,7 +20,6 @@ import { parse, parseAllDocuments } from 'yaml'
 import type { Service } from '../../src/service/open.ts'
 import { freePort } from '../support/free-port.ts'
 import { type MailServer, openMailServer } from '../support/mail-server.ts'
-import { FIRST_SCHEMA, makeOlderStore } from '../support/older-store.ts'
 import { startOwnPostgres } from '../support/own-postgres.ts'
 import { hasPostgres } from '../support/postgres.ts'
 import { findInstalled, isSkipped } from '../support/programs.ts'
@@ -196,25 +195,6 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
       await expect.poll(() => toldSince(RECIPIENTS.length)).toEqual(['ana@example.com'])
       await stop('upgraded')
     })
-  })
-
-  it('brings a volume of an older schema up to date, with a backup of it beside', async () => {
-    const volume = layOut({})
-    await makeOlderStore(join(volume, 'leadsheet.db'), FIRST_SCHEMA)
-    chownSync(join(volume, 'leadsheet.db'), UID, UID)
-    const yaml = `api: { url: "${service.url}", key_file: key }\nreports: []\n`
-    const settings = layOut({ 'leadsheet.yaml': yaml, key })
-    const mounts = ['--read-only', `--volume=${volume}:/data`, `--volume=${settings}:/etc/leadsheet:ro`]
-    const { status, stderr } = await podman.run([
-      ...[
-        ...mounts,
-        '--env=LEADSHEET_CONFIG=/etc/leadsheet/leadsheet.yaml',
-        IMAGE,
-        ...['sync', '--only', 'agents'],
-      ],
-    ])
-    expect([status, stderr]).toEqual([0, expect.not.stringContaining('token')])
-    expect(readdirSync(join(volume, 'backups')).filter((file) => file.endsWith('.db'))).toHaveLength(1)
   })
 
   it('does what deploy/compose/try.yaml asks for, and the service says nothing of a token', async () => {

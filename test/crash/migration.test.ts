@@ -1,26 +1,16 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import type { Migration } from 'kysely/migration'
 import { expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
-import { FIRST_SCHEMA, makeOlderStore, THIRD_SCHEMA } from '../support/older-store.ts'
+import { makeNextVersion, makePresentStore } from '../support/next-version.ts'
 import { hashTables } from './support/contents.ts'
 import { listPoints, type Program, run, runKilledAt } from './support/program.ts'
 import { forEachCase, sampleOf } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 import { copyOf, databaseIn } from './support/world.ts'
 
-/** A folder whose database has a schema of the past and a few rows; without migrations an empty file. */
-async function openOld(migrations: Record<string, Migration> | null): Promise<string> {
-  const folder = folderWith({ 'data/.keep': '' })
-  if (migrations === null) {
-    writeFileSync(databaseIn(folder), '')
-    return folder
-  }
-  await makeOlderStore(databaseIn(folder), migrations)
-  return folder
-}
+const makeEmptyFile = async (file: string): Promise<void> => writeFileSync(file, '')
 
 function schemaOf(file: string): string {
   const database = new Database(file)
@@ -30,17 +20,18 @@ function schemaOf(file: string): string {
 }
 
 it.each([
-  ['an empty file', null, 0],
-  ['the first schema', FIRST_SCHEMA, 3],
-  ['the third schema', THIRD_SCHEMA, 3],
+  ['an empty file', makeEmptyFile, 0],
+  ['the schema of the version before', makePresentStore, 3],
 ])(
   'a migration killed at any statement leaves the old schema or the new one, and is made by the next run: %s (row 40)',
-  async (_name, migrations, leads) => {
-    const base = await openOld(migrations)
+  async (_name, makeFile, leads) => {
+    const base = folderWith({ 'data/.keep': '' })
+    await makeFile(databaseIn(base))
+    const sources = makeNextVersion()
     const copies = folderWith()
     const programIn = (folder: string): Program => ({
       main: join(import.meta.dirname, 'support/open-store.ts'),
-      args: [databaseIn(folder)],
+      args: [databaseIn(folder), sources],
       cwd: folder,
       env: { EVERY_STATEMENT: '1' },
     })
@@ -50,7 +41,7 @@ it.each([
     const after = schemaOf(databaseIn(unkilled))
     const rows = hashTables(databaseIn(unkilled))
     expect(rows['lead']).toMatch(`${leads} rows`)
-    await expectSound(databaseIn(unkilled))
+    await expectSound(databaseIn(unkilled), [], sources)
 
     const numbers = points.flatMap((name, index) => (/^before|^after commit/.test(name) ? [index + 1] : []))
     expect(numbers.length).toBeGreaterThan(50)
@@ -61,7 +52,7 @@ it.each([
       expect(await run(programIn(folder))).toMatchObject({ status: 0 })
       expect(schemaOf(databaseIn(folder))).toBe(after)
       expect(hashTables(databaseIn(folder))).toEqual(rows)
-      await expectSound(databaseIn(folder))
+      await expectSound(databaseIn(folder), [], sources)
       rmSync(folder, { recursive: true })
     })
   },

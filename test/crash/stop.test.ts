@@ -12,7 +12,7 @@ import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
 import { type MailServer, openMailServer } from '../support/mail-server.ts'
-import { FIRST_SCHEMA, makeOlderStore } from '../support/older-store.ts'
+import { makeNextVersion, makePresentStore, PRESENT_SCHEMA } from '../support/next-version.ts'
 import { isSkipped } from '../support/programs.ts'
 import { random } from '../support/random.ts'
 import { startService } from '../support/service.ts'
@@ -160,11 +160,12 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
   it('while it starts, and backs up a database of an older version, leaves that as it was (row 56)', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
     const file = join(cwd, 'leadsheet.db')
-    await makeOlderStore(file, FIRST_SCHEMA)
-    const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: 'http://127.0.0.1:9' }), 0)
+    await makePresentStore(file)
+    const next = { main: join(makeNextVersion(), 'main.ts') }
+    const daemon = startDaemon({ ...daemonOf(cwd, { LEADSHEET_API_URL: 'http://127.0.0.1:9' }), ...next }, 0)
     await untilSaid(daemon, /is of an older version/)
     await stopDaemon(daemon)
-    expect(query(file, 'SELECT name FROM kysely_migration')).toEqual([{ name: '001-init' }])
+    expect(query(file, 'SELECT name FROM kysely_migration')).toEqual(PRESENT_SCHEMA.map((name) => ({ name })))
     expect(query(file, 'SELECT * FROM lease')).toEqual([])
   })
 

@@ -9,9 +9,9 @@ import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { checkBackup } from '../../src/store/backup/backup-check.ts'
 import { folderWith } from '../support/folder.ts'
-import { makeOlderStore, THIRD_SCHEMA } from '../support/older-store.ts'
+import { makeNextVersion, makePresentStore, NEXT_SCHEMA, PRESENT_SCHEMA } from '../support/next-version.ts'
 import { random } from '../support/random.ts'
-import { run } from './support/program.ts'
+import { type Program, run } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 import { copyOf, databaseIn } from './support/world.ts'
@@ -23,8 +23,8 @@ const LATER_MS = 150
 const MAIN = join(import.meta.dirname, 'support/upgrade-store.ts')
 
 /** Starts it in a group of its own, and kills the group some time after a step has begun. */
-async function killAfter(folder: string, step: string, afterMs: number): Promise<void> {
-  const child = spawn(process.execPath, [MAIN, databaseIn(folder)], { detached: true })
+async function killAfter(program: Program, step: string, afterMs: number): Promise<void> {
+  const child = spawn(process.execPath, [MAIN, ...program.args], { detached: true })
   const lines = createInterface(child.stdout)
   for await (const line of lines) {
     if (!line.includes(step)) continue
@@ -38,11 +38,11 @@ async function killAfter(folder: string, step: string, afterMs: number): Promise
   await ended
 }
 
-function migrationsIn(file: string): number {
+function migrationsIn(file: string): string[] {
   const database = new Database(file)
-  const count = database.prepare<[], number>('SELECT count(*) FROM kysely_migration').pluck().get()
+  const names = database.prepare<[], string>('SELECT name FROM kysely_migration ORDER BY name').pluck().all()
   database.close()
-  return count ?? 0
+  return names
 }
 
 it.each(STEPS)(
@@ -50,21 +50,21 @@ it.each(STEPS)(
   async (step) => {
     const next = random(SEED)
     const base = folderWith({ 'data/.keep': '' })
-    await makeOlderStore(databaseIn(base), THIRD_SCHEMA)
+    await makePresentStore(databaseIn(base))
+    const sources = makeNextVersion()
     const copies = folderWith()
     const whole = copyOf(base, copies, 'whole')
-    const program = (folder: string) => ({ main: MAIN, args: [databaseIn(folder)], cwd: folder, env: {} })
+    const program = (cwd: string): Program => ({ main: MAIN, args: [databaseIn(cwd), sources], cwd, env: {} })
     expect(await run(program(whole))).toMatchObject({ status: 0 })
-    const present = migrationsIn(databaseIn(whole))
-    expect(present).toBeGreaterThan(3)
+    expect(migrationsIn(databaseIn(whole))).toEqual(NEXT_SCHEMA)
     for (let kill = 0; kill < KILLS; kill++) {
       const folder = copyOf(base, copies, `${step} ${kill}`)
       const file = databaseIn(folder)
-      await killAfter(folder, step, Math.floor(next() * LATER_MS))
-      expect([3, present]).toContain(migrationsIn(file))
+      await killAfter(program(folder), step, Math.floor(next() * LATER_MS))
+      expect([PRESENT_SCHEMA, NEXT_SCHEMA]).toContainEqual(migrationsIn(file))
       expect(await run(program(folder))).toMatchObject({ status: 0 })
-      expect(migrationsIn(file)).toBe(present)
-      await expectSound(file)
+      expect(migrationsIn(file)).toEqual(NEXT_SCHEMA)
+      await expectSound(file, [], sources)
       for (const name of readdirSync(join(file, '../backups'))) {
         expect(checkBackup(join(file, '../backups', name))).toMatchObject({ rows: { lead: 3 } })
       }

@@ -1,32 +1,23 @@
-/** The service's schema, step by step. A step that has shipped is never edited; a new one follows it. */
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+/** The service's schema. */
+import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-export const MIGRATIONS: Record<string, Migration> = {
-  '001_init': { up: (db) => inTransaction(db, INIT) },
-  '002_webhook_messages': { up: (db) => inTransaction(db, WEBHOOK_MESSAGES) },
-  '003_made_at': { up: (db) => inTransaction(db, MADE_AT) },
-}
+export const MIGRATIONS: Record<string, Migration> = { '001-initial': { up } }
 
 /** Kysely does not wrap SQLite migrations; half a schema after a crash could not be repaired by rerunning. */
-async function inTransaction(db: Kysely<unknown>, statements: readonly RawBuilder<unknown>[]): Promise<void> {
+async function up(db: Kysely<unknown>): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    for (const statement of statements) await statement.execute(trx)
+    for (const statement of STATEMENTS) await statement.execute(trx)
   })
 }
 
-/** A history that was begun before has its present at its end. */
-const MADE_AT = [
-  sql`alter table simulation add column made_at integer not null default 0`,
-  sql`update simulation set made_at = simulated_until`,
-]
-
-const INIT = [
+const STATEMENTS = [
   sql`create table simulation (
     id integer primary key check (id = 1),
     seed integer not null,
     epoch_at integer not null,
-    simulated_until integer not null
+    simulated_until integer not null,
+    made_at integer not null
   ) strict`,
 
   sql`create table api_key (
@@ -145,30 +136,15 @@ const INIT = [
     description text,
     status text not null check (status in ('active', 'disabled')),
     secret text not null,
-    created_at integer not null
-  ) strict`,
-
-  sql`create table idempotent_answer (
-    key_id text not null references api_key (id),
-    path text not null,
-    idempotency_key text not null,
-    request_sha256 text not null,
-    answer text not null,
     created_at integer not null,
-    primary key (key_id, path, idempotency_key)
+    old_secret text,
+    old_secret_until integer,
+    disabled_reason text,
+    disabled_at integer,
+    failing_since integer,
+    paused_until integer,
+    last_event_id integer not null default 0
   ) strict`,
-]
-
-const WEBHOOK_MESSAGES = [
-  sql`alter table webhook add column old_secret text`,
-  sql`alter table webhook add column old_secret_until integer`,
-  sql`alter table webhook add column disabled_reason text`,
-  sql`alter table webhook add column disabled_at integer`,
-  sql`alter table webhook add column failing_since integer`,
-  sql`alter table webhook add column paused_until integer`,
-  sql`alter table webhook add column last_event_id integer not null default 0`,
-  // What happened before was never promised to those that are registered.
-  sql`update webhook set last_event_id = (select ifnull(max(id), 0) from event)`,
 
   sql`create table webhook_message (
     id text primary key,
@@ -197,4 +173,14 @@ const WEBHOOK_MESSAGES = [
   ) strict`,
   sql`create index webhook_attempt_webhook on webhook_attempt (webhook_id, id)`,
   sql`create index webhook_attempt_message on webhook_attempt (message_id)`,
+
+  sql`create table idempotent_answer (
+    key_id text not null references api_key (id),
+    path text not null,
+    idempotency_key text not null,
+    request_sha256 text not null,
+    answer text not null,
+    created_at integer not null,
+    primary key (key_id, path, idempotency_key)
+  ) strict`,
 ]

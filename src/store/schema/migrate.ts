@@ -2,61 +2,13 @@
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import * as init from '../migrations/001-init.ts'
-import * as heldAndDoubted from '../migrations/002-held-and-doubted.ts'
-import * as scanTruth from '../migrations/003-scan-truth.ts'
-import * as history from '../migrations/004-history.ts'
-import * as layout from '../migrations/005-layout.ts'
-import * as details from '../migrations/006-details.ts'
-import * as figures from '../migrations/007-figures.ts'
-import * as retention from '../migrations/009-retention.ts'
-import * as letters from '../migrations/010-letters.ts'
-import * as reportIndexes from '../migrations/011-report-indexes.ts'
-import * as editions from '../migrations/012-editions.ts'
-import * as schedules from '../migrations/013-schedules.ts'
-import * as deliveries from '../migrations/014-deliveries.ts'
-import * as subscriptions from '../migrations/015-subscriptions.ts'
-import * as notices from '../migrations/016-notices.ts'
-import * as gate from '../migrations/017-gate.ts'
-import * as detailCount from '../migrations/019-detail-count.ts'
-import * as settingsRead from '../migrations/021-settings-read.ts'
-import * as editionSearch from '../migrations/022-edition-search.ts'
-import * as counts from '../migrations/023-counts.ts'
-import * as events from '../migrations/024-events.ts'
-import * as eventCounts from '../migrations/025-event-counts.ts'
-import * as syncParts from '../migrations/026-sync-parts.ts'
-import * as severalWorkers from '../migrations/027-several-workers.ts'
-import * as moving from '../migrations/029-moving.ts'
 import type { Tables } from '../tables/tables.ts'
+import * as initial from './001-initial.ts'
 import { findUpgradeBackup } from './upgrade-backups.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
 export const MIGRATIONS: Record<string, Migration> = {
-  '001-init': init,
-  '002-held-and-doubted': heldAndDoubted,
-  '003-scan-truth': scanTruth,
-  '004-history': history,
-  '005-layout': layout,
-  '006-details': details,
-  '007-figures': figures,
-  '009-retention': retention,
-  '010-letters': letters,
-  '011-report-indexes': reportIndexes,
-  '012-editions': editions,
-  '013-schedules': schedules,
-  '014-deliveries': deliveries,
-  '015-subscriptions': subscriptions,
-  '016-notices': notices,
-  '017-gate': gate,
-  '019-detail-count': detailCount,
-  '021-settings-read': settingsRead,
-  '022-edition-search': editionSearch,
-  '023-counts': counts,
-  '024-events': events,
-  '025-event-counts': eventCounts,
-  '026-sync-parts': syncParts,
-  '027-several-workers': severalWorkers,
-  '029-moving': moving,
+  '001-initial': initial,
 }
 
 /**

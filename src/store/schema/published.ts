@@ -56,7 +56,6 @@ export const PRIVATE: readonly string[] = [
   'sync_scan_page',
   'sync_scan_event',
   'sync_dropped_index',
-  'sync_part',
   'sync_watermark',
   'upstream_profile',
 ]

@@ -2,16 +2,13 @@ import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFil
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { Migrator } from 'kysely/migration'
 import { describe, expect, test } from 'vitest'
 import { noteSlots } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { makeBackup } from '../../../src/store/backup/backup.ts'
 import { restoreBackup } from '../../../src/store/backup/restore.ts'
-import { openSqlite } from '../../../src/store/db/sqlite.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import * as init from '../../../src/store/migrations/001-init.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import type { DeliveryTable } from '../../../src/store/tables/outbox-tables.ts'
@@ -146,16 +143,6 @@ describe('a restore', () => {
     expect(readFileSync(before ?? '', 'utf8')).toBe(rubbish)
     expect(existsSync(`${place.file}-wal`)).toBe(false)
     expect(await countLeads(place.file)).toBe(2)
-  })
-
-  test('brings a backup of the first schema to the present one', async () => {
-    const place = await makePlace()
-    const old = openSqlite(place.backup)
-    const provider = { getMigrations: async () => ({ '001-init': init }) }
-    await new Migrator({ db: old, provider }).migrateToLatest()
-    await old.destroy()
-    expect(await restore(place)).toMatchObject({ content: { schema: '001-init', rows: { lead: 0 } } })
-    expect(await countLeads(place.file)).toBe(0)
   })
 
   test.each([

@@ -1,24 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { type Kysely, sql } from 'kysely'
-import { Migrator } from 'kysely/migration'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { buildMessage } from '../../../src/mail/message.ts'
 import type { Letter } from '../../../src/model.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
-import { openSqlite } from '../../../src/store/db/sqlite.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import * as init from '../../../src/store/migrations/001-init.ts'
-import * as heldAndDoubted from '../../../src/store/migrations/002-held-and-doubted.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { enqueueLetters, listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { addToPack, createLetterPack, readLetter } from '../../../src/store/outbox/message.ts'
-import type { Tables } from '../../../src/store/tables/tables.ts'
-import { folderWith } from '../../support/folder.ts'
 import { enqueueLetter, FILES, LETTER } from '../../support/letter.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
@@ -27,13 +20,9 @@ const MANY = 2_000
 
 async function openWithEdition(): Promise<Store> {
   const store = await openEmptyStore()
-  await insertEdition(store.db)
-  return store
-}
-
-async function insertEdition(db: Kysely<Tables>): Promise<void> {
   await sql`INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
-    VALUES ('e1', 'daily', '2026-11-19', '2026-11-20', 'UTC', ${NOW}, '{}', '', '', '')`.execute(db)
+    VALUES ('e1', 'daily', '2026-11-19', '2026-11-20', 'UTC', ${NOW}, '{}', '', '', '')`.execute(store.db)
+  return store
 }
 
 /** About 5 kB when packed. */
@@ -131,44 +120,6 @@ describe('a letter in the ledger', () => {
     },
   )
 })
-
-it('a letter of the schema before comes along, with its state, and is sent as it would have been', async () => {
-  const { toName: _toName, lang: _lang, unsubscribe: _unsubscribe, files: _files, ...before } = LETTER
-  const file = await fileBefore(before)
-  await using store = await openStore(file, OPENED_AT)
-  expect(await listDeliveries(store.db, 'e1')).toMatchObject([
-    {
-      messageId: LETTER.messageId,
-      recipient: LETTER.to,
-      state: 'in_doubt',
-      attempts: 3,
-      doubts: 1,
-      ...{ revision: 0, queuedAt: NOW, nextAttemptAt: NOW, response: 'lost' },
-    },
-  ])
-  expect(await readLetter(store.db, LETTER.messageId)).toEqual({ ...LETTER, toName: null })
-  const { rows } = await sql`PRAGMA foreign_key_check`.execute(store.db)
-  expect(rows).toEqual([])
-})
-
-/** A file of an earlier schema, with a letter that is in doubt. */
-async function fileBefore(letter: object): Promise<string> {
-  const file = join(folderWith(), 'leadsheet.db')
-  const old = openSqlite(file)
-  const migrations = { '001-init': init, '002-held-and-doubted': heldAndDoubted }
-  const { error } = await new Migrator({
-    db: old,
-    provider: { getMigrations: async () => migrations },
-  }).migrateToLatest()
-  expect(error).toBeUndefined()
-  await insertEdition(old)
-  await sql`INSERT INTO delivery (message_id, edition_id, recipient, state, letter, attempts, doubts, state_at, response)
-    VALUES (${LETTER.messageId}, 'e1', ${LETTER.to}, 'in_doubt', ${JSON.stringify(letter)}, 3, 1, ${NOW}, 'lost')`.execute(
-    old,
-  )
-  await old.destroy()
-  return file
-}
 
 function numbered(n: number, change: Partial<Letter> = {}): Letter {
   return { ...LETTER, to: `${n}@example.org`, messageId: `<${n}@example.com>`, ...change }

@@ -1,9 +1,11 @@
 /** How a schema of PostgreSQL is made and opened, and what is said where it cannot be. */
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { makeNextVersion } from '../../support/next-version.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { withClient } from '../../support/postgres-server.ts'
 import { lead, migratedDatabase, OPENED_AT, save } from '../../support/store.ts'
@@ -115,14 +117,6 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', ()
       { code: 'store_newer', message: 'was written by a newer leadsheet (its schema has 999-later)' },
     ],
     [
-      'of an older version',
-      `DELETE FROM leadsheet.kysely_migration WHERE name = '025-event-counts'`,
-      {
-        code: 'store_corrupt',
-        message: 'was made by an older leadsheet (its schema lacks 025-event-counts)',
-      },
-    ],
-    [
       'of somebody else',
       'DROP TABLE leadsheet.kysely_migration',
       { code: 'store_corrupt', message: 'is a schema with tables, but not of leadsheet' },
@@ -135,6 +129,17 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', ()
       message: expect.stringContaining(told.message),
       hint: expect.stringContaining('nothing was changed.'),
     })
+  })
+
+  it('of the version before the next one is told, and left as it is', async () => {
+    const url = await newDatabase({ template: await migratedDatabase() })
+    const next = await import(join(makeNextVersion(), 'store/open.ts'))
+    await expect(next.openStore(url, OPENED_AT)).rejects.toMatchObject({
+      code: 'store_corrupt',
+      message: expect.stringContaining('was made by an older leadsheet (its schema lacks 002-next)'),
+      hint: expect.stringContaining('nothing was changed.'),
+    })
+    await (await openStore(url, OPENED_AT)).close()
   })
 
   it('for want of the right to make it is told', async () => {
@@ -199,7 +204,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', ()
 
   it('leaves no connection behind', async () => {
     const url = await newDatabase({ template: await migratedDatabase() })
-    await alter(url, `DELETE FROM leadsheet.kysely_migration; ${OF_ANOTHER_VERSION}`)
+    await alter(url, `INSERT INTO leadsheet.kysely_migration VALUES ('999-later', ''); ${OF_ANOTHER_VERSION}`)
     await refusalOf(url)
     await withClient(url, (client) =>
       expect

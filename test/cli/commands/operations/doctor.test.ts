@@ -68,7 +68,7 @@ test('doctor reads the database through and says that its rules hold, and which 
 test('doctor names each rule that is broken, how often and where, with the remedy', async () => {
   await using synced = await openSynced()
   synced.exec(
-    `UPDATE lead SET status = 'other' WHERE no <= 5; INSERT INTO sync_scan_page VALUES (0, 0, 1, '[]')`,
+    `UPDATE lead SET status = 'other' WHERE no <= 5; INSERT INTO sync_scan_page VALUES (0, 1, '[]')`,
   )
   const broken = (await synced.diagnose()).filter(({ verdict }) => verdict === 'fail')
   expect(broken).toMatchObject([

@@ -1,11 +1,12 @@
-/** What the upstream tells of by webhooks, and what is to be read since it did. */
-import { type Kysely, sql } from 'kysely'
+/** Events that the upstream sends by webhook. The triggers keep event_count right. */
+import { sql } from 'kysely'
 
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of STATEMENTS) await statement.execute(db)
-}
+const COUNT = sql`INSERT INTO event_count
+      VALUES (substr(new.received_at, 1, 13), new.outcome, 1,
+        ifnull(max(0, unixepoch(new.done_at, 'subsec') - unixepoch(new.received_at, 'subsec')), 0))
+      ON CONFLICT DO UPDATE SET events = events + 1, seconds = seconds + excluded.seconds`
 
-const STATEMENTS = [
+export const EVENTS = [
   sql`CREATE TABLE event ( -- one row an event that the upstream has told of by a webhook, for a week
     id TEXT PRIMARY KEY, -- the upstream's identifier; made of the event (sha256:…) where it has none
     type TEXT, -- in the upstream's words, such as lead.status_changed; null where it does not tell
@@ -36,8 +37,14 @@ const STATEMENTS = [
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX event_queue_by_time ON event_queue (asked_at)`,
 
-  sql`CREATE TABLE sync_scan_event ( -- leads that events have read while the scan of sync_scan is under way, so that it does not take them for what they were before
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order of their reading
-    lead_no INTEGER NOT NULL UNIQUE -- lead.no
-  ) STRICT`,
+  sql`CREATE TABLE event_count ( -- one row an hour and outcome: the events that came in that hour and are done with
+    hour TEXT NOT NULL, -- UTC, such as 2026-11-21T14
+    outcome TEXT NOT NULL, -- as in event
+    events INTEGER NOT NULL, -- number of events
+    seconds REAL NOT NULL, -- sum of the times from when each came to when what it told of was in the copy
+    PRIMARY KEY (hour, outcome)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE TRIGGER event_count_insert AFTER INSERT ON event WHEN new.outcome IS NOT NULL BEGIN ${COUNT}; END`,
+  sql`CREATE TRIGGER event_count_update AFTER UPDATE OF outcome ON event
+    WHEN old.outcome IS NULL AND new.outcome IS NOT NULL BEGIN ${COUNT}; END`,
 ]

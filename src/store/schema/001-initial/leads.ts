@@ -1,0 +1,185 @@
+/** The leads, their history and their details. The triggers keep lead_count right, whatever writes into lead. */
+import { sql } from 'kysely'
+
+const COUNT_NEW = sql`INSERT INTO lead_count
+      SELECT new.pipeline_id, new.status, iif(new.value_amount IS NULL, '', ifnull(new.value_currency, '')), 1,
+        ifnull(new.value_amount, 0)
+      WHERE new.removed_at IS NULL
+      ON CONFLICT DO UPDATE SET leads = leads + 1, value_amount = value_amount + excluded.value_amount`
+
+const UNCOUNT_OLD = sql`UPDATE lead_count SET leads = leads - 1, value_amount = value_amount - ifnull(old.value_amount, 0)
+      WHERE old.removed_at IS NULL AND pipeline_id = old.pipeline_id AND status = old.status
+        AND value_currency = iif(old.value_amount IS NULL, '', ifnull(old.value_currency, ''))`
+
+export const LEADS = [
+  sql`CREATE TABLE lead ( -- one row a lead, as last seen upstream; the record as sent is in lead_raw
+    no INTEGER PRIMARY KEY, -- our number of the lead, in order of arrival; the same for ever in this file
+    id TEXT NOT NULL, -- the upstream's identifier, digit for digit; unique
+    pipeline_id TEXT NOT NULL, -- pipeline.id
+    status TEXT NOT NULL, -- stage.status
+    company_name TEXT,
+    company_domain TEXT, -- web address of the company without scheme, such as acme.com
+    company_industry TEXT,
+    company_subindustry TEXT,
+    company_employees ANY, -- number of people who work there
+    company_city TEXT,
+    company_country TEXT,
+    company_region TEXT,
+    company_one_liner TEXT, -- what the company says of itself
+    contact_name TEXT,
+    contact_title TEXT,
+    contact_email TEXT,
+    score ANY, -- 0 to 100, null until scored
+    value_amount ANY, -- expected deal value in whole units of value_currency
+    value_currency TEXT, -- ISO 4217
+    source TEXT, -- where the discovering agent found the company
+    agent_id TEXT, -- agent.id, the last to work on it
+    tags TEXT NOT NULL, -- the upstream's tags, JSON array of text
+    created_at TEXT NOT NULL, -- UTC, by the upstream's clock
+    updated_at TEXT NOT NULL, -- UTC, by the upstream's clock
+    status_changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: when the status began; updated_at where the upstream does not tell
+    first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
+    observed_at TEXT NOT NULL, -- UTC, by our clock: when we read the state that stands here
+    removed_at TEXT, -- UTC, by our clock: gone upstream, absent from two whole scans in a row; null while there
+    run_id TEXT NOT NULL -- sync_run.id that wrote this row
+  ) STRICT`,
+  sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
+  sql`CREATE INDEX lead_by_pipeline ON lead (pipeline_id, status)`,
+  sql`CREATE INDEX lead_by_creation ON lead (created_at)`,
+  // With removed_at, although it is null in each entry, or SQLite would look into every row for it.
+  sql`CREATE INDEX lead_by_score ON lead (score, removed_at) WHERE removed_at IS NULL`,
+  // What a figure reads of many leads stands in the index itself, so that no row is looked up.
+  sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id)`,
+  sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, removed_at)`,
+  sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, updated_at, id)`,
+
+  sql`CREATE TABLE lead_raw ( -- one row a lead: its record, with what no column of lead has
+    lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
+    raw TEXT NOT NULL -- the record as the upstream sent it, JSON
+  ) STRICT`,
+
+  sql`CREATE TABLE lead_fingerprint ( -- by what a lead is known again unread; without a row, it is read anew
+    lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
+    fingerprint TEXT NOT NULL -- hash of the bytes that lead_raw.raw was sent as, 16 hex digits
+  ) STRICT`,
+
+  sql`CREATE TABLE lead_version ( -- one row for each state of its tracked fields (pipeline to agent) that a lead has been in
+    lead_id TEXT NOT NULL REFERENCES lead (id),
+    valid_from TEXT NOT NULL, -- UTC: the state began; by the upstream's clock where it tells, by ours after a return
+    valid_to TEXT, -- UTC: it ended (not included), with the next state or the lead's removal; null for the present one; as valid_from for one of a time when the lead was gone
+    changed_at TEXT NOT NULL, -- UTC: lead.updated_at when it was first in this state; by our clock where the upstream has none
+    status_changed_at TEXT, -- UTC, by the upstream's clock: its own time of the last change of status; null where it does not tell
+    observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
+    run_id TEXT NOT NULL, -- sync_run.id that read it
+    pipeline_id TEXT NOT NULL, -- pipeline.id
+    status TEXT NOT NULL, -- stage.status
+    score ANY, -- 0 to 100, null until scored
+    value_amount ANY, -- in whole units of value_currency
+    value_currency TEXT, -- ISO 4217
+    agent_id TEXT -- agent.id, the last to work on it
+  ) STRICT`,
+  // Not the primary key, because a first load drops the index and makes it again at its end.
+  sql`CREATE UNIQUE INDEX lead_version_by_lead ON lead_version (lead_id, valid_from)`,
+  sql`CREATE INDEX lead_version_by_start ON lead_version (valid_from, status, pipeline_id, value_currency, value_amount, lead_id)`,
+  sql`CREATE INDEX lead_version_by_end ON lead_version (valid_to, status, pipeline_id, value_currency, value_amount, lead_id)
+    WHERE valid_to IS NOT NULL`,
+
+  sql`CREATE TABLE lead_touch ( -- updates of a lead that changed none of its tracked fields: by them late states find their place; the last 16 of a lead
+    lead_id TEXT NOT NULL REFERENCES lead (id),
+    changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at then
+    status_changed_at TEXT, -- UTC, by the upstream's clock; null where it does not tell
+    observed_at TEXT NOT NULL, -- UTC, by our clock: when we read it
+    run_id TEXT NOT NULL, -- sync_run.id that read it
+    PRIMARY KEY (lead_id, changed_at)
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE lead_gone ( -- one row for each span in which a lead was gone upstream
+    lead_id TEXT NOT NULL REFERENCES lead (id),
+    gone_at TEXT NOT NULL, -- UTC, by our clock: when the second whole scan without it marked it removed
+    returned_at TEXT CHECK (returned_at > gone_at), -- UTC, by our clock: when it was met again; null while it is gone
+    run_id TEXT NOT NULL, -- sync_run.id that marked it removed
+    PRIMARY KEY (lead_id, gone_at)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX lead_gone_by_time ON lead_gone (gone_at)`,
+
+  sql`CREATE TABLE lead_absence ( -- leads that the last whole scan did not meet; a second such scan removes them
+    lead_id TEXT PRIMARY KEY REFERENCES lead (id),
+    run_id TEXT NOT NULL, -- sync_run.id of that scan
+    since TEXT NOT NULL -- UTC, by our clock
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE stage_move ( -- one row for each change of a lead's status that is known, from its versions and its activity; lead_known says since when all of a lead are known
+    lead_id TEXT NOT NULL REFERENCES lead (id),
+    moved_at TEXT NOT NULL, -- UTC, by the upstream's clock where it tells: when to_status began
+    to_status TEXT NOT NULL, -- stage.status
+    from_status TEXT NOT NULL, -- stage.status
+    pipeline_id TEXT NOT NULL, -- pipeline.id, of the lead at that time
+    entered_at TEXT, -- UTC: when from_status began; null where it began before what is known
+    days_before REAL, -- days in from_status, from entered_at to moved_at
+    source TEXT NOT NULL CHECK (source IN ('version', 'activity')), -- version: two states that we read; activity: the upstream's own list of the lead's past
+    observed_at TEXT NOT NULL, -- UTC, by our clock: when we first knew of it
+    PRIMARY KEY (lead_id, moved_at, to_status)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX stage_move_by_time ON stage_move (moved_at, pipeline_id, to_status, from_status, entered_at, days_before)`,
+  sql`CREATE INDEX stage_move_by_reading ON stage_move (observed_at, moved_at)`,
+
+  sql`CREATE TABLE lead_detail ( -- one row a lead whose details were read: what enrichment found out about its company
+    lead_id TEXT PRIMARY KEY REFERENCES lead (id), -- lead.id
+    fetched_at TEXT NOT NULL, -- UTC, by our clock: when the details were read
+    lead_updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at as the details have it; where that of lead is later, they are outdated
+    run_id TEXT NOT NULL, -- sync_run.id that read them
+    enrichment TEXT, -- what enrichment found out, JSON as the upstream sent it; null where there is nothing
+    technologies TEXT GENERATED ALWAYS AS (enrichment ->> '$.technologies') VIRTUAL, -- what the company works with, JSON array of text; null, as the columns after it, where enrichment does not tell
+    funding_stage TEXT GENERATED ALWAYS AS (enrichment ->> '$.funding.stage') VIRTUAL, -- pre-seed, seed, series A, series B, growth
+    funding_total_usd ANY GENERATED ALWAYS AS (enrichment ->> '$.funding.total_usd') VIRTUAL, -- all funding so far, in whole units of USD
+    is_hiring ANY GENERATED ALWAYS AS (enrichment ->> '$.hiring.is_hiring') VIRTUAL, -- 1: the company has open positions, 0: it has none
+    open_roles ANY GENERATED ALWAYS AS (enrichment ->> '$.hiring.open_roles') VIRTUAL, -- number of open positions
+    linkedin_followers ANY GENERATED ALWAYS AS (enrichment ->> '$.social.linkedin_followers') VIRTUAL, -- number of people
+    github_stars ANY GENERATED ALWAYS AS (enrichment ->> '$.social.github_stars') VIRTUAL, -- number of stars; null without open source
+    technologies_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.technologies') VIRTUAL, -- how sure the upstream is of technologies, 0 to 1
+    funding_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.funding') VIRTUAL, -- how sure it is of funding_stage and funding_total_usd, 0 to 1
+    hiring_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.hiring') VIRTUAL, -- how sure it is of is_hiring and open_roles, 0 to 1
+    social_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.social') VIRTUAL, -- how sure it is of linkedin_followers and github_stars, 0 to 1
+    raw TEXT NOT NULL -- the whole answer, JSON as the upstream sent it
+  ) STRICT`,
+
+  sql`CREATE TABLE activity ( -- one row an entry in the activity history of a lead; kept when the upstream drops it
+    lead_id TEXT NOT NULL REFERENCES lead (id), -- lead.id
+    id TEXT NOT NULL, -- the upstream's identifier; made of the entry (sha256:…) where it has none
+    at TEXT NOT NULL, -- UTC, by the upstream's clock: when it happened
+    type TEXT, -- such as discovered, enriched, scored, status_changed, note, error
+    agent_id TEXT, -- agent.id that did it
+    summary TEXT, -- what happened, in words
+    from_status TEXT, -- stage.status before a change of status
+    to_status TEXT, -- stage.status after it
+    first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
+    run_id TEXT NOT NULL, -- sync_run.id that first read it
+    PRIMARY KEY (lead_id, id)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX activity_by_time ON activity (at)`,
+
+  sql`CREATE TABLE detail_queue ( -- one row a lead whose details were asked for; one without a row is still to be asked for
+    lead_no INTEGER PRIMARY KEY REFERENCES lead (no), -- lead.no
+    asked_at TEXT NOT NULL, -- UTC, by our clock: when they were last asked for
+    due_at TEXT, -- UTC, by our clock: when they are to be asked for again; null until the lead changes
+    failures INTEGER NOT NULL, -- failures in a row
+    last_error TEXT -- why the last one failed; null where it did not
+  ) STRICT`,
+  sql`CREATE INDEX detail_queue_by_due ON detail_queue (due_at, failures)`,
+
+  sql`CREATE TABLE lead_count ( -- one row for each pipeline, status and currency: the leads that are there now, counted as they are written
+    pipeline_id TEXT NOT NULL, -- pipeline.id
+    status TEXT NOT NULL, -- stage.status
+    value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or its currency
+    leads INTEGER NOT NULL, -- number of leads
+    value_amount REAL NOT NULL, -- sum of their values, in whole units of value_currency
+    PRIMARY KEY (pipeline_id, status, value_currency)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE TRIGGER lead_count_insert AFTER INSERT ON lead BEGIN ${COUNT_NEW}; END`,
+  sql`CREATE TRIGGER lead_count_delete AFTER DELETE ON lead BEGIN ${UNCOUNT_OLD}; END`,
+  sql`CREATE TRIGGER lead_count_update
+    AFTER UPDATE OF pipeline_id, status, value_amount, value_currency, removed_at ON lead
+    WHEN old.pipeline_id IS NOT new.pipeline_id OR old.status IS NOT new.status OR old.removed_at IS NOT new.removed_at
+      OR old.value_amount IS NOT new.value_amount OR old.value_currency IS NOT new.value_currency
+    BEGIN ${UNCOUNT_OLD}; ${COUNT_NEW}; END`,
+]

@@ -1,0 +1,95 @@
+/** The installation itself: leases, due times, the life of the daemon, and notices to operators. */
+import { sql } from 'kysely'
+
+export const OPERATION = [
+  sql`CREATE TABLE installation ( -- one row: this copy as such
+    id TEXT PRIMARY KEY, -- random; part of every Message-ID, so that two installations never share one
+    created_at TEXT NOT NULL, -- UTC
+    moving_from TEXT -- the store that is being moved here, as messages call it; null where this is whole
+  ) STRICT`,
+
+  sql`CREATE TABLE lease ( -- who does a thing that only one process may do at a time
+    name TEXT PRIMARY KEY,
+    holder TEXT NOT NULL, -- random, one a process
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    acquired_at TEXT NOT NULL, -- UTC
+    expires_at TEXT NOT NULL -- UTC; moved on while the holder works
+  ) STRICT`,
+
+  sql`CREATE TABLE schedule_slot ( -- one row a due time of a schedule: what became of it
+    schedule TEXT NOT NULL, -- sync, sync-full, snapshot or report:<name>
+    slot TEXT NOT NULL, -- UTC: when it was due
+    state TEXT NOT NULL CHECK (state IN ('due', 'running', 'held', 'done', 'failed', 'skipped')),
+    noted_at TEXT NOT NULL, -- UTC: when the daemon saw that it was due
+    not_before TEXT, -- UTC: it is not begun, or tried again, before; null for at once
+    attempts INTEGER NOT NULL DEFAULT 0, -- how often it was begun
+    released_at TEXT, -- UTC: when a person let a held one go; null where nobody has
+    started_at TEXT, -- UTC: when it was begun last
+    finished_at TEXT, -- UTC
+    message TEXT, -- what came of it, or why it waits, failed or was skipped
+    PRIMARY KEY (schedule, slot)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX schedule_slot_open ON schedule_slot (schedule) WHERE state IN ('due', 'running', 'held')`,
+  sql`CREATE INDEX schedule_slot_by_state ON schedule_slot (schedule, state)`,
+  sql`CREATE INDEX schedule_slot_by_time ON schedule_slot (slot)`,
+  sql`CREATE INDEX schedule_slot_missed ON schedule_slot (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,
+
+  sql`CREATE TABLE daemon_span ( -- one row a time through which the daemon ran without a gap
+    id INTEGER PRIMARY KEY,
+    began_at TEXT NOT NULL, -- UTC
+    began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'clock')), -- why it ran not before: it was not started, was kept from its work, or the clock was set
+    last_tick_at TEXT NOT NULL, -- UTC: its last sign of life
+    ended_at TEXT, -- UTC: when it was stopped; null where it runs, or was killed
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL
+  ) STRICT`,
+
+  sql`CREATE TABLE settings_read ( -- one row a time the daemon read its settings: when it began, and when it was told to; the last 100
+    id INTEGER PRIMARY KEY,
+    read_at TEXT NOT NULL, -- UTC
+    refused TEXT, -- what was wrong with them, so that those of before stayed in force; null where these are in force since
+    changed TEXT, -- JSON: the names of those that differ from the ones in force before; null where there were none
+    program TEXT NOT NULL, -- the version of leadsheet that read them
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL
+  ) STRICT`,
+
+  sql`CREATE TABLE notice ( -- one row a trouble, from when it is first seen until it has passed
+    id INTEGER PRIMARY KEY,
+    reason TEXT NOT NULL, -- such as sync_failing; the README lists them
+    subject TEXT NOT NULL, -- what it is about, such as a report or an address; empty where the reason says it
+    state TEXT NOT NULL CHECK (state IN ('watched', 'open', 'closed')), -- watched: seen, but not often enough to count
+    seen INTEGER NOT NULL, -- how often in a row it was seen before it counted
+    message TEXT NOT NULL, -- as it was seen last
+    hint TEXT NOT NULL, -- what can be done
+    first_seen_at TEXT NOT NULL, -- UTC
+    opened_at TEXT, -- UTC: since when it counts; null for one that never has
+    reopened_at TEXT, -- UTC: when it last came back soon after it had passed
+    closed_at TEXT, -- UTC: when it was last seen to have passed
+    told TEXT NOT NULL CHECK (told IN ('nothing', 'raised', 'over')), -- what operators know of it
+    told_at TEXT, -- UTC: when they were last told, reminders included
+    acknowledged_at TEXT -- UTC: when an operator said that they know; there are no reminders after that
+  ) STRICT`,
+  sql`CREATE UNIQUE INDEX notice_live ON notice (reason, subject) WHERE state <> 'closed'`,
+
+  sql`CREATE TABLE notice_message ( -- one row a message to operators
+    id INTEGER PRIMARY KEY,
+    made_at TEXT NOT NULL, -- UTC
+    content TEXT NOT NULL, -- JSON: what it says, however each way to tell it writes that
+    post_state TEXT CHECK (post_state IN ('pending', 'sent', 'failed')), -- of the webhook; null where none was set. Letters stand in delivery
+    post_attempts INTEGER NOT NULL DEFAULT 0,
+    next_post_at TEXT, -- UTC: not tried before; null where nothing is left to try
+    post_response TEXT -- what the far side said last, or why there is no answer
+  ) STRICT`,
+  sql`CREATE INDEX notice_message_waiting ON notice_message (next_post_at) WHERE next_post_at IS NOT NULL`,
+
+  sql`CREATE TABLE ping ( -- one row at most: the last that the dead-man switch was to be told
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    run_id TEXT NOT NULL, -- sync_run.id
+    signal TEXT NOT NULL CHECK (signal IN ('start', 'success', 'fail', 'log')),
+    attempts INTEGER NOT NULL,
+    next_attempt_at TEXT, -- UTC: not tried before; null where it knows
+    response TEXT -- what it said last, or why there is no answer
+  ) STRICT`,
+]

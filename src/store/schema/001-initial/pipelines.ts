@@ -1,0 +1,84 @@
+/** What a lead refers to: stages, pipelines with their statistics, and agents. */
+import { sql } from 'kysely'
+
+export const PIPELINES = [
+  sql`CREATE TABLE stage ( -- the statuses that a lead can have, in funnel order
+    status TEXT PRIMARY KEY, -- name of the status, as in lead.status
+    position INTEGER NOT NULL, -- order in the funnel, from 0
+    outcome TEXT NOT NULL CHECK (outcome IN ('open', 'won', 'lost', 'disqualified')), -- how a lead with this status counts: open, won, lost or disqualified
+    in_funnel INTEGER NOT NULL CHECK (in_funnel IN (0, 1)), -- 1: a step on the way to being won
+    is_qualified INTEGER NOT NULL DEFAULT 0 -- 1: a lead that has come this far counts as qualified; 0 for all where the profile marks no such stage
+  ) STRICT`,
+
+  sql`CREATE TABLE pipeline ( -- one row a pipeline that a lead or a setting names
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL, -- name of the pipeline; its id until the upstream's statistics tell one
+    status TEXT, -- active, paused, completed; null where the upstream does not tell
+    first_seen_at TEXT NOT NULL, -- UTC, by our clock
+    observed_at TEXT NOT NULL -- UTC, by our clock: when name and status were last read
+  ) STRICT`,
+
+  sql`CREATE TABLE pipeline_stat ( -- one row a reading of a pipeline's statistics, as the upstream computes them
+    pipeline_id TEXT NOT NULL REFERENCES pipeline (id),
+    observed_at TEXT NOT NULL, -- UTC, by our clock: when we read it
+    as_of TEXT NOT NULL, -- UTC, by the upstream's clock
+    run_id TEXT NOT NULL, -- sync_run.id
+    leads INTEGER, -- all leads of the pipeline's life
+    open INTEGER,
+    won INTEGER,
+    lost INTEGER,
+    disqualified INTEGER,
+    win_rate REAL, -- won / (won + lost), 0 to 1
+    open_value_amount ANY, -- in whole units of open_value_currency
+    open_value_currency TEXT, -- ISO 4217
+    won_value_amount ANY,
+    won_value_currency TEXT,
+    raw TEXT NOT NULL, -- the answer as the upstream sent it, JSON
+    PRIMARY KEY (pipeline_id, observed_at)
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE pipeline_stage_stat ( -- one row a stage of a reading in pipeline_stat
+    pipeline_id TEXT NOT NULL,
+    observed_at TEXT NOT NULL,
+    status TEXT NOT NULL, -- stage.status
+    current INTEGER NOT NULL, -- leads with this status then
+    reached INTEGER NOT NULL, -- leads that ever had this status or a later one
+    conversion REAL, -- reached / reached of the stage before, 0 to 1
+    median_hours REAL, -- median time in the stage, of those that left it
+    PRIMARY KEY (pipeline_id, observed_at, status),
+    FOREIGN KEY (pipeline_id, observed_at) REFERENCES pipeline_stat (pipeline_id, observed_at)
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE agent ( -- one row an agent, as last read
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    kind TEXT, -- such as discovery, enrichment, scoring, outreach
+    status TEXT NOT NULL, -- such as running, idle, failing, paused
+    status_changed_at TEXT, -- UTC, by the upstream's clock
+    task_type TEXT, -- what it works on; null when it does not
+    task_pipeline_id TEXT,
+    task_lead_id TEXT,
+    task_started_at TEXT, -- UTC
+    task_progress REAL, -- 0 to 1
+    last_seen_at TEXT, -- UTC, by the upstream's clock
+    tasks_24h INTEGER, -- tasks done in the 24 hours before
+    errors_24h INTEGER,
+    last_error_at TEXT, -- UTC
+    last_error_message TEXT,
+    observed_at TEXT NOT NULL, -- UTC, by our clock
+    gone_at TEXT, -- UTC, by our clock: no longer among the agents; null while it is
+    raw TEXT NOT NULL -- the record as the upstream sent it, JSON
+  ) STRICT`,
+
+  sql`CREATE TABLE agent_reading ( -- one row an agent and reading: the time series of their states
+    agent_id TEXT NOT NULL REFERENCES agent (id),
+    observed_at TEXT NOT NULL, -- UTC, by our clock
+    run_id TEXT NOT NULL, -- sync_run.id
+    status TEXT NOT NULL,
+    task_type TEXT,
+    task_pipeline_id TEXT,
+    tasks_24h INTEGER,
+    errors_24h INTEGER,
+    PRIMARY KEY (agent_id, observed_at)
+  ) STRICT, WITHOUT ROWID`,
+]

@@ -1,0 +1,116 @@
+/** Editions of reports with their search, the letters that carry them, and what recipients wish. */
+import { sql } from 'kysely'
+
+export const REPORTS = [
+  sql`CREATE TABLE report_edition ( -- one row a report of a period and a choice of leads: what it said
+    id TEXT PRIMARY KEY,
+    report TEXT NOT NULL, -- name of the report, as in the settings
+    period_from TEXT NOT NULL, -- UTC: when the period that it covers begins
+    period_to TEXT NOT NULL, -- UTC: when the period ends, not included
+    time_zone TEXT NOT NULL,
+    rendered_at TEXT NOT NULL, -- UTC
+    run_id TEXT, -- sync_run.id of the data it shows
+    figures TEXT NOT NULL, -- JSON: every number in it; the snapshot's table figure has the SQL behind them
+    subject TEXT NOT NULL,
+    html TEXT NOT NULL,
+    text TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'day', -- of its period: day, working_day, week, month or since_last
+    variant TEXT NOT NULL DEFAULT '', -- JSON: the filter of those who get it; empty for all leads that the report is about
+    not_sent TEXT, -- why it was not sent at its time; null where it was, or was only looked at
+    program_version TEXT, -- of the leadsheet that made it; null where that is not known
+    UNIQUE (report, period_from, period_to, variant)
+  ) STRICT`,
+  sql`CREATE INDEX report_edition_by_end ON report_edition (period_to, rendered_at, id, time_zone, period_from)`,
+  sql`CREATE INDEX report_edition_by_series ON report_edition (report, variant, kind, period_to)`,
+
+  // Apart from the texts, so that a search finds editions without reading them.
+  sql`CREATE TABLE edition_no ( -- one row an edition: its number in edition_search
+    no INTEGER PRIMARY KEY,
+    edition_id TEXT NOT NULL UNIQUE -- report_edition.id
+  ) STRICT`,
+
+  sql`CREATE VIRTUAL TABLE edition_search USING fts5 (subject, about, text,
+    tokenize = 'unicode61 remove_diacritics 2')`,
+  sql`CREATE TRIGGER edition_search_insert AFTER INSERT ON report_edition BEGIN
+    INSERT INTO edition_no (edition_id) VALUES (new.id);
+    INSERT INTO edition_search (rowid, subject, about, text)
+      SELECT no, new.subject, new.report || coalesce((SELECT group_concat(' ' || atom, '')
+        FROM json_tree(iif(json_valid(new.variant), new.variant, '{}')) WHERE type = 'text'), ''), new.text
+      FROM edition_no WHERE edition_id = new.id;
+  END`,
+  sql`CREATE TRIGGER edition_search_delete AFTER DELETE ON report_edition BEGIN
+    DELETE FROM edition_search WHERE rowid = (SELECT no FROM edition_no WHERE edition_id = old.id);
+    DELETE FROM edition_no WHERE edition_id = old.id;
+  END`,
+
+  sql`CREATE TABLE delivery ( -- one row a message to one recipient: how far it is
+    message_id TEXT PRIMARY KEY, -- the same for every attempt
+    edition_id TEXT REFERENCES report_edition (id), -- null for a notice to operators
+    recipient TEXT NOT NULL,
+    revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first; one more each time a person has it sent anew
+    state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'in_doubt', 'withdrawn')), -- withdrawn: its recipient wanted no more before it went out
+    attempts INTEGER NOT NULL DEFAULT 0, -- how often the server was asked to take it; being away is no answer
+    doubts INTEGER NOT NULL DEFAULT 0, -- how often it was in doubt: after the second time it is not sent again
+    queued_at TEXT NOT NULL, -- UTC: when it was put into the ledger
+    state_at TEXT NOT NULL, -- UTC: when the state was entered
+    next_attempt_at TEXT, -- UTC: not tried before; null where nothing is left to try
+    put_off_at TEXT, -- UTC: when the server first put it off; for two days it is tried again
+    reply_code INTEGER, -- SMTP, of the server's last reply; null where there was none
+    response TEXT, -- what the mail server said last, or why there is no answer
+    sender TEXT, -- the lease of who has it in hand, or had it last; null where nobody ever had
+    UNIQUE (edition_id, recipient, revision)
+  ) STRICT`,
+  sql`CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
+  sql`CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
+  // The checks of each minute read these, however much has been sent.
+  sql`CREATE INDEX delivery_failed ON delivery (state_at) WHERE state = 'failed'`,
+  sql`CREATE INDEX delivery_in_doubt ON delivery (state_at) WHERE state = 'in_doubt'`,
+  // Without the letters that were sent: with them SQLite would take this index for a way to the letters of a recipient.
+  sql`CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
+
+  sql`CREATE TABLE letter ( -- one row a message: all of it, so that every attempt sends the same
+    message_id TEXT PRIMARY KEY REFERENCES delivery (message_id),
+    head TEXT NOT NULL, -- JSON: sender, recipient, subject, date and what else stands above the text
+    files TEXT NOT NULL, -- JSON: name, contentType, cid and sha256 (of letter_file) of each file, in their order
+    html BLOB NOT NULL, -- UTF-8, packed by zlib
+    text BLOB NOT NULL -- UTF-8, packed by zlib
+  ) STRICT`,
+
+  sql`CREATE TABLE letter_file ( -- one row a file that letters carry, however many do
+    sha256 TEXT PRIMARY KEY, -- of content, hex
+    content BLOB NOT NULL
+  ) STRICT`,
+
+  sql`CREATE TABLE mail_outage ( -- one row a mail server that cannot be talked to, until it can
+    server TEXT PRIMARY KEY, -- such as smtp://mail.example.com:587
+    kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration')), -- passes by itself, or a setting has to change
+    began_at TEXT NOT NULL, -- UTC: the first failure
+    failures INTEGER NOT NULL, -- in a row
+    next_attempt_at TEXT NOT NULL, -- UTC: no letter is tried before
+    reply_code INTEGER, -- SMTP, of the last one; null where there was no reply
+    response TEXT NOT NULL -- what the server said last, or why there is no answer
+  ) STRICT`,
+
+  sql`CREATE TABLE mail_turn ( -- one row a letter that went out within the last minute, where several processes send to a server
+    server TEXT NOT NULL, -- such as smtp://mail.example.com:587
+    taken_ms REAL NOT NULL -- milliseconds since 1970, by the clock of the database
+  ) STRICT`,
+  sql`CREATE INDEX mail_turn_by_time ON mail_turn (server, taken_ms)`,
+
+  sql`CREATE TABLE subscription ( -- one row a recipient and report of which somebody has ever wished something; others get what the settings say
+    address TEXT NOT NULL, -- in lower case
+    report TEXT NOT NULL, -- name of the report, as in the settings
+    state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'unsubscribed')), -- paused and unsubscribed get nothing
+    cadence TEXT NOT NULL CHECK (cadence IN ('as_scheduled', 'weekly')), -- weekly: once in an ISO week, of the week before
+    changed_at TEXT NOT NULL, -- UTC
+    changed_by TEXT NOT NULL CHECK (changed_by IN ('recipient', 'operator', 'leadsheet')), -- who wished it last
+    reason TEXT, -- in their words; null where none was given
+    PRIMARY KEY (address, report)
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE link_key ( -- one row: what signs the links in letters by which recipients change their subscription
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    key BLOB NOT NULL CHECK (length(key) = 32), -- random
+    made_at TEXT NOT NULL -- UTC
+  ) STRICT`,
+]

@@ -1,0 +1,172 @@
+/** Syncs, their scans of the list of leads, and the records that could not be mapped. */
+import { sql } from 'kysely'
+
+export const SYNC = [
+  sql`CREATE TABLE sync_run ( -- one row a sync: what it saw, changed and skipped
+    id TEXT PRIMARY KEY, -- identifier of the sync; sorts by time
+    started_at TEXT NOT NULL, -- UTC
+    finished_at TEXT, -- UTC, by our clock: when it ended; null while it runs, and where it was killed
+    mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
+    parts TEXT NOT NULL, -- JSON array of leads, stats, agents, details
+    outcome TEXT CHECK (outcome IN ('ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed')),
+    is_complete INTEGER NOT NULL DEFAULT 0 CHECK (is_complete IN (0, 1)), -- 1: every part was read to its end
+    leads_as_of TEXT, -- UTC: with the leads read to their end, everything changed before this instant is in
+    leads_seen INTEGER NOT NULL DEFAULT 0,
+    leads_inserted INTEGER NOT NULL DEFAULT 0,
+    leads_updated INTEGER NOT NULL DEFAULT 0,
+    leads_unchanged INTEGER NOT NULL DEFAULT 0,
+    leads_removed INTEGER NOT NULL DEFAULT 0,
+    leads_held INTEGER NOT NULL DEFAULT 0, -- records that could not be mapped, see held_row
+    stats INTEGER NOT NULL DEFAULT 0, -- pipelines whose statistics were read
+    agents INTEGER NOT NULL DEFAULT 0,
+    pages INTEGER NOT NULL DEFAULT 0,
+    requests INTEGER NOT NULL DEFAULT 0,
+    retries INTEGER NOT NULL DEFAULT 0,
+    duration_ms INTEGER,
+    problems TEXT NOT NULL DEFAULT '[]', -- JSON array of {part, code, message}
+    not_before TEXT, -- UTC: the upstream wants no request before this instant
+    details_read INTEGER NOT NULL DEFAULT 0, -- leads whose details were read
+    details_gone INTEGER NOT NULL DEFAULT 0, -- leads that the upstream no longer knew when asked for their details
+    details_failed INTEGER NOT NULL DEFAULT 0 -- leads whose details could not be read
+  ) STRICT`,
+
+  sql`CREATE TABLE sync_watermark ( -- what the next incremental scan starts from
+    resource TEXT PRIMARY KEY, -- lead
+    updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: everything up to here has been read
+    not_before TEXT -- UTC: the upstream wants no request before this instant
+  ) STRICT`,
+
+  sql`CREATE TABLE sync_scan ( -- at most one row: where the reading of the leads stands
+    resource TEXT PRIMARY KEY, -- lead
+    mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
+    profile_sha256 TEXT NOT NULL, -- upstream_profile.sha256 of the profile that reads it
+    is_remap INTEGER NOT NULL CHECK (is_remap IN (0, 1)), -- 1: the profile changed, so that unchanged records are mapped anew
+    updated_since TEXT, -- UTC: the filter of this scan; null reads all
+    started_at TEXT NOT NULL, -- UTC: when the scan began, over all runs that continue it
+    max_updated_at TEXT, -- UTC: the latest updated_at so far
+    seen INTEGER NOT NULL DEFAULT 0, -- distinct leads so far
+    pages INTEGER NOT NULL DEFAULT 0,
+    reported_total INTEGER, -- what the upstream last called the total of the whole scan
+    moved INTEGER NOT NULL DEFAULT 0, -- how often rows were seen to move from page to page
+    mended INTEGER NOT NULL DEFAULT 0, -- leads with text that had to be cleaned or times that stood for none
+    cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB
+    quiet_passes INTEGER NOT NULL DEFAULT 0, -- passes in a row before this one that met no lead the ones before them could have met
+    pass INTEGER NOT NULL DEFAULT 1, -- 1 is the first reading of the list; further ones verify it
+    pass_since TEXT, -- UTC: the filter of this pass
+    cursor TEXT, -- of the next page of this pass; null before the first
+    pass_seen INTEGER NOT NULL DEFAULT 0, -- distinct leads met in this pass
+    pass_new INTEGER NOT NULL DEFAULT 0, -- of them, those that no earlier pass met though they are older than the scan
+    pass_held INTEGER NOT NULL DEFAULT 0, -- records of this pass without an id
+    pass_pages INTEGER NOT NULL DEFAULT 0,
+    pass_moved INTEGER NOT NULL DEFAULT 0,
+    is_broken INTEGER NOT NULL DEFAULT 0, -- 1: in this pass rows moved further than pages overlap
+    first_rows INTEGER NOT NULL DEFAULT 0, -- records on the first page of this pass
+    idle_pages INTEGER NOT NULL DEFAULT 0, -- pages in a row that brought no lead new to this pass
+    last_rows INTEGER NOT NULL DEFAULT 0, -- records on the page before
+    largest_page INTEGER NOT NULL DEFAULT 0, -- records on the fullest page of this scan
+    tail TEXT NOT NULL DEFAULT '[]', -- JSON array of the ids that the next page must show again
+    total_low INTEGER, -- the least and the most that the upstream called its total in this pass
+    total_high INTEGER
+  ) STRICT`,
+
+  sql`CREATE TABLE sync_scan_page ( -- one row a page of the scan under way: what it has met, in order of reading
+    page INTEGER PRIMARY KEY,
+    pass INTEGER NOT NULL, -- as in sync_scan
+    met TEXT NOT NULL -- JSON array: lead.no of each lead on the page, and the id of each record that is held and no lead
+  ) STRICT`,
+
+  sql`CREATE TABLE sync_scan_event ( -- leads that events have read while the scan of sync_scan is under way, so that it does not take them for what they were before
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order of their reading
+    lead_no INTEGER NOT NULL UNIQUE -- lead.no
+  ) STRICT`,
+
+  sql`CREATE TABLE sync_scan_verdict ( -- one row a run that read leads: how far its scan got and can be trusted
+    run_id TEXT PRIMARY KEY REFERENCES sync_run (id),
+    mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
+    started_at TEXT NOT NULL, -- UTC: when the scan began, perhaps in an earlier run
+    ended_at TEXT NOT NULL, -- UTC
+    verdict TEXT NOT NULL CHECK (verdict IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, and nothing lost; unproven: the list did not hold still; incomplete: not read to the end; only a complete scan marks leads removed and moves leads_as_of on
+    stop TEXT NOT NULL, -- why it ended: end, empty_page, past_end, loop, page_cap, no_cursor, failed, interrupted
+    reported_total INTEGER, -- what the upstream last called its total; null where it does not
+    distinct_leads INTEGER NOT NULL, -- distinct leads met
+    pages INTEGER NOT NULL, -- pages of all passes and runs
+    passes INTEGER NOT NULL, -- readings of the list; those after the first verify
+    moved INTEGER NOT NULL, -- how often rows were seen to move from page to page
+    mended INTEGER NOT NULL, -- leads with text that had to be cleaned or times that stood for none
+    cut INTEGER NOT NULL, -- texts of more than 64 kB
+    warnings TEXT NOT NULL, -- JSON array of text: what is odd and did not fail the run
+    drift TEXT NOT NULL, -- JSON array of {change, path, types}: fields that are new, vanished or of another type
+    held_back INTEGER NOT NULL DEFAULT 0 -- leads that are there and that this reading did not meet, where they are too many to be believed gone, so that none was marked removed; else 0
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE sync_dropped_index ( -- indexes that the first load of all leads put aside until it has ended
+    name TEXT PRIMARY KEY,
+    sql TEXT NOT NULL -- its definition
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE detail_reading ( -- one row while several processes read details for a sync
+    run_id TEXT PRIMARY KEY, -- sync_run.id
+    failures_in_row INTEGER NOT NULL DEFAULT 0, -- leads that could not be read, one after the other
+    held INTEGER NOT NULL DEFAULT 0, -- entries of activity that could not be read
+    requests INTEGER NOT NULL DEFAULT 0, -- to the upstream, by others than who runs the sync
+    retries INTEGER NOT NULL DEFAULT 0, -- of these, repeats
+    ended TEXT -- why no more of them are read: code, message, hint, not_before as JSON; null while they are
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE detail_wanted ( -- one row a lead whose details are to be read for that sync
+    lead_no INTEGER PRIMARY KEY, -- lead.no
+    run_id TEXT NOT NULL REFERENCES detail_reading (run_id), -- the sync
+    batch INTEGER NOT NULL -- those of one number are read by one process, one after the other
+  ) STRICT`,
+  sql`CREATE INDEX detail_wanted_by_batch ON detail_wanted (run_id, batch)`,
+
+  sql`CREATE TABLE field_seen ( -- one row a field of the lead records, mapped or not, from a sample of each page
+    path TEXT PRIMARY KEY, -- where it is in the record, such as company.name; [] stands for the elements of a list
+    types TEXT NOT NULL, -- types that its values had, JSON array of string, number, boolean, object, array
+    first_seen_at TEXT NOT NULL, -- UTC, by our clock
+    last_seen_at TEXT NOT NULL, -- UTC, by our clock
+    gone_since TEXT, -- UTC, by our clock: records no longer have it; null while they do
+    records INTEGER NOT NULL, -- records looked at since it was first seen
+    count INTEGER NOT NULL, -- of them, records that have it
+    nulls INTEGER NOT NULL, -- of these, records in which it is null
+    null_share REAL GENERATED ALWAYS AS (CAST(nulls AS REAL) / count) VIRTUAL -- 0 to 1
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE held_row ( -- records that could not be mapped, until they can
+    resource TEXT NOT NULL CHECK (resource IN ('lead', 'pipeline_stat', 'agent', 'activity')), -- what the record is of
+    raw_sha256 TEXT NOT NULL, -- of raw, hex
+    record_id TEXT, -- the id of the record, of an activity that of its lead; null where it has none
+    reason TEXT NOT NULL, -- why it could not be read
+    raw TEXT NOT NULL, -- the record as the upstream sent it, JSON; how it begins where is_whole is 0
+    is_whole INTEGER NOT NULL CHECK (is_whole IN (0, 1)), -- 0: too large or too deeply nested to keep
+    first_seen_at TEXT NOT NULL, -- UTC, by our clock
+    last_seen_at TEXT NOT NULL, -- UTC, by our clock
+    PRIMARY KEY (resource, raw_sha256)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX held_row_by_record ON held_row (resource, record_id)`,
+  sql`CREATE INDEX held_row_by_sight ON held_row (resource, last_seen_at)`,
+
+  sql`CREATE TABLE upstream_profile ( -- one row: the profile by which the copy was last read from one end to the other
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    sha256 TEXT NOT NULL, -- of its parts that decide what is read and how it is mapped, hex
+    since TEXT NOT NULL -- UTC, by our clock
+  ) STRICT`,
+
+  sql`CREATE TABLE upstream_pace ( -- one row: when the next request may leave, where several processes ask the upstream
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    next_ms REAL NOT NULL, -- milliseconds since 1970, by the clock of the database: not before, by our own budget
+    held_until_ms REAL NOT NULL, -- not before, since the upstream said so
+    requests_left INTEGER, -- until reset_ms, as the upstream said; null while it has not
+    reset_ms REAL NOT NULL, -- when the upstream counts anew
+    under_way INTEGER NOT NULL -- requests without an answer yet, since the upstream last counted anew
+  ) STRICT`,
+
+  sql`CREATE TABLE pruned ( -- one row for each table and rule by which old rows have gone; none where all are there
+    table_name TEXT NOT NULL, -- the table that they were in
+    rule TEXT NOT NULL CHECK (rule IN ('hourly', 'daily', 'ended')), -- hourly, daily: of each hour or day the first reading stays, and each that began another status; ended: states that had ended are gone
+    before TEXT NOT NULL, -- UTC: rows of before this instant
+    pruned_at TEXT NOT NULL, -- UTC, by our clock: when that was last done
+    rows INTEGER NOT NULL, -- how many have gone, over all times that it was done
+    PRIMARY KEY (table_name, rule)
+  ) STRICT, WITHOUT ROWID`,
+]
