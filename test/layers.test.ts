@@ -75,7 +75,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
   upstream: ['values', 'profile', 'client', 'mapping', 'paging', 'webhooks'],
   store: [
-    'migrations',
     'tables',
     'db',
     'alerts',

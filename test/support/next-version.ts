@@ -25,10 +25,10 @@ export function makeNextVersion(folder = folderWith()): string {
   for (const name of readdirSync(ROOT)) if (name !== 'src') symlinkSync(join(ROOT, name), join(folder, name))
   const sources = join(folder, 'src')
   cpSync(join(ROOT, 'src'), sources, { recursive: true })
-  const migrate = join(sources, 'store/migrate.ts')
+  const migrate = join(sources, 'store/schema/migrate.ts')
   const text = readFileSync(migrate, 'utf8')
   const next = text
-    .replace(/^import /m, "import * as next from './schema/002-next.ts'\n$&")
+    .replace(/^import /m, "import * as next from './002-next.ts'\n$&")
     .replace(/'001-initial': initial,/, "$& '002-next': next,")
   if (!next.includes("'002-next': next")) throw new Error(`${migrate} has no list of migrations`)
   writeFileSync(migrate, next)

@@ -1,7 +1,7 @@
 /** A program that does nothing but an upgrade, with a backup before: `node upgrade-store.ts FILE SOURCES`. Each step is a line. */
 import { join } from 'node:path'
 
-const { upgradeIfOlder } = await import(join(process.argv[3] ?? '', 'store/upgrade.ts'))
+const { upgradeIfOlder } = await import(join(process.argv[3] ?? '', 'store/backup/upgrade.ts'))
 
 await upgradeIfOlder(process.argv[2] ?? '', {
   program: '0.2.0',

@@ -29,7 +29,7 @@ async function makeOlder(): Promise<string> {
 async function upgrade(file: string, change: Partial<Upgrade> = {}): Promise<string[]> {
   const steps: string[] = []
   const tell = (step: string): void => void steps.push(step)
-  const { upgradeIfOlder } = await import(join(sources, 'store/upgrade.ts'))
+  const { upgradeIfOlder } = await import(join(sources, 'store/backup/upgrade.ts'))
   await upgradeIfOlder(file, { program: '0.2.0', now: () => new Date(AT), tell, signal: NEVER, ...change })
   return steps
 }
