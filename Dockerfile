@@ -40,7 +40,7 @@ COPY profiles/ /app/profiles/
 COPY docs/queries/ /app/docs/queries/
 COPY data/companies.ndjson data/companies.LICENSE.txt /app/data/
 
-# In here 127.0.0.1 is this container alone. At other addresses the window asks for LEADSHEET_WEB_TOKEN_FILE, and is
+# In here 127.0.0.1 is this container alone. At other addresses the dashboard asks for LEADSHEET_WEB_TOKEN_FILE, and is
 # not served without it. NODE_COMPILE_CACHE would be a second place to write to, and saves a tenth of a second a start.
 ENV NODE_ENV=production \
     TZ=UTC \

@@ -95,7 +95,7 @@ export async function openMailing(config: Config, store: Store, templates: Templ
     archive: { folder: pathsIn(config.dataDir).archive, pages: await openArchivePages(TEMPLATES) },
     sender: senderOf(config.mail, await subscriptionLinks(config, store)),
     // Without a token nobody gets in from outside.
-    windowUrl: config.web.token === null ? null : config.web.publicUrl,
+    dashboardUrl: config.web.token === null ? null : config.web.publicUrl,
     maxBytes: config.mail.maxMb * MEGABYTE,
     program: readVersion(),
     now: () => new Date(),

@@ -1,7 +1,7 @@
 /** The pages that the daemon serves, as the settings want them. */
 import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/event-settings.ts'
-import { TOKEN_REMEDY, windowAccess } from '../config/web-access.ts'
+import { dashboardAccess, TOKEN_REMEDY } from '../config/web-access.ts'
 import { CALLED, errorText, LeadsheetError } from '../errors.ts'
 import type { StartedDaemon } from '../jobs/daemon.ts'
 import type { Inbox } from '../jobs/events/webhook-intake.ts'
@@ -30,8 +30,8 @@ import { openMetrics } from '../web/metrics/metrics.ts'
 import { subscriptionRoutes } from '../web/preferences.ts'
 import { createOwnNames } from '../web/server/allowed-hosts.ts'
 import { createRefuse } from '../web/server/error-page.ts'
-import type { WindowDeps } from '../web/server/frame.ts'
-import { assetRoutes, openWindowPages } from '../web/server/frame.ts'
+import type { DashboardDeps } from '../web/server/frame.ts'
+import { assetRoutes, openDashboardPages } from '../web/server/frame.ts'
 import { type AddRoutes, openWeb, type WebServer } from '../web/server/server.ts'
 import { type WebhookDeps, webhookRoutes } from '../web/webhooks.ts'
 import { dkimOf } from './configured-mail.ts'
@@ -60,7 +60,7 @@ export async function openConfiguredWeb(
 ): Promise<WebServer | null> {
   const { listen, publicUrl, hosts, trustedProxies, token } = config.web
   if (listen === null) return null
-  const [pages, windowPages] = await Promise.all([openWebPages(TEMPLATES), openWindowPages(TEMPLATES)])
+  const [pages, dashboardPages] = await Promise.all([openWebPages(TEMPLATES), openDashboardPages(TEMPLATES)])
   const now = () => new Date()
   const reports = schedulesOf(config).flatMap(({ report, timing }) =>
     report === null ? [] : [{ ...reportOf(report, config, templates), timing }],
@@ -70,20 +70,20 @@ export async function openConfiguredWeb(
   const metrics = openMetrics({ measure: createMeasuring(installation), now, version: readVersion() })
   const health = { readHealth: () => readHealth(installation, now()), sinceTickMs: daemon.sinceTickMs, log }
   const names = createOwnNames(publicUrl, hosts)
-  const refuse = createRefuse(windowPages)
+  const refuse = createRefuse(dashboardPages)
   const guard = createGuard({
     ...{ names, refuse, log, now, remedy: TOKEN_REMEDY },
     token: token?.reveal() ?? null,
-    isOpen: windowAccess({ listen, publicUrl, hosts, hasToken: token !== null }) === 'look',
+    isOpen: dashboardAccess({ listen, publicUrl, hosts, hasToken: token !== null }) === 'look',
   })
   const canAct = guard.desk !== null
-  const deps: WindowDeps = { store, pages: windowPages, now, timeZone: config.timeZone, canAct }
+  const deps: DashboardDeps = { store, pages: dashboardPages, now, timeZone: config.timeZone, canAct }
   const status = {
     ...{ ...deps, installation, log, version: readVersion() },
     ...{ settingsFile: config.file, snapshotFile: pathsIn(config.dataDir).snapshot },
   }
   const actions = {
-    ...{ guard, names, refuse, pages: windowPages, reports, operators: config.operators.recipients },
+    ...{ guard, names, refuse, pages: dashboardPages, reports, operators: config.operators.recipients },
     ...daemon,
   }
   const dkim = dkimOf(config.mail)
@@ -106,8 +106,8 @@ export async function openConfiguredWeb(
   const server = await openWeb(
     { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [
-      ...[assetRoutes(windowPages), subscriptionRoutes(desk, pages)],
-      signInRoutes({ guard, names, pages: windowPages, refuse, log }),
+      ...[assetRoutes(dashboardPages), subscriptionRoutes(desk, pages)],
+      signInRoutes({ guard, names, pages: dashboardPages, refuse, log }),
     ],
     { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },
     [

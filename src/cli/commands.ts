@@ -158,7 +158,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'doctor',
     summary:
-      'check everything: settings, clock, disk, database and its rules, upstream, mail, schedules, window',
+      'check everything: settings, clock, disk, database and its rules, upstream, mail, schedules, dashboard',
     group: WORK,
     load: async () => (await import('./commands/operations/doctor.ts')).defineDoctor,
   },

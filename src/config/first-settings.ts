@@ -26,7 +26,7 @@ export interface FirstSettings {
   readonly operators: Entry<readonly string[]>
   readonly report: { readonly name: string; readonly schedule: string; readonly period: string | null }
   readonly listen: Entry
-  /** Null where there is no window to sign in to. */
+  /** Null where there is no dashboard to sign in to. */
   readonly tokenFile: Entry | null
 }
 
@@ -83,11 +83,11 @@ reports:
     # What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (edition).
     ${report.period === null ? `#period: ${DEFAULT_PERIODS[report.name] ?? 'day'}` : `period: ${report.period}`}
 
-# The window: how all stands, past reports and what can be done about them, in a browser.
+# The dashboard: how all stands, past reports and what can be done about them, in a browser.
 web:
 ${line('  ', 'listen', first.listen, '127.0.0.1:8080')}
-  # What to sign in with. Without it the window is only for this machine, and nothing can be done there.
-${line('  ', 'token_file', first.tokenFile, './secrets/window-token')}
+  # What to sign in with. Without it the dashboard is only for this machine, and nothing can be done there.
+${line('  ', 'token_file', first.tokenFile, './secrets/web-token')}
   # Under which address recipients reach the pages on which they pause or end what they get, and the upstream this
   # daemon, to tell it of each change at once: then ${shellCommand('webhooks register --self')}.
   #public_url: https://reports.example.com

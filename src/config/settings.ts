@@ -85,7 +85,7 @@ export const settingsSchema = section({
   mail: mailSchema.prefault({}).meta({ description: 'How reports are sent.' }),
   operators: operatorsSchema.prefault({}).meta({ description: 'Who is told of troubles, and how.' }),
   web: webSchema.prefault({}).meta({
-    description: 'The pages that the daemon serves: the window of operators, and those of recipients.',
+    description: 'The pages that the daemon serves: the dashboard, and those of recipients.',
   }),
   events: eventsSchema.prefault({}).meta({
     description:

@@ -4,14 +4,14 @@ import { isSecret, mistakeLine } from './mistakes.ts'
 import { leavesOf, pathText } from './setting-path.ts'
 import type { Settings } from './settings.ts'
 import type { SettingsFile } from './settings-file.ts'
-import { TOKEN_REMEDY, windowAccess } from './web-access.ts'
+import { dashboardAccess, TOKEN_REMEDY } from './web-access.ts'
 import { listenAddress } from './web-settings.ts'
 
 export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile | null): string[] {
   return [
     ...plainHttp(settings, draft),
     ...foreignSignature(settings, draft),
-    ...closedWindow(settings, draft),
+    ...closedDashboard(settings, draft),
     ...onOneMachine(settings, draft),
     ...readableSecrets(draft, file),
   ]
@@ -37,13 +37,13 @@ function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): str
   return [mistakeLine(origin, `a signature of ${domain} proves nothing about a sender at ${sender}`)]
 }
 
-function closedWindow({ web }: Settings, draft: Draft): string[] {
+function closedDashboard({ web }: Settings, draft: Draft): string[] {
   const listen = listenAddress(web.listen)
   if (listen === null) return []
   const { public_url: publicUrl = null, hosts } = web
-  if (windowAccess({ listen, publicUrl, hosts, hasToken: web.token !== undefined }) !== 'closed') return []
+  if (dashboardAccess({ listen, publicUrl, hosts, hasToken: web.token !== undefined }) !== 'closed') return []
   const origin = draft.findOrigin(['web', 'token'], 'value')
-  return [mistakeLine(origin, `the window can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
+  return [mistakeLine(origin, `the dashboard can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
 }
 
 /** What is in the data directory of one machine, where several may work on one store. */

@@ -1,4 +1,4 @@
-/** Who may see the window of operators, by what the settings say; all that ask agree on it. */
+/** Who may see the dashboard, by what the settings say; all that ask agree on it. */
 import { LOOPBACK } from './rules.ts'
 import type { ListenAddress } from './web-settings.ts'
 
@@ -15,17 +15,17 @@ export interface Doors {
  * `look`: everybody on this machine may, and nothing can be done. `token`: who signs in may do all. `closed`: it can be
  * reached from elsewhere, so that a token is needed, and there is none.
  */
-export type WindowAccess = 'look' | 'token' | 'closed'
+export type DashboardAccess = 'look' | 'token' | 'closed'
 
 export const TOKEN_REMEDY =
   'Set web.token_file (LEADSHEET_WEB_TOKEN_FILE) to a file that holds a token, such as `openssl rand -hex 24` makes.'
 
 /** Whether it matters to those commands alone that serve the pages, or look at how they will be. */
-export function isOfWindow(warning: string): boolean {
+export function isAboutDashboard(warning: string): boolean {
   return warning.includes(TOKEN_REMEDY)
 }
 
-export function windowAccess({ listen, publicUrl, hosts, hasToken }: Doors): WindowAccess {
+export function dashboardAccess({ listen, publicUrl, hosts, hasToken }: Doors): DashboardAccess {
   if (hasToken) return 'token'
   const outside = publicUrl === null ? [] : [new URL(publicUrl).hostname]
   return [listen.host, ...hosts, ...outside].every(isThisMachine) ? 'look' : 'closed'

@@ -39,7 +39,7 @@ export const webSchema = section({
     }),
   token: text(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
     description:
-      'What operators sign in with; without it the window is served on this machine alone, and nothing can be done there. Better kept out of this file: see token_file.',
+      'What operators sign in with; without it the dashboard is served on this machine alone, and nothing can be done there. Better kept out of this file: see token_file.',
   }),
   token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
 }).superRefine(({ listen, public_url }, context) => {

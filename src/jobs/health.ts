@@ -1,6 +1,6 @@
 /**
  * Whether the installation is well: one judgement from what the store says, which `status`, `doctor`, /readyz, the
- * metrics and the window tell. Quick enough to be asked at any time: no network, no table that grows is read through.
+ * metrics and the dashboard tell. Quick enough to be asked at any time: no network, no table that grows is read through.
  */
 import { counted } from '../report/words/numbers.ts'
 import { nextSlot } from '../schedule/slots.ts'

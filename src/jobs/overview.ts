@@ -1,5 +1,5 @@
 /**
- * Keeps what the window shows of pipelines and agents, so that a page costs nothing: counted soon after the start, and
+ * Keeps what the dashboard shows of pipelines and agents, so that a page costs nothing: counted soon after the start, and
  * again whenever a sync has ended, for a day after somebody last looked. What is shown says of when it is.
  */
 

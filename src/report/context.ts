@@ -34,7 +34,7 @@ export interface ReportContext {
   readonly blocks: readonly BlockName[]
   /** `https://crm.example.com/leads/{id}`; null for no links. */
   readonly leadUrl: string | null
-  /** The editions of the report in the window, where it is reached from outside; null where it is not. */
+  /** The editions of the report in the dashboard, where it is reached from outside; null where it is not. */
   readonly moreUrl: string | null
   readonly charts: ReadonlyMap<ChartName, ChartSource>
   /** The files that hold lists whole, by {@link ListName}, and those of queries by their names. */

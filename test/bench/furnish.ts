@@ -1,4 +1,4 @@
-/** What the window shows beside leads, put into a store of the bench: syncs, agents, statistics and editions. */
+/** What the dashboard shows beside leads, put into a store of the bench: syncs, agents, statistics and editions. */
 import Database from 'better-sqlite3'
 import { STAGES } from '../../src/contract/stage.ts'
 import { random } from '../support/random.ts'

@@ -19,7 +19,7 @@ const ASK_MS = 100
 const PAGE_MS = 60_000
 
 interface Where {
-  readonly window: string
+  readonly dashboard: string
   readonly service: string
   readonly database: string
 }
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser())('demo --live', () => {
     while (finishedSyncs.all().length < 2) await delay(LOOK_MS)
     await using browser = await openBrowser()
     const page = await browser.newPage()
-    await page.goto(where.window)
+    await page.goto(where.dashboard)
 
     const lead = await nextMove(where.service, key)
     const changedAt = performance.now()
@@ -83,7 +83,7 @@ async function startDemo(): Promise<{ where: Where; key: string; told: readonly 
   const lines = createInterface({ input: demo.stdout })
   lines.on('line', (line) => {
     const said = JSON.parse(line)
-    if ('window' in said) resolve(said)
+    if ('dashboard' in said) resolve(said)
     else told.push(said)
   })
   lines.on('close', () => reject(new Error(`the demonstration has ended: ${complaints}`)))

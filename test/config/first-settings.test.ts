@@ -20,13 +20,13 @@ const USUAL: FirstSettings = {
   operators: { value: ['ops@example.com'] },
   report: { name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' },
   listen: value('127.0.0.1:8080'),
-  tokenFile: value('./secrets/window-token'),
+  tokenFile: value('./secrets/web-token'),
 }
 
 const SECRETS = {
   'secrets/api-key': 'k-123456\n',
   'secrets/smtp-url': 'smtp://reports%40example.com:p%20%C3%A4%23%3A%2F%25@mail.example.com:587\n',
-  'secrets/window-token': 'a-token-that-is-long-enough\n',
+  'secrets/web-token': 'a-token-that-is-long-enough\n',
 }
 
 function load(first: FirstSettings, env: Readonly<Record<string, string>> = {}) {

@@ -44,7 +44,7 @@ test('the example shows every setting, and all of them are right', () => {
     loadConfig({
       cwd,
       env: {
-        ...{ LEADS_KEY: 'k-123456', WINDOW_TOKEN: 't-1234567890123456', DKIM_KEY: privateKey() },
+        ...{ LEADS_KEY: 'k-123456', DASHBOARD_TOKEN: 't-1234567890123456', DKIM_KEY: privateKey() },
         EVENTS_SECRET: 'whsec_12345678',
       },
     }).warnings,

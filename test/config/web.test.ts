@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { windowAccess } from '../../src/config/web-access.ts'
+import { dashboardAccess } from '../../src/config/web-access.ts'
 import { folderWith } from '../support/folder.ts'
 
 function load(web: string, env = {}) {
   return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': `web: ${web}` }), env })
 }
 
-describe('the window', () => {
+describe('the dashboard', () => {
   test.each([
     ['{}', 'look'],
     ['{ listen: "localhost:1" }', 'look'],
@@ -29,12 +29,12 @@ describe('the window', () => {
   ])('of %s is for %s', (settings, access) => {
     const { web, warnings } = load(settings)
     if (web.listen === null) throw new Error('it listens')
-    expect(windowAccess({ ...web, listen: web.listen, hasToken: web.token !== null })).toBe(access)
+    expect(dashboardAccess({ ...web, listen: web.listen, hasToken: web.token !== null })).toBe(access)
     expect(warnings).toEqual(
       access === 'closed'
         ? [
             expect.stringMatching(
-              /web\.token: the window can be reached from outside, and is closed\. Set web\.token_file/,
+              /web\.token: the dashboard can be reached from outside, and is closed\. Set web\.token_file/,
             ),
           ]
         : [],

@@ -155,7 +155,7 @@ function mountsWith(files: Readonly<Record<string, string>>): Mounts {
   return { root, app: join(image, 'app'), data, secrets }
 }
 
-/** The status of each path of the window, asked for with the token. */
+/** The status of each path of the dashboard, asked for with the token. */
 async function answersOf(port: number, paths: readonly string[]): Promise<Record<string, number>> {
   const answers = paths.map(async (path) => [path, (await ask(port, path)).status] as const)
   return Object.fromEntries(await Promise.all(answers))

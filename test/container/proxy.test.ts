@@ -1,4 +1,4 @@
-/** deploy/proxy before the window of operators, with the real nginx. Caddy's file is not run. */
+/** deploy/proxy before the dashboard, with the real nginx. Caddy's file is not run. */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { standardHeaders } from '../../src/contract/standard-webhooks.ts'
 import { startProcess, untilTrue } from '../foreign/server-process.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
-import { openWindow, TOKEN } from '../support/dashboard.ts'
+import { openDashboard, TOKEN } from '../support/dashboard.ts'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
 import { findInstalled, isSkipped } from '../support/programs.ts'
@@ -24,10 +24,10 @@ interface Answer {
   readonly begin: string
 }
 
-describe.skipIf(isSkipped('the window behind nginx', MISSING))('deploy/proxy/nginx.conf', () => {
+describe.skipIf(isSkipped('the dashboard behind nginx', MISSING))('deploy/proxy/nginx.conf', () => {
   it('has operators sign in over TLS, and knows them by an address that they cannot make up', async () => {
-    const window = await openWindow(`public_url: https://${HOST}\ntoken: ${TOKEN}`)
-    const port = await startNginx(window.url)
+    const dashboard = await openDashboard(`public_url: https://${HOST}\ntoken: ${TOKEN}`)
+    const port = await startNginx(dashboard.url)
     const form = {
       headers: { origin: `https://${HOST}` },
       body: new URLSearchParams({ token: TOKEN, to: '/' }),
@@ -40,24 +40,24 @@ describe.skipIf(isSkipped('the window behind nginx', MISSING))('deploy/proxy/ngi
     const made = { ...form.headers, 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' }
     const body = new URLSearchParams({ token: 'wrong-horse-battery', to: '/' })
     expect((await ask(port, '/sign-in', { headers: made, body })).status).not.toBe(303)
-    expect(window.lines.join('')).toContain('"network":"127.0.0.1"')
-    expect(window.lines.join('')).not.toContain('203.0.113')
+    expect(dashboard.lines.join('')).toContain('"network":"127.0.0.1"')
+    expect(dashboard.lines.join('')).not.toContain('203.0.113')
   })
 
   it('lets the live status through as it comes', async () => {
-    const window = await openWindow(`public_url: https://${HOST}\ntoken: ${TOKEN}`)
-    const port = await startNginx(window.url)
+    const dashboard = await openDashboard(`public_url: https://${HOST}\ntoken: ${TOKEN}`)
+    const port = await startNginx(dashboard.url)
     const live = await ask(port, '/events', { headers: { authorization: `Bearer ${TOKEN}` } })
     expect(live.headers['content-type']).toContain('text/event-stream')
     expect(live.begin).not.toBe('')
   })
 
   it('lets messages of webhooks through as they were signed, and theirs alone are taken', async () => {
-    const window = await openWindow(
+    const dashboard = await openDashboard(
       `public_url: https://${HOST}\ntoken: ${TOKEN}`,
       `events: { secret: ${SECRET} }`,
     )
-    const port = await startNginx(window.url)
+    const port = await startNginx(dashboard.url)
     const body = eventBody('evt_1')
     const message = { id: 'evt_1', timestamp: Math.floor(Date.now() / 1000), body }
     const json = { 'content-type': 'application/json' }
@@ -65,7 +65,7 @@ describe.skipIf(isSkipped('the window behind nginx', MISSING))('deploy/proxy/ngi
       ask(port, '/webhooks/leads', { body, headers: { ...json, ...standardHeaders([secret], message) } })
     expect((await send(SECRET)).status).toBe(204)
     expect((await send(OTHER_SECRET)).status).toBe(401)
-    const kept = await window.store.db.selectFrom('event').select('id').execute()
+    const kept = await dashboard.store.db.selectFrom('event').select('id').execute()
     expect(kept).toEqual([{ id: 'evt_1' }])
   })
 })

@@ -13,7 +13,7 @@ import { openStore } from '../../src/store/open.ts'
 import { addSlot } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan } from '../../src/store/schedule/uptime.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
-import { ask, NOW, openWindow, TOKEN } from '../support/dashboard.ts'
+import { ask, NOW, openDashboard, TOKEN } from '../support/dashboard.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { type Metric, readMetrics } from '../support/prometheus.ts'
 import { SILENT } from '../support/syncing.ts'
@@ -76,7 +76,7 @@ const targets = dashboard.panels.flatMap((panel) => panel.targets ?? [])
  * @param open makes the store; a file if absent
  */
 async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
-  const { url, store } = await openWindow(
+  const { url, store } = await openDashboard(
     undefined,
     'mail: { url: "file:./outbox", from: reports@example.com }\nrecipients: [ana@example.com]\nreports: [{ name: daily }]',
     open,

@@ -479,7 +479,7 @@ describe('what a list leaves out', () => {
     )
   })
 
-  it('names no database, and leads to the window only where it can be reached', () => {
+  it('names no database, and leads to the dashboard only where it can be reached', () => {
     expect(more(30, 30, {})).toBe('and 25 more')
     expect(more(30, 30, { locale: 'de-DE' })).toBe('und 25 weitere Einträge')
     const moreUrl = 'https://reports.example.com/archive?report=daily'

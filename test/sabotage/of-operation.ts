@@ -97,7 +97,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'the window is open to all where it has no token',
+    name: 'the dashboard is open to all where it has no token',
     edits: [
       {
         file: 'src/web/auth/require-sign-in.ts',
@@ -109,7 +109,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
       {
         file: GUARD,
         title: 'says what to set where it is closed, and leaves what is for everybody open',
-        because: /The window is closed/,
+        because: /The dashboard is closed/,
       },
     ],
   },
@@ -171,7 +171,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     caughtBy: [{ file: GUARD, title: 'may be %s', because: /to deeply equal \[\]/ }],
   },
   {
-    name: 'a mail in the window is not shut in',
+    name: 'a mail in the dashboard is not shut in',
     edits: [
       {
         file: 'templates/web/edition.hbs',

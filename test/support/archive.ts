@@ -1,5 +1,5 @@
 /**
- * The window over a store with editions that were made and mailed as the program does it: to people who read English and
+ * The dashboard over a store with editions that were made and mailed as the program does it: to people who read English and
  * German, about all leads and some, one of whom the mail server refuses.
  */
 
@@ -12,7 +12,7 @@ import { openTransport } from '../../src/mail/transport.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
-import { NOW, type OpenedWindow, openWindow } from './dashboard.ts'
+import { NOW, type OpenedDashboard, openDashboard } from './dashboard.ts'
 import { folderWith } from './folder.ts'
 import { type MailServer, openMailServer } from './mail-server.ts'
 import { AT_ONCE, DAILY, enqueueDue, mailingDeps, recipient } from './mailing.ts'
@@ -29,7 +29,7 @@ export const PEOPLE: readonly Recipient[] = [
   recipient('gone@example.com'),
 ]
 
-export interface OpenedArchive extends OpenedWindow {
+export interface OpenedArchive extends OpenedDashboard {
   readonly deps: MailingDeps
   readonly mailServer: MailServer
   /** Makes and mails the report that is due at a moment. */
@@ -39,8 +39,8 @@ export interface OpenedArchive extends OpenedWindow {
 }
 
 export async function openArchive(): Promise<OpenedArchive> {
-  const window = await openWindow(undefined, undefined, openSynced)
-  const { store } = window
+  const dashboard = await openDashboard(undefined, undefined, openSynced)
+  const { store } = dashboard
   const clock = { now: NOW }
   const mailServer = await openMailServer({
     onRcptTo: ({ address }, _, done) =>
@@ -59,7 +59,7 @@ export async function openArchive(): Promise<OpenedArchive> {
     await deliverWaiting({ ...deps, transport, log: SILENT, policy: AT_ONCE, pauseAfter: 0 }, signal)
   }
   return {
-    ...{ ...window, deps, mailServer, deliver },
+    ...{ ...dashboard, deps, mailServer, deliver },
     async mail(at, report = REPORT, recipients = PEOPLE) {
       clock.now = at
       await enqueueDue(deps, recipients, report)

@@ -15,7 +15,7 @@ import { agentsRoutes } from '../../src/web/dashboard/agents.ts'
 import { pipelinesRoutes } from '../../src/web/dashboard/pipelines/routes.ts'
 import { createOwnNames } from '../../src/web/server/allowed-hosts.ts'
 import { createRefuse } from '../../src/web/server/error-page.ts'
-import { assetRoutes, openWindowPages } from '../../src/web/server/frame.ts'
+import { assetRoutes, openDashboardPages } from '../../src/web/server/frame.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { TEMPLATES_FOLDER } from './report.ts'
 import { SILENT } from './syncing.ts'
@@ -42,22 +42,22 @@ export async function countNow(store: Store): Promise<KeptOverview> {
 
 /** @returns the address */
 export async function openCountedPages(store: Store, kept: KeptOverview): Promise<string> {
-  const [pages, windowPages] = await Promise.all([
+  const [pages, dashboardPages] = await Promise.all([
     openWebPages(TEMPLATES_FOLDER),
-    openWindowPages(TEMPLATES_FOLDER),
+    openDashboardPages(TEMPLATES_FOLDER),
   ])
   const now = () => LOOKED_AT
   const overview = { read: async () => kept, [Symbol.asyncDispose]: async () => undefined }
-  const deps = { store, pages: windowPages, now, timeZone: ZONE, canAct: false, overview }
+  const deps = { store, pages: dashboardPages, now, timeZone: ZONE, canAct: false, overview }
   const folder = join(fileOf(store), '..')
   const files = { snapshot: join(folder, 'snapshot.db'), metadata: join(folder, 'metadata.json') }
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
-    [assetRoutes(windowPages)],
+    [assetRoutes(dashboardPages)],
     {
       guard: createGuard({
         ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
-        ...{ names: createOwnNames(null), refuse: createRefuse(windowPages) },
+        ...{ names: createOwnNames(null), refuse: createRefuse(dashboardPages) },
       }),
       parts: [pipelinesRoutes({ ...deps, files, called: 'leadsheet' }), agentsRoutes(deps)],
     },

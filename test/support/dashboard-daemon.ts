@@ -1,11 +1,11 @@
-/** A daemon with its window open, after it has read a service and sent a report of it. */
+/** A daemon with its dashboard open, after it has read a service and sent a report of it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readAddress } from './daemon-address.ts'
 import { at, countSyncs, openInstallation, runUntil, statesIn } from './daemon-run.ts'
 import { startLeadsheet } from './leadsheet.ts'
 import { clockAt } from './shifted-clock.ts'
 
-export interface WindowDaemon {
+export interface DashboardDaemon {
   readonly url: string
   readonly token: string
 }
@@ -15,7 +15,7 @@ const RECIPIENTS = ['ana@example.com', 'ben@example.com']
 const POLL_MS = 20
 
 /** For the test that runs. */
-export async function startWindowDaemon(): Promise<WindowDaemon> {
+export async function startDashboardDaemon(): Promise<DashboardDaemon> {
   const installation = await openInstallation(RECIPIENTS, 'file:./outbox')
   // Due is only what comes after a daemon was there for the first time.
   await runUntil(installation, at('06:55'), () => countSyncs(installation) > 0)

@@ -1,4 +1,4 @@
-/** The window of operators on a server of the test, as the daemon opens it from its settings, and asked as by browsers. */
+/** The dashboard on a server of the test, as the daemon opens it from its settings, and asked as by browsers. */
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -38,7 +38,7 @@ export interface Asked {
   readonly form?: Readonly<Record<string, string>>
 }
 
-export interface OpenedWindow {
+export interface OpenedDashboard {
   readonly url: string
   readonly config: Config
   readonly store: Store
@@ -56,11 +56,11 @@ export interface OpenedWindow {
  * @param more other settings, as YAML
  * @param open makes the store
  */
-export async function openWindow(
+export async function openDashboard(
   web = `token: ${TOKEN}`,
   more = '',
   open = openStaged,
-): Promise<OpenedWindow> {
+): Promise<OpenedDashboard> {
   const listen = web.includes('listen:') ? [] : ['listen: 127.0.0.1:0']
   const settings = ['web:', ...[...listen, ...web.split('\n')].map((line) => `  ${line}`), more].join('\n')
   const folder = folderWith({ 'leadsheet.yaml': settings })
@@ -124,7 +124,7 @@ export function ask(url: string, { method = 'GET', headers = {}, form }: Asked =
 
 export const AS_BROWSER = { accept: 'text/html,*/*;q=0.8' }
 
-/** Whom the window knows after signing in: the cookie, and the token of its forms. */
+/** Whom the dashboard knows after signing in: the cookie, and the token of its forms. */
 export interface SignedIn {
   readonly cookie: string
   readonly formToken: string

@@ -10,7 +10,7 @@ import { createGuard } from '../../src/web/auth/require-sign-in.ts'
 import { statusRoutes } from '../../src/web/dashboard/status/page.ts'
 import { createOwnNames } from '../../src/web/server/allowed-hosts.ts'
 import { createRefuse } from '../../src/web/server/error-page.ts'
-import { assetRoutes, openWindowPages } from '../../src/web/server/frame.ts'
+import { assetRoutes, openDashboardPages } from '../../src/web/server/frame.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { TEMPLATES_FOLDER } from './report.ts'
 import { scheduleOf, timing } from './schedule.ts'
@@ -47,9 +47,9 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
   const store = options.store ?? (await openEmptyStore())
   const clock = { now: options.now ?? STATUS_AT }
   const now = () => clock.now
-  const [pages, windowPages] = await Promise.all([
+  const [pages, dashboardPages] = await Promise.all([
     openWebPages(TEMPLATES_FOLDER),
-    openWindowPages(TEMPLATES_FOLDER),
+    openDashboardPages(TEMPLATES_FOLDER),
   ])
   const schedules = [
     scheduleOf({ name: 'sync', timing: timing('*/15 * * * *') }),
@@ -57,16 +57,16 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
   ]
   const guard = createGuard({
     ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
-    ...{ names: createOwnNames(null), refuse: createRefuse(windowPages) },
+    ...{ names: createOwnNames(null), refuse: createRefuse(dashboardPages) },
   })
   const server = await openWeb(
     { host: '127.0.0.1', port, publicUrl: null, pages, log: SILENT },
-    [assetRoutes(windowPages)],
+    [assetRoutes(dashboardPages)],
     {
       guard,
       parts: [
         statusRoutes({
-          ...{ store, pages: windowPages, now, timeZone: 'Europe/Vienna', canAct, log: SILENT },
+          ...{ store, pages: dashboardPages, now, timeZone: 'Europe/Vienna', canAct, log: SILENT },
           ...{ version: '1.2.3', settingsFile: null, snapshotFile: join(fileOf(store), '../snapshot.db') },
           installation: { store, schedules, resources, snapshotAfterSync: null, events },
         }),

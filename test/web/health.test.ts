@@ -5,7 +5,7 @@ import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import { fail, ok, warn } from '../../src/upstream/checkup.ts'
 import { healthRoutes } from '../../src/web/health.ts'
 import { openWeb } from '../../src/web/server/server.ts'
-import { openWindow } from '../support/dashboard.ts'
+import { openDashboard } from '../support/dashboard.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { SILENT } from '../support/syncing.ts'
 
@@ -103,7 +103,7 @@ it('who asks again at once does not make the database work', async () => {
 })
 
 it('those who ask again and again are never refused, whoever is behind the same address', async () => {
-  const { url } = await openWindow()
+  const { url } = await openDashboard()
   const statuses = new Set<number>()
   for (let asked = 0; asked < 130; asked++) statuses.add((await fetch(`${url}/healthz`)).status)
   expect([...statuses]).toEqual([200])

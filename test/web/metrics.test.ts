@@ -10,7 +10,7 @@ import { openStore } from '../../src/store/open.ts'
 import { addCounts, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
 import { openMetrics } from '../../src/web/metrics/metrics.ts'
 import { openWeb } from '../../src/web/server/server.ts'
-import { ask, openWindow, TOKEN } from '../support/dashboard.ts'
+import { ask, openDashboard, TOKEN } from '../support/dashboard.ts'
 import { event, follow, receive } from '../support/events.ts'
 import { faultsOf, readMetrics } from '../support/prometheus.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
@@ -149,7 +149,7 @@ it('events are counted by what became of them, also those whose rows are long go
 })
 
 it('messages that are refused are counted, though no table knows of them', async () => {
-  const { url } = await openWindow()
+  const { url } = await openDashboard()
   const send = () =>
     ask(`${url}/webhooks/leads`, { method: 'POST', headers: { 'content-type': 'application/json' } })
   expect((await send()).status).toBe(401)

@@ -6,18 +6,18 @@ import { tryReports } from '../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../app/configured-schedules.ts'
 import { BRIEF_BACKOFF, openSourceOf, profileOf } from '../../app/configured-upstream.ts'
 import type { Config } from '../../config/config.ts'
-import { isOfWindow } from '../../config/web-access.ts'
+import { isAboutDashboard } from '../../config/web-access.ts'
 import { shellCommand } from '../../errors.ts'
 import { attempt, type Check, checkUpstream, ok, warn } from '../../upstream/checkup.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { compareClocks } from './clock-check.ts'
+import { checkDashboard } from './dashboard-check.ts'
 import { checkData } from './data-check.ts'
 import { checkMailServer } from './mail-check.ts'
 import { checkRuntime, thisRuntime } from './runtime-check.ts'
 import { checkSignature } from './signature-check.ts'
 import { checkWayOut } from './way-out-check.ts'
 import { checkWebhook } from './webhook-check.ts'
-import { checkWindow } from './window-check.ts'
 
 /** What is looked into. */
 export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
@@ -33,8 +33,8 @@ export async function* examine(
   yield settings
   if (settings.verdict === 'fail') return
   const config = await patient.config()
-  // What it says of the window is told there.
-  for (const warning of config.warnings.filter((text) => !isOfWindow(text)))
+  // What it says of the dashboard is told there.
+  for (const warning of config.warnings.filter((text) => !isAboutDashboard(text)))
     yield warn('settings', warning, `${shellCommand('config check')} shows all of them`)
   const now = new Date()
   yield* checkRuntime(config, thisRuntime(), now)
@@ -59,7 +59,7 @@ export async function* examine(
   const key = dkimOf(config.mail)
   if (key !== null) yield await checkSignature(key, resolveTxt)
   if (config.reports.length > 0) yield checkWayOut(config)
-  yield await checkWindow(config, life === 'alive')
+  yield await checkDashboard(config, life === 'alive')
 }
 
 async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<Check> {

@@ -1,4 +1,4 @@
-/** Whether the window can be served at an address: it is listened on for a moment. */
+/** Whether the dashboard can be served at an address: it is listened on for a moment. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { ListenAddress } from '../../config/web-settings.ts'

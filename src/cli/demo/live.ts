@@ -178,7 +178,7 @@ function printWhere(terminal: Terminal, { result, config, service, web, playFrom
   const database = storeAddressOf(config)
   const webhook = `${config.web.publicUrl}${WEBHOOK_PATH}`
   if (terminal.json) {
-    const where = { window: web, webhook, service, database, settings: config.file }
+    const where = { dashboard: web, webhook, service, database, settings: config.file }
     terminal.print(JSON.stringify({ ...where, play_from: playFrom.toISOString(), speed }))
     return
   }
@@ -189,7 +189,7 @@ function printWhere(terminal: Terminal, { result, config, service, web, playFrom
   terminal.print(
     ...[title('Synced'), ...summary(result).map((line) => `  ${line}`), ''],
     title('Look at'),
-    `  window    ${title(web ?? '')}`,
+    `  dashboard ${title(web ?? '')}`,
     `  database  ${shown(database)}`,
     `  settings  ${settings}, for other commands in another terminal, such as`,
     `            ${CALLED} webhooks list --config ${settings}`,

@@ -35,14 +35,14 @@ export interface Answers {
   readonly timeZone: Answer
   readonly schedule: Answer
   readonly listen: Answer
-  /** What the window is signed in to with; null where there is none. */
+  /** What the dashboard is signed in to with; null where there is none. */
   readonly token: Answer<string | null>
 }
 
 /** Those that nobody has to be asked for. */
 export type Given = { readonly [Name in keyof Answers]?: Answers[Name] | undefined }
 
-/** What stands for nobody in the place of addresses, and for no window. */
+/** What stands for nobody in the place of addresses, and for no dashboard. */
 export const NONE = 'none'
 export const STANDARD = { schedule: 'every weekday at 07:00', listen: '127.0.0.1:8080' } as const
 
@@ -96,12 +96,12 @@ export function completed(given: Given): Answers {
     operators: given.operators ?? said(recipients.value.slice(0, 1)),
     timeZone: given.timeZone ?? said(detectedZone()),
     schedule: given.schedule ?? said(STANDARD.schedule),
-    ...windowOf(given.listen ?? said(STANDARD.listen), given.token),
+    ...dashboardOf(given.listen ?? said(STANDARD.listen), given.token),
   }
 }
 
-/** A window has a token to sign in with. */
-export function windowOf(
+/** A dashboard has a token to sign in with. */
+export function dashboardOf(
   listen: Answer,
   token: Answer<string | null> | undefined,
 ): Pick<Answers, 'listen' | 'token'> {

@@ -13,7 +13,7 @@ import { PROFILE_NAME } from './questions.ts'
 const SECRETS = {
   key: 'secrets/api-key',
   mailUrl: 'secrets/smtp-url',
-  token: 'secrets/window-token',
+  token: 'secrets/web-token',
 } as const
 
 export interface Written {
@@ -78,7 +78,7 @@ export function writeFirstSettings(
     tokenFile:
       token.value === null
         ? null
-        : keep({ ...token, value: token.value }, SECRETS.token, 'what to sign in to the window with'),
+        : keep({ ...token, value: token.value }, SECRETS.token, 'what to sign in to the dashboard with'),
   })
   // Who gets what, and from which server, is nobody else's business either.
   const settings = { path: file, text, isSecret: true, what: 'the settings' }

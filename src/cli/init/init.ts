@@ -49,7 +49,7 @@ export function defineInit(command: Command, terminal: Terminal): void {
     .option('--operators <addresses>', 'who is told of troubles, or none (default: the first recipient)')
     .option('--time-zone <zone>', 'whose days and times count (default: that of this machine)')
     .option('--schedule <when>', 'when the report comes (default: every weekday at 07:00)')
-    .option('--listen <address>', 'where the window is served, or none (default: 127.0.0.1:8080)')
+    .option('--listen <address>', 'where the dashboard is served, or none (default: 127.0.0.1:8080)')
     .option('--test-mail <address>', 'send a test mail there')
     .option('--yes', 'ask nothing')
     .option('--force', 'put settings that are there aside as .bak')

@@ -10,7 +10,7 @@ import { plainText } from '../terminal/plain-text.ts'
 import type { Prompter } from '../terminal/prompter.ts'
 import { localTime } from '../terminal/table.ts'
 import type { Answer, Answers, Given } from './answers.ts'
-import { addressesFault, addressesIn, detectedZone, NONE, STANDARD, said, windowOf } from './answers.ts'
+import { addressesFault, addressesIn, dashboardOf, detectedZone, NONE, STANDARD, said } from './answers.ts'
 import type { TrialDeps } from './trials.ts'
 import { probeService, tryListen, tryMail, tryService } from './trials.ts'
 
@@ -30,8 +30,8 @@ export async function askAll(asking: Asking, testMailTo: string | null): Promise
   const mail = await askMail(asking)
   const people = await askPeople(asking)
   const time = await askTime(asking)
-  const window = await askWindow(asking)
-  const answers = { ...service, ...mail, ...people, ...time, ...window }
+  const dashboard = await askDashboard(asking)
+  const answers = { ...service, ...mail, ...people, ...time, ...dashboard }
   return { answers, probed, testMailTo: testMailTo ?? (await askTestMail(asking, people)) }
 }
 
@@ -135,9 +135,9 @@ async function askTime(asking: Asking): Promise<Pick<Answers, 'timeZone' | 'sche
   return { timeZone, schedule }
 }
 
-async function askWindow(asking: Asking): Promise<Pick<Answers, 'listen' | 'token'>> {
+async function askDashboard(asking: Asking): Promise<Pick<Answers, 'listen' | 'token'>> {
   const { prompter, tell, given } = asking
-  prompter.say('', '5 of 5  The window: how all stands, in a browser')
+  prompter.say('', '5 of 5  The dashboard: how all stands, in a browser')
   for (let known = given.listen, standard: string = STANDARD.listen; ; ) {
     const listen = await answerOf(prompter, known, {
       text: `Where it listens, or ${NONE}`,
@@ -145,9 +145,9 @@ async function askWindow(asking: Asking): Promise<Pick<Answers, 'listen' | 'toke
       fault: (text) => settingFault(['web', 'listen'], text),
     })
     const check = await tryListen(listen.value)
-    if (check.verdict === 'ok') return windowOf(listen, given.token)
+    if (check.verdict === 'ok') return dashboardOf(listen, given.token)
     tell(check)
-    if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return windowOf(listen, given.token)
+    if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return dashboardOf(listen, given.token)
     known = changeable(given).listen
     standard = listen.value
   }

@@ -1,4 +1,4 @@
-/** Whether what was answered works: the service, the mail server and the port of the window are tried, and no more. */
+/** Whether what was answered works: the service, the mail server and the port of the dashboard are tried, and no more. */
 
 import { randomUUID } from 'node:crypto'
 import { openMail } from '../../app/configured-mail.ts'
@@ -95,11 +95,11 @@ export async function tryMail(url: string, deps: TrialDeps): Promise<Check> {
 
 export async function tryListen(listen: string): Promise<Check> {
   const address = listenAddress(listen)
-  if (address === null) return ok('window', 'none is wanted')
+  if (address === null) return ok('dashboard', 'none is wanted')
   const fault = await findListenFault(address)
   return fault === null
-    ? ok('window', `${listen} is free`)
-    : warn('window', `cannot listen at ${listen}: ${fault}`, 'take another address')
+    ? ok('dashboard', `${listen} is free`)
+    : warn('dashboard', `cannot listen at ${listen}: ${fault}`, 'take another address')
 }
 
 function openDisposable<T extends { close(): Promise<void> }>(opened: T): T & AsyncDisposable {

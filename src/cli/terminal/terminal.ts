@@ -27,7 +27,7 @@ export interface Terminal {
   /** Aborted by Ctrl-C or SIGTERM, with a LeadsheetError run_interrupted as its reason. */
   readonly signal: AbortSignal
   /**
-   * The settings; their warnings are logged when they are first asked for, but for that of the window.
+   * The settings; their warnings are logged when they are first asked for, but for that of the dashboard.
    * @throws LeadsheetError config_invalid
    */
   config(): Promise<Config>
@@ -107,7 +107,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   async function load() {
     const config = await readConfig()
     const { openLog } = await import('../../log.ts')
-    const { isOfWindow } = await import('../../config/web-access.ts')
+    const { isAboutDashboard } = await import('../../config/web-access.ts')
     const log = await openLog({
       level: levelFor(config),
       pretty: stderr.isTTY === true,
@@ -117,7 +117,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       // A line in the middle of a bar first clears the bar, which draws itself again.
       write: (line) => void stderr.write(isBarShown ? `\r\x1b[K${line}` : line),
     })
-    for (const warning of config.warnings) if (!isOfWindow(warning)) log.warn(warning)
+    for (const warning of config.warnings) if (!isAboutDashboard(warning)) log.warn(warning)
     return { config, log }
   }
   const loadOnce = () => {

@@ -24,8 +24,8 @@ export interface ContentDeps {
   /** Of a whole message, as it is sent. */
   readonly maxBytes: number
   readonly sender: Pick<Sender, 'unsubscribe'>
-  /** Of the window, where it is reached from outside; null or absent where it is not. */
-  readonly windowUrl?: string | null
+  /** Of the dashboard, where it is reached from outside; null or absent where it is not. */
+  readonly dashboardUrl?: string | null
 }
 
 export interface EditionContent extends LetterContent {
@@ -109,8 +109,8 @@ export async function drawPictures(figures: ReportFigures, voice: Voice): Promis
   return files.map(pictureOf)
 }
 
-function moreUrlOf({ windowUrl = null }: ContentDeps, { name }: Report): string | null {
-  return windowUrl === null ? null : `${windowUrl}/archive?report=${encodeURIComponent(name)}`
+function moreUrlOf({ dashboardUrl = null }: ContentDeps, { name }: Report): string | null {
+  return dashboardUrl === null ? null : `${dashboardUrl}/archive?report=${encodeURIComponent(name)}`
 }
 
 /** It tells of files that were left out, also to those who do not want it otherwise. */

@@ -77,11 +77,11 @@ export const ENGLISH_PAGE = {
   notices: {
     unknown: {
       title: 'This link leads nowhere',
-      text: 'Perhaps it was cut when it was copied, or is no longer valid. Open the link from the newest mail, or answer that mail to unsubscribe. (The window of operators begins at /.)',
+      text: 'Perhaps it was cut when it was copied, or is no longer valid. Open the link from the newest mail, or answer that mail to unsubscribe. (The dashboard begins at /.)',
     },
     wish: {
       title: 'This was not understood',
-      text: 'Nothing was changed. Open the link from the mail again. (The window of operators begins at /.)',
+      text: 'Nothing was changed. Open the link from the mail again. (The dashboard begins at /.)',
     },
     tooMany: { title: 'Too many requests', text: 'Nothing was changed. Try again in a minute.' },
     host: {

@@ -1,5 +1,5 @@
 /**
- * What the window shows of pipelines and agents: with many leads it takes seconds, in which the daemon would do nothing
+ * What the dashboard shows of pipelines and agents: with many leads it takes seconds, in which the daemon would do nothing
  * else, so that a process of its own counts it where no server does.
  */
 import { dirname } from 'node:path'

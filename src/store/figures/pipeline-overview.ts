@@ -1,5 +1,5 @@
 /**
- * What the window shows of pipelines and agents: all of it at once, since most of it costs the same for one pipeline
+ * What the dashboard shows of pipelines and agents: all of it at once, since most of it costs the same for one pipeline
  * as for all. With a million leads that takes seconds, so it is read by a process of its own (`store/figures/overview-subprocess.ts`).
  */
 import type { Funnel, Outage, TrendDay } from '../../domain/figures.ts'

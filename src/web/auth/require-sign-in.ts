@@ -1,5 +1,5 @@
 /**
- * Who may see the window: whoever can use this machine, or whoever knows the token. Where it could be reached from
+ * Who may see the dashboard: whoever can use this machine, or whoever knows the token. Where it could be reached from
  * outside and there is no token, nobody may. Only who knows the token may do anything.
  */
 import type { FastifyRequest } from 'fastify'
@@ -70,7 +70,7 @@ export function createGuard(options: GuardOptions): SignInGuard {
         request.visitor = met
         return
       }
-      if (met === WRONG) log.warn({ network: request.ip }, 'the window was asked for with a wrong token')
+      if (met === WRONG) log.warn({ network: request.ip }, 'the dashboard was asked for with a wrong token')
       if (met !== NOT_SIGNED_IN || !isLook(request) || !wantsPage(request))
         return refuse(request, reply.headers(met.headers ?? {}), met.status, met)
       // Browsers send the cookie only from a page of ours, and not to where a link in a mail leads.
@@ -128,7 +128,11 @@ function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): 
   // Somebody has put something before it, of which the settings know nothing.
   const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
   if (!isOpen || isForwarded) {
-    return { status: 403, title: 'The window is closed', text: `It can be reached from outside. ${remedy}` }
+    return {
+      status: 403,
+      title: 'The dashboard is closed',
+      text: `It can be reached from outside. ${remedy}`,
+    }
   }
   return isLook(request)
     ? { session: null, mayAct: false, told: null }

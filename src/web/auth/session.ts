@@ -39,7 +39,7 @@ const ID_BYTES = 16
 const VALUE = /^(\d{1,12})\.([\w-]{22})\.([\w-]{43})$/
 
 export function createSessions(token: string, now: () => Date): Sessions {
-  const key = new Uint8Array(hkdfSync('sha256', token, '', 'leadsheet window', 32))
+  const key = new Uint8Array(hkdfSync('sha256', token, '', 'leadsheet dashboard', 32))
   const sign = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
   const sessionOf = (id: string): Session => ({ id, formToken: sign(`form ${id}`) })
   const seconds = () => Math.floor(now().getTime() / 1000)

@@ -4,9 +4,9 @@ import type { Log } from '../../log.ts'
 import type { OwnNames } from '../server/allowed-hosts.ts'
 import { ownPath, SIGN_IN } from '../server/allowed-hosts.ts'
 import type { Refuse } from '../server/error-page.ts'
-import type { WindowPages } from '../server/frame.ts'
+import type { DashboardPages } from '../server/frame.ts'
 import { bareFrame } from '../server/frame.ts'
-import { WINDOW_HEADERS } from '../server/headers.ts'
+import { DASHBOARD_HEADERS } from '../server/headers.ts'
 import type { Form } from '../server/server.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
 import { FOREIGN_FORM, isOwnForm } from './csrf.ts'
@@ -19,7 +19,7 @@ const SIGN_OUT = '/sign-out'
 export interface SignInDeps {
   readonly guard: SignInGuard
   readonly names: OwnNames
-  readonly pages: WindowPages
+  readonly pages: DashboardPages
   readonly refuse: Refuse
   readonly log: Log
 }
@@ -37,7 +37,7 @@ export function signInRoutes({ guard, names, pages, refuse, log }: SignInDeps): 
   const show = (reply: FastifyReply, status: number, view: SignInView) =>
     sendPage(reply.code(status), page(view, bareFrame('Sign in')))
   return (app) => {
-    app.addHook('onRequest', async (_, reply) => void reply.headers(WINDOW_HEADERS))
+    app.addHook('onRequest', async (_, reply) => void reply.headers(DASHBOARD_HEADERS))
     app.get<{ readonly Querystring: { readonly to?: unknown } }>(SIGN_IN, async (request, reply) => {
       const { to: wanted } = request.query
       const to = ownPath(typeof wanted === 'string' ? wanted : undefined)
@@ -55,11 +55,11 @@ export function signInRoutes({ guard, names, pages, refuse, log }: SignInDeps): 
       const verdict = await tokens.judge(request.body?.get('token')?.trim() ?? '', network)
       if (verdict === 'right') {
         const session = sessions.begin(reply, names.isSecure(request))
-        log.info({ session: shortOf(session), network }, 'signed in to the window')
+        log.info({ session: shortOf(session), network }, 'signed in to the dashboard')
         return reply.redirect(to, 303)
       }
       if (verdict === 'wrong') {
-        log.warn({ network }, 'a wrong token was given to sign in to the window')
+        log.warn({ network }, 'a wrong token was given to sign in to the dashboard')
         return show(reply, 401, { to, mistake: 'That is not the token.' })
       }
       const mistake = `Too many wrong tokens came from your network. Try again in ${LOCKED_SECONDS / 60} minutes.`
@@ -71,7 +71,7 @@ export function signInRoutes({ guard, names, pages, refuse, log }: SignInDeps): 
       if (session !== null) {
         if (!isOwnForm(request, names, session.formToken)) return refuse(request, reply, 403, FOREIGN_FORM)
         guard.desk?.sessions.end(reply, isSecure)
-        log.info({ session: shortOf(session), network: request.ip }, 'signed out of the window')
+        log.info({ session: shortOf(session), network: request.ip }, 'signed out of the dashboard')
       }
       return reply.redirect(SIGN_IN, 303)
     })

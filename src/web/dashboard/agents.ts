@@ -14,7 +14,7 @@ import { counted } from '../../report/words/numbers.ts'
 import type { Overview } from '../../store/figures/pipeline-overview.ts'
 import type { ListedAgent } from '../../store/sync/agent-list.ts'
 import { listAgents } from '../../store/sync/agent-list.ts'
-import type { WindowDeps } from '../server/frame.ts'
+import type { DashboardDeps } from '../server/frame.ts'
 import { frameOf } from '../server/frame.ts'
 import type { AddRoutes } from '../server/server.ts'
 import { sendPage } from '../server/server.ts'
@@ -23,7 +23,7 @@ import { clockOf, count, countingOf, LOCALE, lengthOf } from './format.ts'
 import type { StripView } from './uptime-bar.ts'
 import { composeStrip } from './uptime-bar.ts'
 
-export interface AgentsDeps extends WindowDeps {
+export interface AgentsDeps extends DashboardDeps {
   readonly overview: OverviewKeeper
 }
 

@@ -1,4 +1,4 @@
-/** Instants as the pages of the window tell them: on the clock of the installation, with what machines read of them. */
+/** Instants as the pages of the dashboard tell them: on the clock of the installation, with what machines read of them. */
 import { tellSpan } from '../../jobs/health/installation.ts'
 import type { KeptOverview } from '../../jobs/overview.ts'
 import type { Instant, Money, Ratio } from '../../model.ts'
@@ -6,7 +6,7 @@ import { oneLine } from '../../report/words/clean-text.ts'
 import { datesOf } from '../../report/words/dates.ts'
 import { FEW, numbersOf } from '../../report/words/numbers.ts'
 
-/** What `{{> window-time}}` shows. */
+/** What `{{> time}}` shows. */
 export interface Moment {
   readonly iso: Instant
   readonly text: string
@@ -55,7 +55,7 @@ function telling(write: (instant: Instant) => string): Tell {
   return tell
 }
 
-/* Numbers, sizes and lengths of time in the pages of the window, which are in English. */
+/* Numbers, sizes and lengths of time in the pages of the dashboard, which are in English. */
 
 export const LOCALE = 'en-GB'
 export const numbers = numbersOf(LOCALE)
@@ -122,7 +122,7 @@ export interface Tag {
 
 /* Of when the counts of a page are, and what is said where there are none, or newer ones are on their way. */
 
-/** What `{{> window-counting}}` shows, which links to `here`. */
+/** What `{{> data-age}}` shows, which links to `here`. */
 export interface CountingView {
   readonly here: string
   readonly asOf: Moment | null

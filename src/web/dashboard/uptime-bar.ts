@@ -5,7 +5,7 @@ import { counted } from '../../report/words/numbers.ts'
 import type { AgentSpan, AgentState } from '../../store/figures/agent-spans.ts'
 import { lengthOf } from './format.ts'
 
-/** What `{{> window-strip}}` shows. */
+/** What `{{> dashboard-strip}}` shows. */
 export interface StripView {
   readonly label: string
   readonly width: number

@@ -1,6 +1,6 @@
-/** What an operator is told in the place of a page of the window: as a page, or as text where none is asked for. */
+/** What an operator is told in the place of a page of the dashboard: as a page, or as text where none is asked for. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { WindowPages } from './frame.ts'
+import type { DashboardPages } from './frame.ts'
 import { bareFrame, frameOf, type Said, said } from './frame.ts'
 
 export interface Refusal {
@@ -25,8 +25,8 @@ export type Refuse = (
 ) => FastifyReply
 
 /** @throws LeadsheetError report_template */
-export function createRefuse(pages: WindowPages): Refuse {
-  const page = pages.page<RefusalView>('refusal')
+export function createRefuse(pages: DashboardPages): Refuse {
+  const page = pages.page<RefusalView>('error-page')
   return (request, reply, status, refusal) => {
     const { title, text, next = null } = refusal
     if (!wantsPage(request))

@@ -1,4 +1,4 @@
-/** What stands around every page of the window: the way to the others, who looks, and what became of what they did. */
+/** What stands around every page of the dashboard: the way to the others, who looks, and what became of what they did. */
 
 import { readFileSync } from 'node:fs'
 import { LeadsheetError } from '../../errors.ts'
@@ -48,45 +48,47 @@ export function bareFrame(title: string): Frame {
   return { title, places: [], acts: null, told: null }
 }
 
-/* The pages of the window, compiled once: each a template of `templates/web/` inside the frame that all share. */
+/* The pages of the dashboard, compiled once: each a template of `templates/web/` inside the frame that all share. */
 
-export interface WindowPages {
+export interface DashboardPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
   page<View extends object>(name: string): (view: View, frame: Frame) => string
-  /** What pages include as `{{> window-NAME}}`, by itself. */
-  part<View extends object>(name: string): (view: View) => string
+  /** A part of the status page by itself. */
+  statusPart<View extends object>(name: string): (view: View) => string
 }
 
-const FOLDER = 'web'
-/** Of the templates: the frame of a page, and what pages include as `{{> window-NAME}}`. */
-const PARTIAL = /^(window(?:-[a-z-]+)?)\.hbs$/
+const FOLDER = 'dashboard'
+/** Folders of the templates that pages include: `{{> time}}` is `parts/time.hbs`, `{{> status-head}}` is `status/head.hbs`. */
+const PARTIALS = [
+  { folder: `${FOLDER}/parts`, prefix: '' },
+  { folder: `${FOLDER}/status`, prefix: 'status-' },
+] as const
 
 /**
  * @param folder of the templates that come with the program
  * @throws LeadsheetError report_template
  */
-export async function openWindowPages(folder: string): Promise<WindowPages> {
+export async function openDashboardPages(folder: string): Promise<DashboardPages> {
   const files = await readTemplateFiles(folder, null)
-  const take = (name: string) => {
-    const found = files.find(FOLDER, name)
+  const take = (name: string, from = FOLDER) => {
+    const found = files.find(from, name)
     if (found) return found
-    throw new LeadsheetError('report_template', `template ${FOLDER}/${name} is missing`, {
+    throw new LeadsheetError('report_template', `template ${from}/${name} is missing`, {
       hint: 'Restore the templates as they came with the program.',
     })
   }
-  const partials = new Map(
-    files.list(FOLDER).flatMap((name) => {
-      const [, partial] = PARTIAL.exec(name) ?? []
-      return partial === undefined ? [] : [[partial, take(name)] as const]
-    }),
-  )
+  const partials = new Map([
+    ['frame', take('frame.hbs')] as const,
+    ...PARTIALS.flatMap(({ folder: from, prefix }) =>
+      files.list(from).map((name) => [`${prefix}${name.replace(/\.hbs$/, '')}`, take(name, from)] as const),
+    ),
+  ])
   const compile = createCompiler('html', partials)
+  const styles = files.list(FOLDER).filter((name) => name.endsWith('.css') && name !== 'dashboard.css')
   return {
-    stylesheet: ['window.css', ...files.list(FOLDER).filter(isOwnStyle).sort()]
-      .map((name) => take(name).text)
-      .join('\n'),
-    part: (name) => compile(take(`window-${name}.hbs`)),
+    stylesheet: ['dashboard.css', ...styles.sort()].map((name) => take(name).text).join('\n'),
+    statusPart: (name) => compile(take(`${name}.hbs`, `${FOLDER}/status`)),
     page: (name) => {
       const fill = compile(take(`${name}.hbs`))
       return (view, frame) => fill({ ...view, frame })
@@ -94,12 +96,7 @@ export async function openWindowPages(folder: string): Promise<WindowPages> {
   }
 }
 
-/** What a page has beside what all have. */
-function isOwnStyle(name: string): boolean {
-  return name.startsWith('window-') && name.endsWith('.css')
-}
-
-/* Sentences as the program says them everywhere, with commands between backticks, as `{{> window-said}}` shows them. */
+/* Sentences as the program says them everywhere, with commands between backticks, as `{{> inline-code}}` shows them. */
 
 export type Said = readonly { readonly text: string; readonly isCode: boolean }[]
 
@@ -110,11 +107,11 @@ export function said(sentence: string): Said {
     .filter(({ text }) => text !== '')
 }
 
-/* What the pages of the window are made of. */
+/* What the pages of the dashboard are made of. */
 
-export interface WindowDeps {
+export interface DashboardDeps {
   readonly store: Store
-  readonly pages: WindowPages
+  readonly pages: DashboardPages
   readonly now: () => Date
   /** IANA zone of the installation, in which times are told. */
   readonly timeZone: string
@@ -130,10 +127,10 @@ const FILES = [
 ] as const
 
 /** The files are read now: an upgrade may take them away while the daemon runs. */
-export function assetRoutes({ stylesheet }: WindowPages): AddRoutes {
+export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
   const files = FILES.map(([path, type, file]) => ({ path, type, content: readFileSync(file) }))
   return (app) => {
-    app.get('/window.css', (_, reply) => reply.type('text/css; charset=utf-8').send(stylesheet))
+    app.get('/dashboard.css', (_, reply) => reply.type('text/css; charset=utf-8').send(stylesheet))
     for (const { path, type, content } of files) app.get(path, (_, reply) => reply.type(type).send(content))
   }
 }

@@ -18,7 +18,7 @@ export const PAGE_HEADERS = {
 }
 
 /** With no-referrer browsers would send forms without the origin, by which we know our own. */
-export const WINDOW_HEADERS = {
+export const DASHBOARD_HEADERS = {
   ...ALWAYS,
   'Content-Security-Policy': policy([
     ...["default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'"],

@@ -10,7 +10,7 @@ import type { Log } from '../../log.ts'
 import type { WebPages } from '../../report/preferences/web-pages.ts'
 import { pageWordsIn } from '../../report/words/pages.ts'
 import { createOwnNames } from './allowed-hosts.ts'
-import { PAGE_HEADERS, WINDOW_HEADERS } from './headers.ts'
+import { DASHBOARD_HEADERS, PAGE_HEADERS } from './headers.ts'
 import { createRateLimit } from './rate-limit.ts'
 
 export interface WebOptions {
@@ -33,8 +33,8 @@ export interface WebOptions {
 export interface WebLimits {
   /** Requests of one network to each part that is open to everybody. */
   readonly perMinute: number
-  /** And to the window. */
-  readonly windowPerMinute: number
+  /** And to the dashboard. */
+  readonly dashboardPerMinute: number
   /** For the head of a request to come in, and for all of it. */
   readonly headersMs: number
   readonly requestMs: number
@@ -64,7 +64,7 @@ export interface GuardedParts {
 
 const LIMITS: WebLimits = {
   perMinute: 120,
-  windowPerMinute: 1_200,
+  dashboardPerMinute: 1_200,
   headersMs: 10_000,
   requestMs: 15_000,
 }
@@ -118,13 +118,13 @@ export async function openWeb(
   for (const addRoutes of uncounted) await app.register(async (part) => addRoutes(part))
   if (guarded !== null) {
     const { guard } = guarded
-    await app.register(async (window) => {
-      window.addHook('onRequest', limited(limits.windowPerMinute))
-      window.addHook('onRequest', async (request, reply) =>
-        guard.check(request, reply.headers(WINDOW_HEADERS)),
+    await app.register(async (dashboard) => {
+      dashboard.addHook('onRequest', limited(limits.dashboardPerMinute))
+      dashboard.addHook('onRequest', async (request, reply) =>
+        guard.check(request, reply.headers(DASHBOARD_HEADERS)),
       )
-      window.setErrorHandler(guard.tellError)
-      for (const addRoutes of guarded.parts) addRoutes(window)
+      dashboard.setErrorHandler(guard.tellError)
+      for (const addRoutes of guarded.parts) addRoutes(dashboard)
     })
   }
   tellOtherMethods(

@@ -39,7 +39,7 @@ export function createTold(): ToldOnce {
   }
 }
 
-/* Who asks for a page of the window; the guard notes it with each request that it lets in. */
+/* Who asks for a page of the dashboard; the guard notes it with each request that it lets in. */
 
 export interface Visitor {
   /** Null of a machine, and of who may only look. */

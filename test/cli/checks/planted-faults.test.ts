@@ -244,11 +244,11 @@ it('a secret in a file that everybody can read', async () => {
   })
 })
 
-it('a window that could be reached from outside without a token', async () => {
+it('a dashboard that could be reached from outside without a token', async () => {
   const { status, wrong } = await diagnose(installation(), { LEADSHEET_WEB_LISTEN: '0.0.0.0:0' })
   expect([status, wrong]).toMatchObject([
     3,
-    [about('window', /can be reached from outside without a token/, /web\.token_file/)],
+    [about('dashboard', /can be reached from outside without a token/, /web\.token_file/)],
   ])
 })
 
@@ -260,7 +260,7 @@ it('a port that another program has', async () => {
   const port = typeof address === 'object' ? address?.port : 0
   expect(await diagnose(installation(), { LEADSHEET_WEB_LISTEN: `127.0.0.1:${port}` })).toMatchObject({
     status: 1,
-    wrong: [about('window', /something listens there already/, /another web\.listen/)],
+    wrong: [about('dashboard', /something listens there already/, /another web\.listen/)],
   })
 })
 

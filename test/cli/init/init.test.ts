@@ -64,7 +64,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
       'api-key',
       'leadsheet.yaml',
       'smtp-url',
-      'window-token',
+      'web-token',
     ])
     for (const { parentPath, name } of files)
       expect(statSync(join(parentPath, name)).mode & 0o777, name).toBe(0o600)
@@ -102,7 +102,7 @@ describe('without a terminal', () => {
     expect(checks.map(({ what, verdict }: { what: string; verdict: string }) => [what, verdict])).toEqual([
       ['service', 'fail'],
       ['mail', 'ok'],
-      ['window', 'ok'],
+      ['dashboard', 'ok'],
       ['test mail', 'ok'],
     ])
     expect(readFileSync(join(cwd, 'leadsheet.yaml.bak'), 'utf8')).toBe('log_level: debug\n')

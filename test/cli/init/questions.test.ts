@@ -172,7 +172,7 @@ test('the next three times are shown in the zone that was answered', async () =>
   )
 })
 
-test('the window is told when its port is taken, and has a token where there is one', async () => {
+test('the dashboard is told when its port is taken, and has a token where there is one', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))
@@ -182,7 +182,9 @@ test('the window is told when its port is taken, and has a token where there is 
     'Where it listens': [`127.0.0.1:${port}`, '127.0.0.1:0'],
     'Once more': ['keep', 'again'],
   })
-  expect(screen).toContain(`warn window: cannot listen at 127.0.0.1:${port}: something listens there already`)
+  expect(screen).toContain(
+    `warn dashboard: cannot listen at 127.0.0.1:${port}: something listens there already`,
+  )
   expect(answers.token.value).toMatch(/^[\w-]{32}$/)
   expect((await ask({})).answers.token.value).toBeNull()
 })

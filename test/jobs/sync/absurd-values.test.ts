@@ -12,7 +12,7 @@ import { createContents } from '../../../src/jobs/reports/report-content.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { absurdRecord } from '../../support/absurd.ts'
-import { AS_BROWSER, ask, NOW, openWindow, signIn } from '../../support/dashboard.ts'
+import { AS_BROWSER, ask, NOW, openDashboard, signIn } from '../../support/dashboard.ts'
 import { eventOf, type Following, openFollowing } from '../../support/following.ts'
 import { DAILY, mailingDeps, makeDue } from '../../support/mailing.ts'
 import { random } from '../../support/random.ts'
@@ -143,11 +143,14 @@ async function expectReports(copy: Following, report: Report): Promise<void> {
 }
 
 async function expectPages(store: Store): Promise<void> {
-  const window = await openWindow(undefined, '', async () => ({ ...store, close: async () => undefined }))
-  const { cookie } = await signIn(window.url)
+  const dashboard = await openDashboard(undefined, '', async () => ({
+    ...store,
+    close: async () => undefined,
+  }))
+  const { cookie } = await signIn(dashboard.url)
   for (const path of ['/', '/pipelines', '/agents', '/archive', '/metrics']) {
     const headers = { ...AS_BROWSER, cookie }
-    const answer = await inTime(path, () => ask(`${window.url}${path}`, { headers }))
+    const answer = await inTime(path, () => ask(`${dashboard.url}${path}`, { headers }))
     expect(answer.status, path).toBe(200)
     expect(answer.text).not.toMatch(/>(?:NaN|-?Infinity|−?∞|undefined)</)
   }

@@ -1,6 +1,6 @@
-/** Who may see the window and do something there, over real HTTP. */
+/** Who may see the dashboard and do something there, over real HTTP. */
 import { describe, expect, it } from 'vitest'
-import { AS_BROWSER, type Asked, act, ask, openWindow, signIn, TOKEN } from '../../support/dashboard.ts'
+import { AS_BROWSER, type Asked, act, ask, openDashboard, signIn, TOKEN } from '../../support/dashboard.ts'
 import { random } from '../../support/random.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
@@ -22,7 +22,7 @@ async function findUnexpected(url: string, cases: readonly Case[]): Promise<stri
 
 type Case = readonly [who: string, path: string, headers: NonNullable<Asked['headers']>, status: number]
 
-describe('who may see the window', () => {
+describe('who may see the dashboard', () => {
   it.each<[string, string, readonly Case[]]>([
     [
       'on this machine without a token, everybody',
@@ -73,12 +73,12 @@ describe('who may see the window', () => {
       ],
     ],
   ])('is, %s', async (_, web, cases) => {
-    const { url } = await openWindow(web)
+    const { url } = await openDashboard(web)
     expect(await findUnexpected(url, cases)).toEqual([])
   })
 
   it('is led to sign in where a page is asked for, and back', async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const first = await ask(`${url}/?x=1`, { headers: AS_BROWSER })
     expect([first.status, first.headers.location]).toEqual([303, '/sign-in?to=%2F%3Fx%3D1'])
     const page = await ask(`${url}/sign-in?to=%2F%3Fx%3D1`)
@@ -90,13 +90,15 @@ describe('who may see the window', () => {
   })
 
   it('says what to set where it is closed, and leaves what is for everybody open', async () => {
-    const { url, config } = await openWindow(`${OUTSIDE}\n${PUBLIC}`)
+    const { url, config } = await openDashboard(`${OUTSIDE}\n${PUBLIC}`)
     const page = await ask(url, { headers: AS_BROWSER })
-    expect(page.text).toContain('<h1>The window is closed</h1>')
+    expect(page.text).toContain('<h1>The dashboard is closed</h1>')
     expect(page.text).toContain('<code>openssl rand -hex 24</code>')
     expect(page.text).toContain('Set web.token_file (LEADSHEET_WEB_TOKEN_FILE)')
-    expect(config.warnings.join()).toContain('the window can be reached from outside, and is closed. Set web')
-    const open = ['/healthz', '/web.css', '/window.css', '/subscription/x', '/sign-in']
+    expect(config.warnings.join()).toContain(
+      'the dashboard can be reached from outside, and is closed. Set web',
+    )
+    const open = ['/healthz', '/web.css', '/dashboard.css', '/subscription/x', '/sign-in']
     const statuses = await Promise.all(open.map(async (path) => (await ask(`${url}${path}`)).status))
     expect(statuses).toEqual([200, 200, 200, 404, 303])
   })
@@ -104,7 +106,7 @@ describe('who may see the window', () => {
 
 describe('a session', () => {
   it('is a cookie that scripts and other sites do not get, and lasts half a day', async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const { origin } = new URL(url)
     const signed = await ask(`${url}/sign-in`, {
       method: 'POST',
@@ -117,7 +119,7 @@ describe('a session', () => {
   })
 
   it('is kept to TLS where there is TLS, as the public name or a trusted proxy says', async () => {
-    const { url } = await openWindow(`${PUBLIC}\n${SIGNED}\ntrusted_proxies: [loopback]`)
+    const { url } = await openDashboard(`${PUBLIC}\n${SIGNED}\ntrusted_proxies: [loopback]`)
     const bySite = { host: 'reports.example.com', origin: 'https://reports.example.com' }
     const { origin } = new URL(url)
     const byProxy = { origin, 'x-forwarded-proto': 'https' }
@@ -132,7 +134,7 @@ describe('a session', () => {
   })
 
   it(`is none of ours once a character of it is another (SEED=${SEED})`, async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const { cookie } = await signIn(url)
     expect((await ask(url, { headers: { cookie } })).status).toBe(200)
     const value = cookie.slice('leadsheet='.length)
@@ -153,14 +155,14 @@ describe('a session', () => {
   })
 
   it('of another token is none', async () => {
-    const [mine, other] = [await openWindow(), await openWindow('token: another-token-of-others')]
+    const [mine, other] = [await openDashboard(), await openDashboard('token: another-token-of-others')]
     const { cookie } = await signIn(mine.url)
     expect((await ask(mine.url, { headers: { cookie } })).status).toBe(200)
     expect((await ask(other.url, { headers: { cookie } })).status).toBe(401)
   })
 
   it('ends by the button, which takes its cookie away', async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const session = await signIn(url)
     const out = await act(url, '/sign-out', session, {})
     expect([out.status, out.headers.location]).toEqual([303, '/sign-in'])
@@ -170,7 +172,7 @@ describe('a session', () => {
 
 describe('signing in', () => {
   it('tells a wrong token, later than a right one, and logs who gave it and not what', async () => {
-    const { url, lines } = await openWindow()
+    const { url, lines } = await openDashboard()
     const { origin } = new URL(url)
     const began = performance.now()
     const form = { token: 'wrong-horse-battery', to: '/' }
@@ -179,13 +181,13 @@ describe('signing in', () => {
     expect([wrong.status, wrong.headers['set-cookie']]).toEqual([401, undefined])
     expect(wrong.text).toContain('role="alert"><p>That is not the token.</p>')
     expect(lines.join()).toContain(
-      '"network":"127.0.0.1","msg":"a wrong token was given to sign in to the window"',
+      '"network":"127.0.0.1","msg":"a wrong token was given to sign in to the dashboard"',
     )
     expect(lines.join()).not.toContain('horse')
   })
 
   it('leads to no other place than ours', async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const { origin } = new URL(url)
     const elsewhere = [
       ...['https://evil.example.com', '//evil.example.com', '///evil.example.com', '/\\evil.example.com'],
@@ -210,7 +212,7 @@ describe('a form', () => {
   const SITE = 'http://evil.example.com'
 
   it('of a page of ours is taken, as it or the browser says', async () => {
-    const { url, pokes } = await openWindow()
+    const { url, pokes } = await openDashboard()
     const { cookie, formToken } = await signIn(url)
     const { origin } = new URL(url)
     for (const from of [{ origin }, { 'sec-fetch-site': 'same-origin' }]) {
@@ -222,7 +224,7 @@ describe('a form', () => {
   })
 
   it('of another one is not, whatever it knows', async () => {
-    const { url, lines, pokes } = await openWindow()
+    const { url, lines, pokes } = await openDashboard()
     const { cookie, formToken } = await signIn(url)
     const { origin } = new URL(url)
     const others: readonly (readonly [string, Asked['headers'], string])[] = [
@@ -244,7 +246,7 @@ describe('a form', () => {
   })
 
   it('of another session is not taken', async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const [mine, theirs] = [await signIn(url), await signIn(url)]
     expect(theirs.formToken).not.toBe(mine.formToken)
     const mixed = { cookie: mine.cookie, formToken: theirs.formToken }
@@ -253,7 +255,7 @@ describe('a form', () => {
   })
 
   it('of a session that is over is told to sign in, and that nothing was done', async () => {
-    const { url, pokes } = await openWindow()
+    const { url, pokes } = await openDashboard()
     const answer = await act(url, '/actions/sync', { cookie: 'leadsheet=over', formToken: 'x' }, {})
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining('Nothing was done.')])
     expect(answer.text).toContain('<a class="button" href="/sign-in">Go on</a>')
@@ -261,7 +263,7 @@ describe('a form', () => {
   })
 
   it('does nothing where one may only look, and says what to set', async () => {
-    const { url, pokes } = await openWindow(LOOPBACK)
+    const { url, pokes } = await openDashboard(LOOPBACK)
     const { origin } = new URL(url)
     const answer = await ask(`${url}/actions/sync`, { method: 'POST', headers: { origin }, form: {} })
     expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('Set web.token_file')])
@@ -314,7 +316,7 @@ describe('the name under which it is asked for', () => {
       [named('that of such a proxy', { 'x-forwarded-host': 'e.com' }, 200)],
     ],
   ])('may be %s', async (_, web, cases) => {
-    const { url } = await openWindow(web)
+    const { url } = await openDashboard(web)
     expect(await findUnexpected(url, cases)).toEqual([])
   })
 })
@@ -325,16 +327,16 @@ describe('who asks, by what a proxy says', () => {
     ['and otherwise not', 'trusted_proxies: [192.0.2.1]', '127.0.0.1'],
     ['and of a process of this machine only where it is named', '', '127.0.0.1'],
   ])('%s', async (_, proxies, network) => {
-    const { url, lines } = await openWindow(`${SIGNED}\n${proxies}`)
+    const { url, lines } = await openDashboard(`${SIGNED}\n${proxies}`)
     const headers = { origin: new URL(url).origin, 'x-forwarded-for': '203.0.113.9' }
     await ask(`${url}/sign-in`, { method: 'POST', headers, form: { token: TOKEN } })
-    expect(lines.join()).toContain(`"network":"${network}","msg":"signed in to the window"`)
+    expect(lines.join()).toContain(`"network":"${network}","msg":"signed in to the dashboard"`)
   })
 })
 
-describe('every answer of the window', () => {
+describe('every answer of the dashboard', () => {
   it('forbids what is not its own, and is kept by nobody', async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const { headers } = await ask(url, { headers: BEARER })
     expect(headers['content-security-policy']).toBe(
       "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -346,7 +348,7 @@ describe('every answer of the window', () => {
   })
 
   it('tells by what it may be asked, and what there is not', async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const put = await ask(url, { method: 'PUT', headers: BEARER })
     expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD'])
     const got = await ask(`${url}/actions/sync`, { headers: BEARER })
@@ -355,7 +357,7 @@ describe('every answer of the window', () => {
   })
 
   it('comes as often as an operator looks, while everybody else has to wait', async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const statuses = new Set<number>()
     for (let count = 0; count < 130; count += 1) statuses.add((await ask(url, { headers: BEARER })).status)
     expect([...statuses]).toEqual([200])

@@ -1,4 +1,4 @@
-/** What operators do from the window, each with what becomes of it in the store. */
+/** What operators do from the dashboard, each with what becomes of it in the store. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -16,8 +16,8 @@ import {
   act,
   ask,
   NOW,
-  type OpenedWindow,
-  openWindow,
+  type OpenedDashboard,
+  openDashboard,
   signIn,
   TOKEN,
 } from '../../support/dashboard.ts'
@@ -37,30 +37,35 @@ const TROUBLE: Notice = {
 }
 
 async function openOperated() {
-  const window = await openWindow(`token: ${TOKEN}`, SETTINGS)
-  const session = await signIn(window.url)
+  const dashboard = await openDashboard(`token: ${TOKEN}`, SETTINGS)
+  const session = await signIn(dashboard.url)
   return {
-    ...window,
+    ...dashboard,
     /** Does it as a page would, and gives what the page tells afterwards. */
     act: async (path: string, form: Readonly<Record<string, string>>) => {
-      const done = await act(window.url, path, session, form)
+      const done = await act(dashboard.url, path, session, form)
       if (done.status !== 303) return `${done.status} ${wordsOf(done.text)}`
-      const page = await ask(`${window.url}${done.headers.location}`, {
+      const page = await ask(`${dashboard.url}${done.headers.location}`, {
         headers: { ...AS_BROWSER, cookie: session.cookie },
       })
       const [, how, told] = /<div class="message (\w+)" role="\w+"><p>(.*?)<\/p>/.exec(page.text) ?? []
       return `${how}: ${wordsOf((told ?? '').replace(/<\/?code>/g, '`'))}`
     },
     page: async (path: string) =>
-      (await ask(`${window.url}${path}`, { headers: { ...AS_BROWSER, cookie: session.cookie } })).text,
-    slots: () => window.store.db.selectFrom('schedule_slot').selectAll().orderBy('slot').execute(),
+      (await ask(`${dashboard.url}${path}`, { headers: { ...AS_BROWSER, cookie: session.cookie } })).text,
+    slots: () => dashboard.store.db.selectFrom('schedule_slot').selectAll().orderBy('slot').execute(),
     letters: () =>
-      window.store.db.selectFrom('delivery').selectAll().orderBy('recipient').orderBy('revision').execute(),
+      dashboard.store.db
+        .selectFrom('delivery')
+        .selectAll()
+        .orderBy('recipient')
+        .orderBy('revision')
+        .execute(),
   }
 }
 
 /** The report of yesterday as it went out to ana and ben, each letter with an end of its own. */
-async function mail({ store }: OpenedWindow, ends: Readonly<Record<string, DeliveryMove['state']>>) {
+async function mail({ store }: OpenedDashboard, ends: Readonly<Record<string, DeliveryMove['state']>>) {
   await save(store, [lead('1'), lead('2')], '2026-11-19T10:00:00Z')
   await saveWholeRun(store, '2026-11-20T08:00:00Z')
   const people = Object.keys(ends).map((name) => recipient(`${name}@example.com`))
@@ -198,22 +203,22 @@ describe('a report', () => {
   })
 
   it('is tried by one address of the settings, after it was asked which', async () => {
-    const window = await openOperated()
-    await mail(window, {})
-    const asked = await window.act('/actions/test', { what: 'report=daily' })
+    const dashboard = await openOperated()
+    await mail(dashboard, {})
+    const asked = await dashboard.act('/actions/test', { what: 'report=daily' })
     expect(asked).toMatch(/^200 .* Send a test of daily It is made/)
     expect(asked).toContain(
       'ops@example.com (operator) ana@example.com (recipient) ben@example.com (recipient, Ben)',
     )
-    expect(await window.act('/actions/test', { report: 'daily', to: 'ops@example.com' })).toMatch(
+    expect(await dashboard.act('/actions/test', { report: 'daily', to: 'ops@example.com' })).toMatch(
       /^ok: A test of daily was sent to ops@example.com: /,
     )
-    const [file = '', ...more] = readdirSync(window.outbox).filter((name) => name.endsWith('.eml'))
+    const [file = '', ...more] = readdirSync(dashboard.outbox).filter((name) => name.endsWith('.eml'))
     expect(more).toEqual([])
-    const letter = readFileSync(join(window.outbox, file), 'utf8')
+    const letter = readFileSync(join(dashboard.outbox, file), 'utf8')
     expect(letter).toMatch(/^To: ops@example\.com\r$/m)
     expect(letter).toMatch(/^Subject: =\?UTF-8\?Q\?=5BTest=5D_Daily/m)
-    expect(await window.letters()).toEqual([])
+    expect(await dashboard.letters()).toEqual([])
   })
 
   it('is tried by no other address', async () => {
@@ -234,33 +239,35 @@ describe('a report', () => {
 
 describe('a recipient', () => {
   it('is paused and resumed, with the mails that waited', async () => {
-    const window = await openOperated()
-    await mail(window, { ana: 'pending', ben: 'sent' })
+    const dashboard = await openOperated()
+    await mail(dashboard, { ana: 'pending', ben: 'sent' })
     const key = { address: 'ana@example.com', report: 'daily' }
     const what = 'report=daily&address=ana%40example.com'
-    expect(await window.act('/actions/pause', { what })).toBe(
+    expect(await dashboard.act('/actions/pause', { what })).toBe(
       'ok: ana@example.com gets daily no more until they are resumed. 1 mail that waited is withdrawn.',
     )
-    expect(await findSubscription(window.store.db, key)).toMatchObject({
+    expect(await findSubscription(dashboard.store.db, key)).toMatchObject({
       state: 'paused',
       changedBy: 'operator',
     })
-    expect((await window.letters()).map(({ state }) => state)).toEqual(['withdrawn', 'sent'])
-    expect(await window.act('/actions/resume', { what })).toBe('ok: ana@example.com gets daily again.')
-    expect(await findSubscription(window.store.db, key)).toMatchObject({
+    expect((await dashboard.letters()).map(({ state }) => state)).toEqual(['withdrawn', 'sent'])
+    expect(await dashboard.act('/actions/resume', { what })).toBe('ok: ana@example.com gets daily again.')
+    expect(await findSubscription(dashboard.store.db, key)).toMatchObject({
       state: 'active',
       changedBy: 'operator',
     })
   })
 
   it('is paused only after a question, where the button of a page is pressed', async () => {
-    const window = await openOperated()
-    await mail(window, { ana: 'pending' })
+    const dashboard = await openOperated()
+    await mail(dashboard, { ana: 'pending' })
     const { what } = pauseButton('daily', 'ana@example.com')
-    expect(await window.act('/actions/pause', { what })).toMatch(/^200 .*Pause daily for ana@example\.com\?/)
+    expect(await dashboard.act('/actions/pause', { what })).toMatch(
+      /^200 .*Pause daily for ana@example\.com\?/,
+    )
     const key = { address: 'ana@example.com', report: 'daily' }
-    expect(await findSubscription(window.store.db, key)).toBeUndefined()
-    expect(await window.act('/actions/pause', { report: 'daily', address: 'ana@example.com' })).toMatch(
+    expect(await findSubscription(dashboard.store.db, key)).toBeUndefined()
+    expect(await dashboard.act('/actions/pause', { report: 'daily', address: 'ana@example.com' })).toMatch(
       /^ok: ana@example\.com gets daily no more/,
     )
   })
@@ -275,12 +282,12 @@ describe('a recipient', () => {
 
 describe('letters', () => {
   it('that were refused are sent again, without a question', async () => {
-    const window = await openOperated()
-    await mail(window, { ana: 'failed', ben: 'sent' })
-    expect(await window.act('/actions/resend', { what: 'report=daily&to=failed' })).toMatch(
+    const dashboard = await openOperated()
+    await mail(dashboard, { ana: 'failed', ben: 'sent' })
+    expect(await dashboard.act('/actions/resend', { what: 'report=daily&to=failed' })).toMatch(
       /^ok: 1 mail of daily on the way/,
     )
-    const states = (await window.letters()).map(({ recipient, revision, state }) => [
+    const states = (await dashboard.letters()).map(({ recipient, revision, state }) => [
       recipient,
       revision,
       state,
@@ -289,34 +296,34 @@ describe('letters', () => {
       ['ana@example.com', 0, 'pending'],
       ['ben@example.com', 0, 'sent'],
     ])
-    expect(window.pokes()).toBe(1)
+    expect(dashboard.pokes()).toBe(1)
   })
 
   it('that somebody has are sent anew only when that is confirmed, with the reason', async () => {
-    const window = await openOperated()
-    await mail(window, { ana: 'sent' })
+    const dashboard = await openOperated()
+    await mail(dashboard, { ana: 'sent' })
     const form = { report: 'daily', to: 'ana@example.com' }
-    const asked = await window.act('/actions/resend', form)
+    const asked = await dashboard.act('/actions/resend', form)
     expect(asked).toMatch(/^200 .* Send it again\? Who has the mail/)
     expect(asked).toContain('ana@example.com 2026-11-19 has it a new mail that says so')
-    expect(await window.letters()).toHaveLength(1)
-    const sent = await window.act('/actions/resend', {
+    expect(await dashboard.letters()).toHaveLength(1)
+    const sent = await dashboard.act('/actions/resend', {
       ...form,
       confirmed: 'yes',
       reason: 'wrong <currency>',
     })
     expect(sent).toMatch(/^ok: 1 mail of daily on the way/)
-    const [, second] = await window.letters()
+    const [, second] = await dashboard.letters()
     expect([second?.revision, second?.state]).toEqual([1, 'pending'])
   })
 
   it('of which there are none are not', async () => {
-    const window = await openOperated()
-    await mail(window, { ana: 'pending' })
-    expect(await window.act('/actions/resend', { what: 'report=daily&to=failed' })).toMatch(
+    const dashboard = await openOperated()
+    await mail(dashboard, { ana: 'pending' })
+    expect(await dashboard.act('/actions/resend', { what: 'report=daily&to=failed' })).toMatch(
       /^fail: Nothing was sent: there is no such mail to send again\./,
     )
-    expect(await window.act('/actions/resend', { report: 'daily', to: 'ana@example.com' })).toMatch(
+    expect(await dashboard.act('/actions/resend', { report: 'daily', to: 'ana@example.com' })).toMatch(
       /^fail: Nothing was sent: ana@example.com: it is going to be sent\./,
     )
   })
@@ -394,18 +401,18 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
   })
 
   it('can read every page of it, in the light and in the dark', async () => {
-    const window = await openOperated()
-    await mail(window, { ana: 'sent' })
-    const css = (await ask(`${window.url}/window.css`)).text
-    const closed = await openWindow('listen: 0.0.0.0:0')
-    const session = await signIn(window.url)
+    const dashboard = await openOperated()
+    await mail(dashboard, { ana: 'sent' })
+    const css = (await ask(`${dashboard.url}/dashboard.css`)).text
+    const closed = await openDashboard('listen: 0.0.0.0:0')
+    const session = await signIn(dashboard.url)
     const texts = [
-      await ask(`${window.url}/sign-in`),
-      await ask(`${window.url}/sign-in`, {
-        ...{ method: 'POST', headers: { origin: window.url }, form: { token: 'wrong' } },
+      await ask(`${dashboard.url}/sign-in`),
+      await ask(`${dashboard.url}/sign-in`, {
+        ...{ method: 'POST', headers: { origin: dashboard.url }, form: { token: 'wrong' } },
       }),
-      await act(window.url, '/actions/test', session, { report: 'daily' }),
-      await act(window.url, '/actions/resend', session, { report: 'daily', to: 'ana@example.com' }),
+      await act(dashboard.url, '/actions/test', session, { report: 'daily' }),
+      await act(dashboard.url, '/actions/resend', session, { report: 'daily', to: 'ana@example.com' }),
       await ask(closed.url, { headers: AS_BROWSER }),
     ]
     const page = await browser.newPage()

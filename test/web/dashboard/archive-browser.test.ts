@@ -1,4 +1,4 @@
-/** Mails in the archive of the window, in a real browser: whatever stands in one, it does nothing there. */
+/** Mails in the archive of the dashboard, in a real browser: whatever stands in one, it does nothing there. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ import { listElements } from '../../look/elements.ts'
 import { hostilePage } from '../../look/pages.ts'
 import { openArchive } from '../../support/archive.ts'
 import { hasBrowser, openBrowser } from '../../support/browser.ts'
-import { NOW, type OpenedWindow, openWindow, signIn } from '../../support/dashboard.ts'
+import { NOW, type OpenedDashboard, openDashboard, signIn } from '../../support/dashboard.ts'
 import { busyDay } from '../../support/figures.ts'
 import { enqueueLetter, LETTER } from '../../support/letter.ts'
 import { PAYLOADS } from '../../support/payloads.ts'
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
     evil.close()
   })
 
-  async function openSignedIn({ url }: OpenedWindow): Promise<Page> {
+  async function openSignedIn({ url }: OpenedDashboard): Promise<Page> {
     const [name = '', value = ''] = (await signIn(url)).cookie.split('=')
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
     onTestFinished(() => context.close())
@@ -93,18 +93,18 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
   }
 
   it('would be seen if it did anything', async () => {
-    const window = await openWindow()
-    const page = await openSignedIn(window)
+    const dashboard = await openDashboard()
+    const page = await openSignedIn(dashboard)
     await page.route('**/bare', (route) => route.fulfill({ contentType: 'text/html', body: EVIL }))
-    await page.goto(`${window.url}/bare`, { waitUntil: 'commit' })
+    await page.goto(`${dashboard.url}/bare`, { waitUntil: 'commit' })
     await expect.poll(() => arrived).toContain('/top')
   })
 
   it('runs nothing, loads nothing, and leads nowhere, whatever stands in it', async () => {
-    const window = await openWindow()
-    const id = await keepLetter(window.store, 0, { html: EVIL, subject: 'evil' })
-    const page = await openSignedIn(window)
-    const address = `${window.url}/archive/${id}`
+    const dashboard = await openDashboard()
+    const id = await keepLetter(dashboard.store, 0, { html: EVIL, subject: 'evil' })
+    const page = await openSignedIn(dashboard)
+    const address = `${dashboard.url}/archive/${id}`
     await page.goto(address)
     const mail = page.frameLocator('iframe')
     await expect.poll(() => mail.locator('#shown').innerText()).toBe('shown')
@@ -116,10 +116,13 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
   })
 
   it('runs nothing where it is opened alone', async () => {
-    const window = await openWindow()
-    const id = await keepLetter(window.store, 0, { html: EVIL.replace(/<meta[^>]*>/, ''), subject: 'evil' })
-    const page = await openSignedIn(window)
-    await page.goto(`${window.url}/archive/${id}/mail/0%40example.com`)
+    const dashboard = await openDashboard()
+    const id = await keepLetter(dashboard.store, 0, {
+      html: EVIL.replace(/<meta[^>]*>/, ''),
+      subject: 'evil',
+    })
+    const page = await openSignedIn(dashboard)
+    await page.goto(`${dashboard.url}/archive/${id}/mail/0%40example.com`)
     expect(await page.locator('#shown').innerText()).toBe('shown')
     expect(await page.locator('body').getAttribute('data-ran')).toBeNull()
     expect(arrived).toEqual([])
@@ -127,7 +130,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
 
   it('cannot be framed by a page of another site', async () => {
     // Where nobody signs in, no cookie is missing there.
-    const { url, store } = await openWindow('')
+    const { url, store } = await openDashboard('')
     const id = await keepLetter(store, 0, { html: EVIL, subject: 'evil' })
     const page = await browser.newPage()
     onTestFinished(() => page.close())
@@ -136,12 +139,12 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
   })
 
   it('is built as of any other, whatever its leads are called (row 62)', async () => {
-    const window = await openWindow()
-    const page = await openSignedIn(window)
+    const dashboard = await openDashboard()
+    const page = await openSignedIn(dashboard)
     const lookAt = async (name: string, number: number) => {
       const { html } = hostilePage(name).rendered
-      const id = await keepLetter(window.store, number, { html, subject: 'hostile' })
-      await page.goto(`${window.url}/archive/${id}/mail/${number}%40example.com`)
+      const id = await keepLetter(dashboard.store, number, { html, subject: 'hostile' })
+      await page.goto(`${dashboard.url}/archive/${id}/mail/${number}%40example.com`)
       return listElements(page)
     }
     const plain = await lookAt('plain', 0)
@@ -152,9 +155,9 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
   })
 
   it('stands in a page that is built as of any other, whatever subjects, filters, answers and reasons are (row 62)', async () => {
-    const window = await openWindow()
-    const { store, url } = window
-    const page = await openSignedIn(window)
+    const dashboard = await openDashboard()
+    const { store, url } = dashboard
+    const page = await openSignedIn(dashboard)
     const hostile = PAYLOADS.map((payload) => `plain ${payload}`)
     const ids: string[] = []
     for (const [number, subject] of hostile.entries()) {

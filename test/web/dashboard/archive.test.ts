@@ -1,4 +1,4 @@
-/** The archive of the window, over editions that were made and mailed for real. */
+/** The archive of the dashboard, over editions that were made and mailed for real. */
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
@@ -10,7 +10,7 @@ import { saveEdition } from '../../../src/store/reports/issue.ts'
 import { saveSubscription } from '../../../src/store/reports/preference.ts'
 import { dispositionOf } from '../../../src/web/server/headers.ts'
 import { openArchive, PEOPLE, REPORT } from '../../support/archive.ts'
-import { AS_BROWSER, ask, NOW, openWindow, signIn, TOKEN } from '../../support/dashboard.ts'
+import { AS_BROWSER, ask, NOW, openDashboard, signIn, TOKEN } from '../../support/dashboard.ts'
 import { busyDay } from '../../support/figures.ts'
 import { enqueueDue, makeDue } from '../../support/mailing.ts'
 
@@ -69,7 +69,7 @@ describe('the list of the archive', () => {
   const subjectsIn = (html: string) => [...html.matchAll(/>(Edition \d+)</g)].map(([, subject]) => subject)
 
   it('says so where there is nothing yet', async () => {
-    const { url } = await openWindow()
+    const { url } = await openDashboard()
     const page = await get(url, '/archive')
     expect(page.status).toBe(200)
     expect(wordsOf(page.text)).toContain(
@@ -78,7 +78,7 @@ describe('the list of the archive', () => {
   })
 
   it('leads from page to page, with all that was asked for', async () => {
-    const { url, store } = await openWindow()
+    const { url, store } = await openDashboard()
     await keepDays(store, 120)
     const first = await get(url, '/archive?report=daily')
     expect(wordsOf(first.text)).toContain('120 editions, the newest first')
@@ -96,7 +96,7 @@ describe('the list of the archive', () => {
   })
 
   it('finds what is asked for, and says how to ask where nothing is like that', async () => {
-    const { url, store } = await openWindow()
+    const { url, store } = await openDashboard()
     await keepDays(store, 3)
     const pageOf = (query: Record<string, string>) => get(url, `/archive?${new URLSearchParams(query)}`)
     expect(subjectsIn((await pageOf({ q: '"text of 2"' })).text)).toEqual(['Edition 2'])
@@ -113,7 +113,7 @@ describe('the list of the archive', () => {
   })
 
   it('answers also what no form of it asks', async () => {
-    const { url, store } = await openWindow()
+    const { url, store } = await openDashboard()
     await keepDays(store, 1)
     for (const query of ['q=a&q=b', 'state=none', 'after=none', 'q=%00%22*', `q=${'x%20'.repeat(500)}`]) {
       expect([query, (await get(url, `/archive?${query}`)).status]).toEqual([query, 200])
@@ -348,7 +348,7 @@ describe('an edition in the archive', () => {
   })
 
   it('of an older program is shown without what it did not keep', async () => {
-    const { url, store } = await openWindow()
+    const { url, store } = await openDashboard()
     const { id } = await store.write((trx) =>
       saveEdition(trx, {
         ...{

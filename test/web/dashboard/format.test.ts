@@ -1,4 +1,4 @@
-/** Numbers, sizes and times as the pages of the window write them. */
+/** Numbers, sizes and times as the pages of the dashboard write them. */
 import { expect, it } from 'vitest'
 import { counted } from '../../../src/report/words/numbers.ts'
 import { bytes, clockOf, duration } from '../../../src/web/dashboard/format.ts'

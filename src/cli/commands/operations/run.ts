@@ -11,7 +11,7 @@ import { onHangUp, runThroughReloads } from '../../../app/hot-reload.ts'
 import { openData, storePlaceOf } from '../../../app/installation.ts'
 import type { Config } from '../../../config/config.ts'
 import { requireDaemon } from '../../../config/requirements.ts'
-import { isOfWindow } from '../../../config/web-access.ts'
+import { isAboutDashboard } from '../../../config/web-access.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { readVersion } from '../../../leadsheet.ts'
 import type { Log } from '../../../log.ts'
@@ -60,7 +60,7 @@ async function runDaemon(
   telling: Pick<ReloadDeps, 'log' | 'tellStarted'>,
 ): Promise<void> {
   const config = await terminal.config()
-  for (const warning of config.warnings.filter(isOfWindow)) telling.log.warn(warning)
+  for (const warning of config.warnings.filter(isAboutDashboard)) telling.log.warn(warning)
   // While it starts, the settings are just being read.
   let reload = (): void => {}
   using _hangUp = onHangUp(() => reload())

@@ -6,7 +6,7 @@ import { needsKey, profileOf } from '../../../app/configured-upstream.ts'
 import { settingsJsonSchema } from '../../../config/json-schema.ts'
 import { effectiveSettings } from '../../../config/overview.ts'
 import { lackOfDaemon, requireSettings } from '../../../config/requirements.ts'
-import { isOfWindow } from '../../../config/web-access.ts'
+import { isAboutDashboard } from '../../../config/web-access.ts'
 import { shellCommand } from '../../../errors.ts'
 import { webhookWarnings } from '../../checks/webhook-check.ts'
 import { addExamples } from '../../command.ts'
@@ -32,9 +32,9 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   const settings = effectiveSettings(config)
   const ofWebhooks = webhookWarnings(config)
   await tryReports(config, terminal.signal)
-  const ofWindow = config.warnings.filter(isOfWindow)
-  const notLogged = [...ofWindow, ...ofWebhooks, ...scheduleWarnings(config, new Date())]
-  const warnings = [...config.warnings.filter((warning) => !isOfWindow(warning)), ...notLogged]
+  const aboutDashboard = config.warnings.filter(isAboutDashboard)
+  const notLogged = [...aboutDashboard, ...ofWebhooks, ...scheduleWarnings(config, new Date())]
+  const warnings = [...config.warnings.filter((warning) => !isAboutDashboard(warning)), ...notLogged]
   if (terminal.json) {
     terminal.printJson({ file: config.file, settings, warnings })
   } else {

@@ -1,4 +1,4 @@
-/** What operators can do from the window: each by the job that the command line does it by. */
+/** What operators can do from the dashboard: each by the job that the command line does it by. */
 
 import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -206,7 +206,7 @@ async function wish(deps: DeedDeps, form: Form, wished: Wish & ('pause' | 'start
   return { done: `${address} gets ${report.name} no more until they are resumed.${taken}` }
 }
 
-/* A test of a report, to somebody of the settings: a free address would make the window a way to mail anybody. */
+/* A test of a report, to somebody of the settings: a free address would make the dashboard a way to mail anybody. */
 
 /** Whoever waits for the page is answered before what stands before us gives up. */
 const WAIT_MS = 45_000

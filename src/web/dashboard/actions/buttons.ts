@@ -1,5 +1,5 @@
 /**
- * What operators can do, as buttons that any page shows by `{{> window-button}}`. They belong to the one form of the
+ * What operators can do, as buttons that any page shows by `{{> button}}`. They belong to the one form of the
  * frame, which knows the session, so that a page which is made once for all can hold them.
  */
 

@@ -10,7 +10,7 @@ import { shortOf } from '../../auth/session.ts'
 import type { OwnNames } from '../../server/allowed-hosts.ts'
 import { ownPath } from '../../server/allowed-hosts.ts'
 import type { Refuse } from '../../server/error-page.ts'
-import type { WindowPages } from '../../server/frame.ts'
+import type { DashboardPages } from '../../server/frame.ts'
 import { frameOf } from '../../server/frame.ts'
 import type { AddRoutes, Form } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
@@ -23,7 +23,7 @@ export interface ActionDeps extends DeedDeps {
   readonly guard: SignInGuard
   readonly names: OwnNames
   readonly refuse: Refuse
-  readonly pages: WindowPages
+  readonly pages: DashboardPages
 }
 
 type ActionRequest = FastifyRequest<{ Body: Form | undefined }>
@@ -101,7 +101,7 @@ export type Ask = (
  * The page leads back to the one that it was asked on.
  * @throws LeadsheetError report_template
  */
-export function createAsk(pages: WindowPages): Ask {
+export function createAsk(pages: DashboardPages): Ask {
   const fill = {
     'ask-test': pages.page('ask-test'),
     'ask-pause': pages.page('ask-pause'),

@@ -11,7 +11,7 @@ import type { AboutView } from '../../../report/archive/pages.ts'
 import type { EditionLetter } from '../../../store/outbox/kept-messages.ts'
 import { findLetter } from '../../../store/outbox/message.ts'
 import type { EditionName } from '../../../store/reports/issue-list.ts'
-import type { WindowDeps } from '../../server/frame.ts'
+import type { DashboardDeps } from '../../server/frame.ts'
 import { frameOf } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
@@ -35,7 +35,7 @@ interface Route {
   readonly Querystring: Readonly<Partial<Record<'letter' | 'as' | 'letters', unknown>>>
 }
 
-export function editionRoutes({ store: { db }, pages, now, timeZone }: WindowDeps): AddRoutes {
+export function editionRoutes({ store: { db }, pages, now, timeZone }: DashboardDeps): AddRoutes {
   const editionPage = pages.page<EditionView>('edition')
   const figuresPage = pages.page<FiguresView>('edition-figures')
   const find = async ({ params }: FastifyRequest<Route>): Promise<KeptEdition> => {

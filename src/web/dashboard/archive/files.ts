@@ -11,13 +11,13 @@ import { withPictures } from '../../../report/archive/pages.ts'
 import { listDeliveries } from '../../../store/outbox/delivery.ts'
 import { findLetter } from '../../../store/outbox/message.ts'
 import { type Edition, readEdition } from '../../../store/reports/issue.ts'
-import type { WindowDeps } from '../../server/frame.ts'
+import type { DashboardDeps } from '../../server/frame.ts'
 import { MAIL_HEADERS, sendDownload } from '../../server/headers.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'
 import { KEPT, unknownEdition, unknownLetter } from './edition.ts'
 import { letterName } from './edition-letters.ts'
 
-export interface EditionFilesDeps extends Pick<WindowDeps, 'store'> {
+export interface EditionFilesDeps extends Pick<DashboardDeps, 'store'> {
   /** Whose signature letters carry; null for none. */
   readonly dkim: DkimKey | null
 }

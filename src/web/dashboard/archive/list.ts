@@ -9,7 +9,7 @@ import type { ListedEdition } from '../../../store/reports/issue-list.ts'
 import { countEditions } from '../../../store/reports/issue-list.ts'
 import type { EditionState } from '../../../store/reports/issue-search.ts'
 import { EDITION_STATES, listEditionReports } from '../../../store/reports/issue-search.ts'
-import type { WindowDeps } from '../../server/frame.ts'
+import type { DashboardDeps } from '../../server/frame.ts'
 import { frameOf } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
@@ -65,7 +65,7 @@ const STATE_TEXTS: Readonly<Record<EditionState, string>> = {
   looked_at: 'Only looked at',
 }
 
-export function editionsRoutes({ store: { db }, pages, now, timeZone }: WindowDeps): AddRoutes {
+export function editionsRoutes({ store: { db }, pages, now, timeZone }: DashboardDeps): AddRoutes {
   const page = pages.page<EditionsView>('editions')
   return (app) => {
     app.get<{ Querystring: Query }>(PATH, async (request, reply) => {

@@ -9,7 +9,7 @@ import type { Overview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
 import type { RefusalView } from '../../server/error-page.ts'
-import type { WindowDeps } from '../../server/frame.ts'
+import type { DashboardDeps } from '../../server/frame.ts'
 import { frameOf, said } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
@@ -21,7 +21,7 @@ import type { PipelineView } from './pipeline.ts'
 import { composePipeline } from './pipeline.ts'
 import { trendDaysOf } from './trend.ts'
 
-export interface PipelinesDeps extends WindowDeps {
+export interface PipelinesDeps extends DashboardDeps {
   readonly overview: OverviewKeeper
   readonly files: SnapshotFiles
   /** How a command of the program is written: `leadsheet`. */
@@ -64,7 +64,7 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
   const { pages, overview, now, timeZone, called, files } = deps
   const list = pages.page<PipelinesPage>('pipelines')
   const one = pages.page<PipelinePage>('pipeline')
-  const unknown = pages.page<RefusalView>('refusal')
+  const unknown = pages.page<RefusalView>('error-page')
   return (app) => {
     app.get(PATH, async (request, reply) => {
       const kept = await overview.read()
@@ -116,7 +116,7 @@ function periodOf({ period, stalledDays }: Overview) {
 
 /* What the numbers of these pages mean: the definitions that reports and commands count them by. */
 
-/** What `{{> window-meanings}}` shows. */
+/** What `{{> meanings}}` shows. */
 export interface MeaningsView {
   /** `2026-10-22 to 2026-11-20` */
   readonly period: string
@@ -165,7 +165,7 @@ export interface SnapshotFiles {
   readonly metadata: string
 }
 
-/** What `{{> window-analysts}}` shows. */
+/** What `{{> analysts}}` shows. */
 export interface AnalystsView {
   readonly file: string
   readonly command: string

@@ -1,11 +1,11 @@
-/** The first page of the window: whether all is well, and what there is to see of it; it follows by itself. */
+/** The first page of the dashboard: whether all is well, and what there is to see of it; it follows by itself. */
 
 import type { Installation } from '../../../jobs/health/installation.ts'
 import { readHealth } from '../../../jobs/health.ts'
 import type { Log } from '../../../log.ts'
 import { readChangeStamp } from '../../../store/db/dialect.ts'
 import type { Store } from '../../../store/db/store.ts'
-import type { WindowDeps } from '../../server/frame.ts'
+import type { DashboardDeps } from '../../server/frame.ts'
 import { frameOf } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
@@ -29,14 +29,14 @@ import { readSchedules } from './schedules.ts'
 import type { ProgressView, RunsView } from './syncs.ts'
 import { readProgress, readRuns } from './syncs.ts'
 
-export interface StatusDeps extends WindowDeps, StatusOptions {
+export interface StatusDeps extends DashboardDeps, StatusOptions {
   readonly log: Log
 }
 
 export function statusRoutes(deps: StatusDeps): AddRoutes {
   const { pages, store, now, timeZone, log } = deps
   const page = pages.page<StatusView>('status')
-  const parts = PARTS.map((name) => ({ name, render: pages.part<object>(`status-${name}`) }))
+  const parts = PARTS.map((name) => ({ name, render: pages.statusPart<object>(name) }))
   const live = liveRoutes(
     {
       readStamp: () => readChangeStamp(store.db),

@@ -19,7 +19,7 @@ describe('serve', () => {
     const leaving = finished(serving)
     serving.kill('SIGTERM')
     const { status, stderr } = await leaving
-    expect([status, stderr]).toEqual([0, expect.not.stringContaining('window')])
+    expect([status, stderr]).toEqual([0, expect.not.stringContaining('dashboard')])
   })
 
   test('has the faults of a file', async () => {
