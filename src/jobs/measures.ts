@@ -38,7 +38,7 @@ export interface Measures {
   readonly lastRun: RunSummary | null
   readonly schedules: readonly ScheduleState[]
   readonly slots: readonly SlotCounts[]
-  readonly missed: readonly { readonly schedule: string; readonly slots: number }[]
+  readonly missed: readonly { readonly schedule: string; readonly runs: number }[]
   readonly letters: Readonly<Record<string, number>>
   /** Since when the oldest letter waits that is still to be sent. */
   readonly waitingSince: Instant | null

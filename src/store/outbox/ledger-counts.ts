@@ -19,7 +19,7 @@ export interface RunCounts {
 export interface SlotCounts {
   readonly schedule: string
   readonly state: Tables['schedule_slot']['state']
-  readonly slots: number
+  readonly runs: number
 }
 
 const NUMBERS = [
@@ -86,16 +86,16 @@ function add(counts: Map<string, RunCounts>, run: RunCounts): void {
 /** By schedule and state. */
 export async function countSlots(db: Db): Promise<SlotCounts[]> {
   const { rows } = await sql<SlotCounts>`
-    SELECT schedule, state, count(*) AS slots FROM schedule_slot GROUP BY schedule, state`.execute(db)
+    SELECT schedule, state, count(*) AS runs FROM schedule_slot GROUP BY schedule, state`.execute(db)
   return rows
 }
 
 /** By schedule, those that passed by and were not made up for; the moment at which it was set up is none. */
 export async function countMissedSlots(
   db: Db,
-): Promise<{ readonly schedule: string; readonly slots: number }[]> {
-  const { rows } = await sql<{ schedule: string; slots: number }>`
-    SELECT schedule, count(*) AS slots FROM schedule_slot
+): Promise<{ readonly schedule: string; readonly runs: number }[]> {
+  const { rows } = await sql<{ schedule: string; runs: number }>`
+    SELECT schedule, count(*) AS runs FROM schedule_slot
     WHERE state = 'skipped' AND attempts = 0 AND slot <> noted_at GROUP BY schedule`.execute(db)
   return rows
 }

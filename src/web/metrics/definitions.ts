@@ -133,7 +133,7 @@ export const DEFINITIONS: readonly Definition[] = [
     ({ schedules, slots }) =>
       namesOf(schedules, slots).flatMap((schedule) => {
         const own = slots.filter((slot) => slot.schedule === schedule)
-        return SLOT_STATES.map((state) => sample({ schedule, state }, numberIn(own, 'state', state, 'slots')))
+        return SLOT_STATES.map((state) => sample({ schedule, state }, numberIn(own, 'state', state, 'runs')))
       }),
     ['schedule', 'state'],
   ),
@@ -142,7 +142,7 @@ export const DEFINITIONS: readonly Definition[] = [
     'Due times of a schedule that passed by and were not made up for.',
     ({ schedules, missed }) =>
       namesOf(schedules, missed).map((schedule) =>
-        sample({ schedule }, numberIn(missed, 'schedule', schedule, 'slots')),
+        sample({ schedule }, numberIn(missed, 'schedule', schedule, 'runs')),
       ),
     ['schedule'],
   ),
